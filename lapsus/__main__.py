@@ -1,0 +1,5 @@
+"""`python -m lapsus` is the `lapsus` command."""
+
+from lapsus.cli import main
+
+main()
