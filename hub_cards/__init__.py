@@ -1,0 +1,1 @@
+"""The prose of each dataset card; numbers and YAML are generated into it."""

@@ -1,0 +1,1 @@
+"""Measures as `evaluate` modules, each also a plain function of the same name."""
