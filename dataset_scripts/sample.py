@@ -46,6 +46,7 @@ SLOTS = (
 )
 TAGS = List(ClassLabel(names=["O", *(f"{prefix}-{slot}" for slot in SLOTS for prefix in "BI")]))
 SLU = Features({"id": TEXT, "tokens": List(TEXT), "tags": TAGS, "intent": ClassLabel(names=list(INTENTS))})
+REWRITES = ["premise", "hypothesis", "both"]
 ENTAILMENT = Features(
     {
         "id": TEXT,
@@ -54,7 +55,7 @@ ENTAILMENT = Features(
         "original_premise": TEXT,
         "original_hypothesis": TEXT,
         "label": ClassLabel(names=["not_entailed", "entailed"]),
-        "rewritten": ClassLabel(names=["premise", "hypothesis", "both"]),
+        "rewritten": ClassLabel(names=REWRITES),
         "task": ClassLabel(names=["IE", "IR", "QA", "SUM"]),
         "original_id": TEXT,
     }
