@@ -1,0 +1,97 @@
+"""What every benchmark is: one Hub repo's facts as class attributes, and its rows as one generator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import datasets
+from datasets import BuilderConfig, Features, SplitGenerator
+
+from lapsus.dataset_scripts._source import Source, open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+# One edit of a noisy row: replace [start, end) of the clean column by text.
+EDITS = datasets.List(
+    {
+        "column": datasets.Value("string"),
+        "start": datasets.Value("int32"),
+        "end": datasets.Value("int32"),
+        "text": datasets.Value("string"),
+    }
+)
+
+
+class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # datasets is untyped
+    """A `datasets` builder that reads a benchmark's original files.
+
+    A subclass states the facts below and two methods: `columns` (the features of a config) and
+    `rows` (what a split holds). Use it on its own, as any builder, or through `lapsus.publish`:
+
+        builder = ReadinAfqmc(config_name="keyboard.1", data_dir="READIN.zip")
+        builder.download_and_prepare()
+        builder.as_dataset(split="test")
+    """
+
+    NAME: ClassVar[str]  # of the repo
+    TITLE: ClassVar[str]
+    LANGUAGES: ClassVar[tuple[str, ...]]
+    LICENSE: ClassVar[str | None]  # an identifier of the Hub; None when the source states none
+    LICENSE_LINK: ClassVar[str | None] = None
+    TASKS: ClassVar[tuple[str, ...]] = ()  # task_categories of the Hub
+    TASK_IDS: ClassVar[tuple[str, ...]] = ()
+    TAGS: ClassVar[tuple[str, ...]] = ()
+    ANNOTATIONS: ClassVar[str] = "expert-generated"
+    URL: ClassVar[str | None] = None  # the official file, when it can be fetched
+    WHERE: ClassVar[str] = ""  # where a person gets it otherwise, as the end of a sentence
+    ROWS: ClassVar[Mapping[str, Mapping[str, int | None]]]  # config -> split -> official number of rows
+    NOISY: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # clean column -> path of its noisy twin, where not X / clean_X
+
+    VERSION = datasets.Version("1.0.0")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Derive the builder's configs from the one table that names them."""
+        super().__init_subclass__(**kwargs)
+        if "ROWS" in cls.__dict__:
+            cls.BUILDER_CONFIGS = [BuilderConfig(name=name, version=cls.VERSION) for name in cls.ROWS]
+            cls.DEFAULT_CONFIG_NAME = next(iter(cls.ROWS))
+
+    def __init__(self, *args: Any, data_dir: str | Path | None = None, **kwargs: Any) -> None:
+        home = Path(data_dir) if data_dir else self.home()
+        self.source: Source | None = open_source(home) if home else None
+        # The cache of datasets is named after the module and ignores the content of local files: both are a trap here.
+        kwargs.setdefault("dataset_name", self.NAME)
+        if self.source and "hash" not in kwargs:
+            kwargs["hash"] = self.source.fingerprint()
+        super().__init__(*args, data_dir=str(home) if home else None, **kwargs)
+
+    @classmethod
+    def home(cls) -> Path | None:
+        """Return the folder of the files when they ship with the package."""
+        return None
+
+    def columns(self, config: str) -> Features:
+        """Return the features of a config."""
+        raise NotImplementedError
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a split, each with a unique `id`."""
+        raise NotImplementedError
+
+    def _info(self) -> datasets.DatasetInfo:
+        return datasets.DatasetInfo(features=self.columns(self.config.name))
+
+    def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+        if self.source is None:
+            if self.URL is None:
+                raise FileNotFoundError(f"{self.NAME} cannot be downloaded by a program; get it from {self.WHERE}")
+            self.source = open_source(Path(dl_manager.download(self.URL)))
+        return [SplitGenerator(name=split, gen_kwargs={"split": split}) for split in self.ROWS[self.config.name]]
+
+    def _generate_examples(self, split: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        if self.source is None:
+            raise RuntimeError("_split_generators opens the source; call download_and_prepare()")
+        for row in self.rows(self.source, self.config.name, split):
+            yield row["id"], row
