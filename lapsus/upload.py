@@ -77,7 +77,7 @@ class _Main:
 
 
 def _send(folder: Path, repo_id: str, kind: Kind, token: str | None, timeout: float, *, private: bool) -> Upload:
-    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi  # noqa: PLC0415 - slow to import
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 
     api = HfApi(token=token)
     local = _local_files(folder)
@@ -125,7 +125,7 @@ def _local_files(folder: Path) -> dict[str, Path]:
 
 
 def _main(api: HfApi, repo_id: str, kind: Kind) -> _Main:
-    from huggingface_hub.hf_api import RepoFile  # noqa: PLC0415 - slow to import
+    from huggingface_hub.hf_api import RepoFile
 
     commit = str(api.repo_info(repo_id, repo_type=kind).sha)
     tree = api.list_repo_tree(repo_id, repo_type=kind, revision=commit, recursive=True)
@@ -163,7 +163,7 @@ def _url(api: HfApi, repo_id: str, kind: Kind, main: _Main) -> str:
 @contextmanager
 def _patience(seconds: float) -> Iterator[None]:
     """Let the Hub be silent for so long: huggingface_hub itself would wait for ever."""
-    from huggingface_hub import get_session  # noqa: PLC0415 - slow to import
+    from huggingface_hub import get_session
 
     client = get_session()
     usual = client.timeout
@@ -222,7 +222,7 @@ def _refusal(status: int, message: str, api: HfApi, repo_id: str) -> tuple[str, 
 
 
 def _has_token() -> bool:
-    from huggingface_hub import get_token  # noqa: PLC0415 - slow to import
+    from huggingface_hub import get_token
 
     return get_token() is not None
 
