@@ -104,7 +104,7 @@ def _rows_table(benchmark: type[Benchmark], published: Published) -> str:
             [
                 f"`{config}`",
                 f"`{split}`",
-                f"{published.rows[config].get(split, 0):,}",
+                f"{published.rows[config][split]:,}",
                 f"{official:,}" if official else "–",
             ]
             for config, splits in benchmark.ROWS.items()
