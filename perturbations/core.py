@@ -98,6 +98,6 @@ class Shout:
     name: str = "shout"
     version: str = "1"
 
-    def edits(self, text: str, rng: Random) -> Iterable[Edit]:  # noqa: ARG002 - the protocol's signature
+    def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Append one mark."""
         return (Edit(len(text), len(text), "!"),)
