@@ -105,7 +105,7 @@ def test_refuses_config_names_that_the_hub_rejects(name):
 
 
 NOISY = Features({"id": TEXT, "text": TEXT, "clean_text": TEXT, "edits": EDITS})
-EDIT = {"column": "text", "start": 0, "end": 1, "text": "j"}
+EDIT = {"start": 0, "end": 1, "text": "j"}
 
 
 def test_edits_that_replay_are_published_with_their_error_rate(tmp_path):
