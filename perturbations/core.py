@@ -48,6 +48,15 @@ class BatchOperator(Operator, Protocol):
         ...
 
 
+@runtime_checkable
+class KeyedOperator(Operator, Protocol):
+    """An operator cheaper than seeding one stream per text: it draws for all from the seed and the keys."""
+
+    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> Iterable[Iterable[Edit]]:
+        """Propose the edits of each text: a pure function of (text, seed, key), whatever the batch."""
+        ...
+
+
 def stream(op: Operator, seed: int, key: str) -> Random:
     """Return the random stream of one example: the same on every machine, for every order and batch.
 
@@ -60,7 +69,10 @@ def perturb_batch(
     op: Operator, texts: Sequence[str], *, seed: int = 0, keys: Sequence[str] | None = None
 ) -> list[tuple[Edit, ...]]:
     """Return the edits `op` makes to each of `texts`; `keys` are the ids of the examples."""
-    rngs = [stream(op, seed, key) for key in (texts if keys is None else keys)]
+    keys = texts if keys is None else keys
+    if isinstance(op, KeyedOperator):
+        return [tuple(edits) for edits in op.edits_keyed(texts, seed, keys)]
+    rngs = [stream(op, seed, key) for key in keys]
     if isinstance(op, BatchOperator):
         return [tuple(edits) for edits in op.edits_batch(texts, rngs)]
     return [tuple(op.edits(text, rng)) for text, rng in zip(texts, rngs, strict=True)]
