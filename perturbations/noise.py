@@ -93,7 +93,7 @@ class Noise:
 
     def features(self, features: Any) -> Any:
         """Return a dataset's features with the columns that noise adds, for `Dataset.map(features=...)`."""
-        from datasets import Features, List, Value  # noqa: PLC0415 - 1 s, and only datasets' users need it
+        from datasets import Features, List, Value
 
         edits: Any = List({"start": Value("int64"), "end": Value("int64"), "text": Value("string")})
         if len(self.columns) > 1:
