@@ -72,8 +72,13 @@ def publish(
             splits = prepare(builder, missing_is_empty=allow_partial)
             if builder.source:
                 sources |= builder.source.used
-            rows[config] = {split: len(built) for split, built in splits.items()}
-            splits = {split: built for split, built in splits.items() if len(built) or not allow_partial}
+            rows[config] = {split: len(splits.get(split, ())) for split in benchmark.ROWS[config]}
+            for split, found in rows[config].items():
+                if not (found or allow_partial):
+                    raise ValueError(
+                        f"{config}/{split} has no rows, and an empty split cannot be loaded; "
+                        "check the source, or build what is there with --allow-partial"
+                    )
             if not splits:
                 continue
             for split, built in splits.items():
@@ -81,10 +86,10 @@ def publish(
                 rates += measure_noise(f"{config}/{split}", built, benchmark)
             infos[config] = write_config(splits, folder / config, config, max_shard_bytes)
         differs = {
-            f"{config}/{split}": (official, rows[config].get(split, 0))
+            f"{config}/{split}": (official, rows[config][split])
             for config, splits in benchmark.ROWS.items()
             for split, official in splits.items()
-            if official is not None and official != rows[config].get(split, 0)
+            if official is not None and official != rows[config][split]
         }
         if differs and not allow_partial:
             raise ValueError(
@@ -106,7 +111,7 @@ def is_published(folder: Path) -> bool:
 
 
 def prepare(builder: Benchmark, *, missing_is_empty: bool) -> dict[str, datasets.Dataset]:
-    """Run a builder and return its splits; a source file that is missing can count as no rows."""
+    """Run a builder and return its splits that have rows; a source file that is missing can count as no rows."""
     import datasets
 
     try:
@@ -116,7 +121,7 @@ def prepare(builder: Benchmark, *, missing_is_empty: bool) -> dict[str, datasets
         if missing_is_empty and isinstance(reason, FileNotFoundError):
             return {}
         raise reason from error
-    return dict(builder.as_dataset())
+    return {split: builder.as_dataset(split=split) for split, info in builder.info.splits.items() if info.num_examples}
 
 
 def write_config(
@@ -166,8 +171,6 @@ def check_rows(place: str, rows: datasets.Dataset) -> None:
     split = place.split("/")[1]
     if not SPLIT_NAME.fullmatch(split) or split == "all":
         raise ValueError(f"the split name {split!r} of {place} is rejected by the Hub; use letters, digits and dots")
-    if not len(rows):
-        raise ValueError(f"{place} has no rows, and an empty split cannot be loaded; check the source")
     table = rows.data.table
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.null_count == len(rows):
@@ -201,8 +204,8 @@ def check_edits(place: str, batch: Mapping[str, list[Any]], texts: Mapping[str, 
     for clean_name, (clean, noisy) in texts.items():
         name = clean_name.removeprefix("clean_")
         for row, edits in enumerate(batch["edits"]):
-            mine = [(edit["start"], edit["end"], edit["text"]) for edit in edits if edit["column"] == name]
-            if apply(clean[row], mine) != noisy[row]:
+            mine = edits[name] if isinstance(edits, dict) else edits
+            if apply(clean[row], [(edit["start"], edit["end"], edit["text"]) for edit in mine]) != noisy[row]:
                 raise ValueError(
                     f"the edits of row {batch['id'][row]!r} in {place} do not give {name!r} back from {clean_name!r}; "
                     "rebuild it with the operator that made it"
