@@ -54,7 +54,7 @@ def client(hub: hub_double.Hub, tmp_path_factory: pytest.TempPathFactory) -> Cal
         )
         assert done.returncode == 0, done.stderr[-4000:]
         answer = json.loads(done.stdout.splitlines()[-1])
-        assert answer["outside"] == []
+        assert answer["outside"] == [], "a connection left the loopback"
         return answer["result"]
 
     return run
