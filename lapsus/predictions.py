@@ -188,8 +188,8 @@ def _listed(cell: str) -> Any:
 
 
 def _read_parquet(path: Path) -> Predictions:
-    import pyarrow as pa  # noqa: PLC0415 - other formats do without
-    import pyarrow.parquet as pq  # noqa: PLC0415 - likewise
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     try:
         rows = pq.read_table(path).to_pylist()
@@ -240,7 +240,7 @@ def _member(path: Path, log: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
 
 def _unzstd(path: Path, entry: zipfile.ZipInfo) -> bytes:
     """Read a Zstandard member, which inspect writes and zipfile reads only from Python 3.14 on."""
-    import pyarrow as pa  # noqa: PLC0415 - has the decompressor; other formats do without
+    import pyarrow as pa
 
     with path.open("rb") as file:
         file.seek(entry.header_offset)
