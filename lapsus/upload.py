@@ -23,7 +23,7 @@ AGAIN = "repeat the upload, it continues where it stopped"
 KEPT = ".gitattributes"  # the Hub's own file, without which large files break
 
 
-class UploadError(Exception):
+class UploadError(OSError):
     """An upload failed: one sentence with the cause, what the Hub shows now, and the cure."""
 
 
