@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import hub_double
@@ -16,6 +17,7 @@ from huggingface_hub.errors import HfHubHTTPError
 
 from lapsus.upload import UploadError, upload, upload_space
 
+ROOT = Path(__file__).parents[1]
 STRANGER = "hf_of_nobody"
 AGREEMENT = '''"""How often two lists agree."""
 
@@ -38,6 +40,7 @@ class Agreement(evaluate.Metric):
         return {"agreement": share(predictions, references)}
 '''
 SCORE = "def share(left, right):\n    return sum(a == b for a, b in zip(left, right, strict=True)) / len(left)\n"
+METRICS = [script.parent for script in sorted(ROOT.glob("metrics/*/*.py")) if script.stem == script.parent.name]
 SPACE_CARD = "---\ntitle: Agreement\nsdk: gradio\napp_file: app.py\ntags: [evaluate, metric]\n---\n\n# Agreement\n"
 
 
@@ -62,13 +65,14 @@ def folders(tmp_path_factory):
 @pytest.fixture(scope="module")
 def published(hub, client, folders):
     hub.page_size = 3  # so that listings take several pages
-    return client("publish", first=str(folders.first), second=str(folders.second), metric=str(folders.metric))
+    metrics = [str(folders.metric), *map(str, METRICS)]
+    return client("publish", first=str(folders.first), second=str(folders.second), metrics=metrics)
 
 
 @pytest.fixture(scope="module")
 def loaded(hub, client, published):  # noqa: ARG001 - there is something to load only then
     commit = hub.repos["datasets", "org/built"].refs["v1"]
-    return client("read", commit=commit)
+    return client("read", commit=commit, metrics=["agreement", *(metric.name for metric in METRICS)])
 
 
 @pytest.mark.slow
@@ -122,18 +126,37 @@ def test_a_metric_loads_from_the_hub_with_its_helper_file(loaded):
     assert loaded["metric"] == {"agreement": pytest.approx(2 / 3)}
 
 
+@pytest.mark.slow
+def test_every_metric_of_the_project_loads_from_the_hub(loaded):
+    assert loaded["loaded"] == ["agreement", *(metric.name for metric in METRICS)]
+
+
 def test_the_watch_over_connections_notices(client):
     with pytest.raises(AssertionError, match="left the loopback"):
         client("stray")
 
 
-def test_a_bad_token_is_one_sentence_in_the_real_environment(hub, client, folders):
-    sentence = client("refused", token=STRANGER, folder=str(folders.first))
-    assert sentence == (
-        "UploadError: small was not uploaded to org/refused: the Hub does not accept the token; no file was sent; "
+def test_build_and_push_from_the_command_line(hub, client, tmp_path):
+    stranger = client("command", "build", "sample", "--out", str(tmp_path / "sample"), "--push", "org", token=STRANGER)
+    assert stranger["exit"] == 1
+    assert stranger["error"].splitlines()[-1] == (
+        "Error: sample was not uploaded to org/sample: the Hub does not accept the token; no file was sent; "
         f"make one that may write at {hub.url}/settings/tokens, set HF_TOKEN to it, and repeat the upload"
     )
-    assert ("datasets", "org/refused") not in hub.repos
+    hub.faults = [Fault("POST", "/sample/commit/", status=500)]
+    failed = client("command", "build", "sample", "--out", str(tmp_path / "sample"), "--push", "org")
+    assert failed["exit"] == 1
+    assert failed["error"].splitlines()[-1] == (
+        "Error: sample was not uploaded to org/sample: the Hub answered 500 (a fault that the test arranged); "
+        "main shows no files, as before the upload; repeat the upload, it continues where it stopped"
+    )
+    assert "Traceback" not in failed["error"]
+    done = client("command", "build", "sample", "--out", str(tmp_path / "sample"), "--push", "org")
+    assert done["exit"] == 0, done
+    shown = hub.files("datasets", "org/sample")
+    assert f"uploaded to {hub.url}/datasets/org/sample/commit/" in done["output"]
+    assert f"{len(shown) - 1} files sent, 0 removed" in done["output"]
+    assert shown["README.md"] == (tmp_path / "sample" / "README.md").read_bytes()
 
 
 @pytest.fixture
