@@ -208,7 +208,8 @@ def _diagnosis(error: Exception, api: HfApi, repo_id: str, timeout: float) -> tu
         "TimeoutException": (f"the Hub was silent for {timeout:g} s", AGAIN),
         "TransportError": ("the connection to the Hub broke off", AGAIN),
     }
-    return next((known[kind] for kind in known if kind in kinds), (" ".join(str(error).split()), AGAIN))
+    unknown = " ".join(str(error).split()) or type(error).__name__
+    return next((known[kind] for kind in known if kind in kinds), (unknown, AGAIN))
 
 
 def _refusal(status: int, message: str, api: HfApi, repo_id: str) -> tuple[str, str]:

@@ -114,9 +114,8 @@ def findings(folder: Path) -> Iterator[Finding]:
 
 def check_prose(prose: str) -> Iterator[Finding]:
     """Check the card's text: every section of the template is there and says something."""
-    for placeholder in ("[More Information Needed]", "{{", "{%"):
-        if placeholder in prose:
-            yield Finding(f"the card still has {placeholder!r}")
+    for placeholder in re.findall(r"\[More Information Needed\]|\{\{ .*? \}\}|\{% .*? %\}", prose):
+        yield Finding(f"the card still has {placeholder!r}")
     outline = re.sub(r"(?ms)^```.*?^```", "code", prose)  # a comment in code is no heading
     headings = list(re.finditer(r"(?m)^(#+) +(.+?) *$", outline))
     levels = {heading[2]: len(heading[1]) for heading in headings}
