@@ -172,12 +172,13 @@ def column(name: str, values: list, feature) -> dict[str, dict[str, Dataset]]:
         (lambda: {"clean": {"test": small_folder.dataset(2).select(range(0))}}, "clean/test is empty"),
         (lambda: {"clean": {f"part{n}": small_folder.dataset(2) for n in range(31)}}, "has 31 splits"),
         (lambda: column("x" * 501, ["a"], Value("string")), "has a name of 501 characters"),
+        (lambda: column("class", [0, 1], ClassLabel(names=[f"name {n}" for n in range(20_000)])), "the features take"),
         (lambda: column("text", ["长" * 10_000] * 10, Value("string")), "the first 10 rows take"),
         (lambda: column("text", ["长" * 50_000] * 100, Value("string")), "a page of 100 rows takes"),
         (lambda: column("text", ["a"] * 200 + ["b" * 200_000] * 100, Value("string")), "a page of 100 rows takes"),
         (lambda: column("moment", [1, 2], Value("duration[s]")), "do not become JSON: timedelta"),
     ],
-    ids=["empty split", "splits", "column name", "first rows", "first page", "later page", "no JSON"],
+    ids=["empty split", "splits", "column name", "features", "first rows", "first page", "later page", "no JSON"],
 )
 def test_limits_of_the_viewer(tmp_path, content, finding):
     assert [problem for problem in written(tmp_path / "small", content()) if finding in problem]
@@ -220,6 +221,14 @@ def test_histograms_of_two_neighbours_are_warned_of(values):
     with pytest.raises(viewer.StatisticsError, match="3440") as error:
         viewer.statistics(column, feature)
     assert not error.value.serious
+
+
+def test_a_warning_is_no_problem(tmp_path):
+    folder = tmp_path / "small"
+    assert written(folder, column("text", [f"{n}" for n in range(90, 110)], Value("string"))) == []
+    assert viewer.warn_folder(folder) == [
+        "clean/test: no statistics of 'text': all are 2 or 3 (huggingface/dataset-viewer#3440)"
+    ]
 
 
 def test_statistics_fail_on_no_rows():
