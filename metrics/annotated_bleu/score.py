@@ -32,6 +32,13 @@ def annotated_bleu(
             sentence BLEU with effective order on both sides, so that the two can be compared.
         tokenize: sacrebleu's tokenizer; "zh" for Chinese output.
 
+    Returns:
+        micro_average: BLEU on average over annotators.
+        worst_average: the mean over sentences of the lowest sentence BLEU among their annotators.
+        annotator_averages: each annotator's BLEU (of the corpus in "paper" mode), None for one without hypotheses.
+        signature: sacrebleu's, to report with the numbers.
+        examples: how many were scored.
+
     Example:
         >>> result = annotated_bleu([["the cat sat down", "the hat sat down"]], ["the cat sat down"], mode="sentence")
         >>> round(result["micro_average"], 1), round(result["worst_average"], 1)

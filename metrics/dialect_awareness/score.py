@@ -19,8 +19,13 @@ def dialect_awareness(predictions: Iterable[float], references: Iterable[float])
         predictions: the score of each text with the matching tag.
         references: its score with another tag.
 
-    A metric that ignores the tag ties everywhere: by definition its rate is 1. So ties are shown, and the p-value (of
-    one-sided chance) is that of the wins among the texts that do not tie; None where all do.
+    A metric that ignores the tag ties everywhere, and by definition its rate is 1: so ties are shown, and not tested.
+
+    Returns:
+        awareness_rate: the share of texts that win or tie.
+        wins, ties, losses: how many texts are scored higher, equally, lower with their own tag.
+        trials: how many texts there are.
+        p_value: of the one-tailed test that wins are more than losses by chance; None where all tie.
 
     Example:
         >>> dialect_awareness([0.8, 0.7, 0.7], [0.6, 0.7, 0.9])["awareness_rate"]

@@ -34,6 +34,15 @@ def mixed_effects(
     Beside each coefficient stands the paired difference over the examples that have both conditions, which stays right
     where the conditions differ in variance; the mixed model assumes they do not.
 
+    Returns:
+        coefficients: for each other condition the difference from the baseline: estimate, se, ci, p_value, df.
+            df is exact for balanced data; p_value is None where there is no noise.
+        intercept: the baseline: condition, estimate, se.
+        example_variance, residual_variance: of the examples, and of the noise.
+        log_likelihood: the restricted one, as lme4 defines it; None where there is no noise.
+        paired: for each other condition the paired difference: estimate, se, ci, p_value, df, examples.
+        examples, observations: how many there are.
+
     Example:
         >>> result = mixed_effects([1, 2, 4, 5, 3, 5], ["a", "b"] * 3, [0, 0, 1, 1, 2, 2])
         >>> result["coefficients"]["b"]["estimate"], round(result["coefficients"]["b"]["se"], 4)
