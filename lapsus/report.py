@@ -249,6 +249,7 @@ def _track(run: Run, clean: Run | None, options: Options) -> Record:
         "track": run.track.track,
         "family": run.track.family,
         "annotator": run.track.annotator,
+        "clean": run.track.track in CLEAN,
         "examples": average["examples"],
         "average": average["micro_average"],
         "average_low": (average["micro_average_ci"] or (None, None))[0],

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from lapsus.report import Numbers, Record
 
     Found = Mapping[str, list[Record]]
+    Column = tuple[str, str, "Callable[[Record], Cell]"]  # its title, its unit, what it shows of a record
 
 TEMPLATES = Path(__file__).parent / "templates"
 DASH = "–"
 MOST_LINES = 6  # more lines in one plot are no longer told apart
 MOST_ROWS = 40  # more rows in one plot are better read as a table
+FEWEST_TEXTS = 10  # fewer texts of one noise rate tell more about chance than about noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,29 +198,49 @@ def _grouped(records: Iterable[Record], name: str) -> dict[Any, list[Record]]:
     return groups
 
 
-def _rate(record: Record, name: str, sign: str = "") -> Cell:
-    """Show a fraction in per cent, with its interval below."""
-    value, low, high = plots.ends(record, name)
-    if value is None:
-        return Cell(DASH)
-    return Cell(
-        f"{value * 100:{sign}.1f}", value, "" if low is None else f"{low * 100:{sign}.1f} to {high * 100:{sign}.1f}"
-    )
+def _table(caption: str, records: Sequence[Record], *columns: Column) -> Table | None:
+    """Lay out records as a table, if there are any."""
+    rows = [[cell(record) for _, _, cell in columns] for record in records]
+    return Table(caption, [(title, unit) for title, unit, _ in columns], rows) if rows else None
 
 
-def _count(value: int | None) -> Cell:
-    return Cell(DASH) if value is None else Cell(f"{value:,}", value)
+def _word(title: str, name: str) -> Column:
+    """Return a column of words."""
+    return title, "", lambda record: Cell(record[name] or DASH, record[name])
 
 
-def _word(text: str) -> Cell:
-    return Cell(text or DASH, text)
+def _count(title: str, name: str, unit: str = "") -> Column:
+    """Return a column of counts."""
+
+    def cell(record: Record) -> Cell:
+        value = record.get(name)
+        return Cell(DASH) if value is None else Cell(f"{value:,}", value)
+
+    return title, unit, cell
 
 
-def _tests(record: Record, alpha: float = 0.05) -> list[Cell]:
-    """Show a p-value, and the same after Holm's correction, in bold where it is small."""
-    raw, corrected = record.get("p_value"), record.get("p_holm")
-    small = corrected is not None and corrected < alpha
-    return [Cell(p_value(raw), raw, record.get("test") or ""), Cell(p_value(corrected), corrected, marked=small)]
+def _rate(title: str, name: str, unit: str = "%", sign: str = "") -> Column:
+    """Return a column of fractions in per cent, each with its interval below."""
+
+    def cell(record: Record) -> Cell:
+        known = [f"{part * 100:{sign}.1f}".replace("-", "−") for part in plots.ends(record, name) if part is not None]
+        return Cell(known[0], record[name], " to ".join(known[1:])) if known else Cell(DASH)
+
+    return title, unit, cell
+
+
+def _tests(records: Sequence[Record], alpha: float = 0.05) -> tuple[Column, Column]:
+    """Return a column of p-values, and one of the same after Holm's correction, in bold where they are small."""
+    made = sum("p_value" in record for record in records)
+
+    def raw(record: Record) -> Cell:
+        return Cell(p_value(record.get("p_value")), record.get("p_value"), record.get("test") or "")
+
+    def corrected(record: Record) -> Cell:
+        value = record.get("p_holm")
+        return Cell(p_value(value), value, marked=value is not None and value < alpha)
+
+    return ("p", "", raw), ("p, Holm", counted(made, "test"), corrected)
 
 
 def _lede(summary: Sequence[Record]) -> str:
@@ -238,6 +260,11 @@ def _lede(summary: Sequence[Record]) -> str:
 
 
 AVERAGES = ("clean_average", "micro_average", "worst_average")
+SCORES = (_rate("Clean", "clean_average"), _rate("Average", "micro_average"), _rate("Worst", "worst_average"))
+DROPS = (_rate("Average drop", "micro_drop", "points"), _rate("Worst drop", "worst_drop", "points"))
+MODEL, FAMILY, EXAMPLES = _word("Model", "model"), _word("Noise", "family"), _count("Examples", "examples")
+CHANGED = _rate("Changed", "changed_rate", "% of answers")
+NOISE_RATE = "edits per 100 characters"
 
 
 def _overview(key: str, found: Found) -> Iterator[Section]:
@@ -250,18 +277,7 @@ def _overview(key: str, found: Found) -> Iterator[Section]:
         ranked = [(record["model"], record) for record in sorted(records, key=lambda record: -record["worst_average"])]
         title = f"{family}: clean, average and worst score of {counted(len(ranked), 'model')}"
         figures.append((family, _own(plots.dumbbells(f"{key}-overview-{len(figures)}", title, ranked, axis))))
-    columns = [("Model", ""), ("Noise", ""), ("Annotators", ""), ("Examples", ""), ("Clean", "%"), ("Average", "%")]
-    columns += [("Worst", "%"), ("Average drop", "points"), ("Worst drop", "points"), ("Changed", "% of answers")]
-    rows = [
-        [
-            _word(record["model"]),
-            _word(record["family"]),
-            _count(record["annotators"]),
-            _count(record["examples"]),
-            *(_rate(record, name) for name in (*AVERAGES, "micro_drop", "worst_drop", "changed_rate")),
-        ]
-        for record in summary
-    ]
+    columns = (MODEL, FAMILY, *SCORES, *DROPS, CHANGED, _count("Annotators", "annotators"), EXAMPLES)
     yield Section(
         f"{key}-overview",
         "From clean to worst",
@@ -269,52 +285,35 @@ def _overview(key: str, found: Found) -> Iterator[Section]:
         " Worst counts, for each example, only the one whom the model served worst.",
         figures,
         legend="states",
-        table=Table("Clean, average and worst scores", columns, rows),
+        table=_table("Clean, average and worst scores", summary, *columns),
     )
 
 
 def _annotators(key: str, found: Found) -> Iterator[Section]:
-    noisy = [record for record in found["tracks"] if "compared" in record or record["annotator"]]
+    tracks = found["tracks"]
+    noisy = [record for record in tracks if not record["clean"]]
+    clean = {record["model"]: record["average"] for record in tracks if record["clean"]}
     if not noisy:
         return
-    clean = {record["model"]: record["average"] for record in found["tracks"] if "compared" not in record}
-    clean = {model: average for model, average in clean.items() if any("compared" in r for r in found["tracks"])}
     axis = plots.limits([*clean.values(), *(value for record in noisy for value in plots.ends(record, "average"))])
     figures = []
     for family, records in _grouped(noisy, "family").items():
-        rows = [(model, clean.get(model), tracks) for model, tracks in _grouped(records, "model").items()]
-        if max(len(tracks) for *_, tracks in rows) > 1:
+        rows = [(model, clean.get(model), of_model) for model, of_model in _grouped(records, "model").items()]
+        if max(len(of_model) for *_, of_model in rows) > 1:
             title = f"{family}: average score of each annotator"
             figures.append((family, _own(plots.annotators(f"{key}-annotators-{len(figures)}", title, rows, axis))))
-    columns = [
-        ("Model", ""),
-        ("Track", ""),
-        ("Examples", ""),
-        ("Noise rate", "edits per 100 characters"),
-        ("Score", "%"),
-    ]
-    columns += [
-        ("Difference", "points from clean"),
-        ("Changed", "% of answers"),
-        ("Right to wrong", ""),
-        ("Wrong to right", ""),
-    ]
-    columns += [("p", "against clean"), ("p, Holm", f"{counted(len(noisy), 'test')}")]
-    rows_shown = [
-        [
-            _word(record["model"]),
-            _word(record["track"]),
-            _count(record["examples"]),
-            _rate(record, "noise_rate"),
-            _rate(record, "average"),
-            _rate(record, "difference", "+"),
-            _rate(record, "changed_rate"),
-            _count(record.get("correct_to_wrong")),
-            _count(record.get("wrong_to_correct")),
-            *_tests(record),
-        ]
-        for record in found["tracks"]
-    ]
+    columns = (
+        MODEL,
+        _word("Track", "track"),
+        _rate("Score", "average"),
+        _rate("Difference", "difference", "points from clean", sign="+"),
+        *_tests(tracks),
+        CHANGED,
+        _count("Right to wrong", "correct_to_wrong", "answers"),
+        _count("Wrong to right", "wrong_to_correct", "answers"),
+        _rate("Noise rate", "noise_rate", NOISE_RATE),
+        EXAMPLES,
+    )
     yield Section(
         f"{key}-annotators",
         "Annotator by annotator",
@@ -322,20 +321,17 @@ def _annotators(key: str, found: Found) -> Iterator[Section]:
         " it costs to be that person. The test asks whether right answers were lost and won equally often.",
         figures,
         legend="annotators" if figures else "",
-        table=Table("Every track", columns, rows_shown),
+        table=_table("Every track", tracks, *columns),
     )
 
 
 def _flips(key: str, found: Found) -> Iterator[Section]:
     matrices = []
-    for model, by_model in _grouped(found["transitions"], "model").items():
-        for family, records in _grouped(by_model, "family").items():
+    for model, of_model in _grouped(found["transitions"], "model").items():
+        for family, records in _grouped(of_model, "family").items():
             rows = _grouped(records, "clean")
-            totals = {name: sum(record["count"] for record in row) for name, row in rows.items()}
-            cells = [
-                [(r["count"], r["count"] / totals[name] if totals[name] else 0.0) for r in row]
-                for name, row in rows.items()
-            ]
+            counts = [[record["count"] for record in row] for row in rows.values()]
+            cells = [[(count, count / (sum(row) or 1)) for count in row] for row in counts]
             matrices.append(Matrix(f"{model} · {family}", list(rows), cells))
     if matrices:
         yield Section(
@@ -348,42 +344,33 @@ def _flips(key: str, found: Found) -> Iterator[Section]:
 
 
 def _noise(key: str, found: Found) -> Iterator[Section]:
-    records = found["noise"]
+    records = [{**record, "class": _class(record)} for record in found["noise"]]
     if not records:
         return
     panels, lines = ("family", "model") if len(_grouped(records, "model")) <= MOST_LINES else ("model", "family")
+    telling = [record for record in records if record["texts"] >= FEWEST_TEXTS]
     figures = []
-    for panel, inside in _grouped(records, panels).items():
+    for panel, inside in _grouped(telling, panels).items():
         drawn = list(_grouped(inside, lines).items())[: len(plots.SERIES)]
         title = f"{panel}: average score against noise rate"
         figures.append((panel, _own(plots.against_noise(f"{key}-noise-{len(figures)}", title, drawn))))
-    columns = [
-        ("Model", ""),
-        ("Noise", ""),
-        ("Noise rate", "edits per 100 characters"),
-        ("Mean rate", ""),
-        ("Texts", ""),
-    ]
-    columns += [("Examples", ""), ("Score", "%")]
-    rows = [
-        [
-            _word(record["model"]),
-            _word(record["family"]),
-            Cell(_class(record), record["noise_rate"]),
-            _rate(record, "noise_rate"),
-            _count(record["texts"]),
-            _count(record["examples"]),
-            _rate(record, "average"),
-        ]
-        for record in records
-    ]
+    columns = (
+        MODEL,
+        FAMILY,
+        ("Noise rate", NOISE_RATE, lambda record: Cell(record["class"], record["noise_rate"])),
+        _rate("Score", "average"),
+        _rate("Mean rate", "noise_rate", NOISE_RATE),
+        _count("Texts", "texts"),
+        EXAMPLES,
+    )
     yield Section(
         f"{key}-noise",
         "Score against noise",
         "Texts are sorted by how much was changed in them: the noise rate is the number of characters to insert, delete"
-        " or replace, per 100 characters of clean text. Bars are intervals; few texts make them long.",
+        f" or replace, per 100 characters of clean text. Bars are intervals; rates of fewer than {FEWEST_TEXTS} texts"
+        " are only in the table.",
         figures,
-        table=Table("Score by noise rate", columns, rows),
+        table=_table("Score by noise rate", records, *columns),
     )
 
 
@@ -396,72 +383,47 @@ def _class(record: Record) -> str:
 
 
 def _breakdowns(key: str, found: Found) -> Iterator[Section]:
-    records = found["breakdowns"]
-    for number, (column, inside) in enumerate(_grouped(records, "column").items()):
-        axis = plots.limits(value for record in inside for value in plots.ends(record, *AVERAGES))
+    for number, (column, records) in enumerate(_grouped(found["breakdowns"], "column").items()):
+        called = "right answer" if column == "gold" else column
+        axis = plots.limits(value for record in records for value in plots.ends(record, *AVERAGES))
         figures = []
-        for family, of_family in _grouped(inside, "family").items():
-            rows = [
-                (f"{record['value']} · {record['model']}", record)
-                for record in sorted(of_family, key=lambda r: r["value"])
-            ]
-            if len(rows) <= MOST_ROWS:
-                title = f"{family}: clean, average and worst score by {column}"
+        for family, of_family in _grouped(records, "family").items():
+            ranked = sorted(of_family, key=lambda record: str(record["value"]))
+            if len(ranked) <= MOST_ROWS:
+                rows = [(f"{record['value']} · {record['model']}", record) for record in ranked]
+                title = f"{family}: clean, average and worst score by {called}"
                 figures.append((family, _own(plots.dumbbells(f"{key}-by{number}-{len(figures)}", title, rows, axis))))
-        columns = [("Model", ""), ("Noise", ""), (column, ""), ("Examples", ""), ("Clean", "%"), ("Average", "%")]
-        columns += [("Worst", "%"), ("Average drop", "points"), ("Worst drop", "points")]
-        shown = [
-            [
-                _word(record["model"]),
-                _word(record["family"]),
-                _word(record["value"]),
-                _count(record["examples"]),
-                *(_rate(record, name) for name in (*AVERAGES, "micro_drop", "worst_drop")),
-            ]
-            for record in inside
-        ]
+        columns = (MODEL, FAMILY, _word(called.capitalize(), "value"), *SCORES, *DROPS, EXAMPLES)
         yield Section(
             f"{key}-by{number}",
-            f"By {'gold answer' if column == 'gold' else column}",
+            f"By {called}",
             "The same averages within each group of examples. A safe average can hide a group that pays for it.",
             figures,
             legend="states" if figures else "",
-            table=Table(f"Scores by {column}", columns, shown),
+            table=_table(f"Scores by {called}", records, *columns),
         )
 
 
 def _comparisons(key: str, found: Found) -> Iterator[Section]:
-    records = found["comparisons"]
+    records = [{**record, "on": f"{record['family']} {record['measure']}".strip()} for record in found["comparisons"]]
     if not records:
         return
-    columns = [
-        ("Model", ""),
-        ("Other", ""),
-        ("On", ""),
-        ("Examples", ""),
-        ("Model's score", "%"),
-        ("Other's score", "%"),
-    ]
-    columns += [("Difference", "points"), ("p", ""), ("p, Holm", counted(len(records), "test"))]
-    rows = [
-        [
-            _word(record["model"]),
-            _word(record["other"]),
-            _word(f"{record['family']} {record['measure']}".strip()),
-            _count(record["examples"]),
-            _rate(record, "model_score"),
-            _rate(record, "other_score"),
-            _rate(record, "difference", "+"),
-            *_tests(record),
-        ]
-        for record in records
-    ]
+    columns = (
+        MODEL,
+        _word("Other", "other"),
+        _word("On", "on"),
+        _rate("Difference", "difference", "points", sign="+"),
+        *_tests(records),
+        _rate("Model’s score", "model_score"),
+        _rate("Other’s score", "other_score"),
+        EXAMPLES,
+    )
     yield Section(
         f"{key}-models",
         "Models side by side",
-        "Every two models on the examples that both answered. A difference in bold holds up after Holm's correction for"
-        f" the number of comparisons in this table ({len(records):,}); the others may be chance.",
-        table=Table("Pairwise comparison of models", columns, rows),
+        "Every two models on the examples that both answered. Where the corrected p is bold, the difference holds up"
+        f" although {counted(len(records), 'comparison')} were made; the others may be chance.",
+        table=_table("Pairwise comparison of models", records, *columns),
     )
 
 
@@ -476,21 +438,15 @@ def _examples(key: str, found: Found) -> Iterator[Section]:
 
 
 def _joins(key: str, found: Found) -> Iterator[Section]:
-    records = found["joins"]
-    columns = [("Model", ""), ("Track", ""), ("Ids", "how many"), ("Why", ""), ("Which", "the first of them")]
-    rows = [
-        [
-            _word(record["model"]),
-            _word(record["track"]),
-            _count(record["count"]),
-            _word(record["problem"]),
-            _word(", ".join(record["ids"]) + (" …" if record["count"] > len(record["ids"]) else "")),
-        ]
-        for record in records
+    records = [
+        {**record, "which": ", ".join(record["ids"]) + (" …" if record["count"] > len(record["ids"]) else "")}
+        for record in found["joins"]
     ]
-    text = "Every prediction found its example: all ids join."
-    if records:
-        text = "Tracks and models are compared on the examples they share. These ids could not be used everywhere."
+    said = "Tracks and models are compared on the examples they share. These ids could not be used everywhere."
+    columns = (MODEL, _word("Track", "track"), _count("Ids", "count"), _word("Why", "problem"), _word("Which", "which"))
     yield Section(
-        f"{key}-joins", "Left out", text, table=Table("Ids that do not join", columns, rows) if rows else None
+        f"{key}-joins",
+        "Left out",
+        said if records else "Every prediction found its example: all ids join.",
+        table=_table("Ids that do not join", records, *columns),
     )

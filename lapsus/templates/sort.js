@@ -27,3 +27,4 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => (each.open = true)));
