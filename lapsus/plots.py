@@ -158,8 +158,8 @@ def against_noise(name: str, title: str, lines: Sequence[tuple[str, Sequence[Rec
 @contextmanager
 def _panel(height: float, key: float = 0) -> Iterator[tuple[Figure, Axes]]:
     """Give a panel whose y axis counts px downwards, in the place-holder colours."""
-    from matplotlib import rc_context  # noqa: PLC0415 - slow to load
-    from matplotlib.figure import Figure  # noqa: PLC0415 - likewise
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
 
     style = {
         "svg.fonttype": "none",  # text stays text: the page's font, selectable, searchable
@@ -232,7 +232,7 @@ def _width(text: str) -> int:
 
 def _svg(figure: Figure, name: str, title: str) -> str:
     """Write the figure for use inside a page: no width of its own, CSS colours and font, ids that are its own."""
-    from matplotlib import rc_context  # noqa: PLC0415 - slow to load
+    from matplotlib import rc_context
 
     stream = StringIO()
     with rc_context({"svg.hashsalt": name}), warnings.catch_warnings():

@@ -84,7 +84,7 @@ def report(
     are two annotators of one family. `by` names columns to break the averages down by; without it, that is the gold
     label where there are few. The folder appears when it is complete; an older report in it is replaced.
     """
-    from lapsus.report_page import page  # noqa: PLC0415 - plots and templates are slow to load
+    from lapsus.report_page import page
 
     if out.exists() and not (out / "report.json").is_file() and (out.is_file() or any(out.iterdir())):
         raise FileExistsError(f"{out}: holds something other than a report; give another folder.")
@@ -265,7 +265,7 @@ def _track(run: Run, clean: Run | None, options: Options) -> Record:
 
 def _paired(ours: Sequence[float], theirs: Sequence[float], options: Options) -> Record:
     """Return the mean difference of two scores of the same examples, with its interval and test."""
-    from scipy import stats  # noqa: PLC0415 - slow to load
+    from scipy import stats
 
     if len(ours) < 2:
         return {"difference": None, "difference_low": None, "difference_high": None, "test": None, "p_value": None}
@@ -386,7 +386,7 @@ def _transitions(pairs: Sequence[tuple[Run, Run]]) -> list[Record]:
 
 def _edit_rates(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     """Return the edits per clean character of each row that has its noisy and its clean text, or lists of both."""
-    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - not every report has texts
+    from rapidfuzz.distance import Levenshtein
 
     rates: dict[str, float] = {}
     for key, row in rows.items():

@@ -182,7 +182,7 @@ def changes(clean: str, noisy: str) -> list[tuple[bool, str]]:
     >>> changes("花呗提额", "花贝提额")
     [(False, '花'), (True, '贝'), (False, '提额')]
     """
-    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - only where texts are shown
+    from rapidfuzz.distance import Levenshtein
 
     parts = [
         (code.tag != "equal", noisy[code.dest_start : code.dest_end]) for code in Levenshtein.opcodes(clean, noisy)
