@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -43,6 +43,7 @@ class Noise:
         key: The column with the example's id. Noise depends on it and not on where the row stands.
         seed: Another seed, other noise.
         tags: The column with BIO tags; the row then holds `tokens`, `tags` and their clean twins.
+        tag_names: What the tags are called where the column holds numbers, as `ClassLabel` does; `map` sees to it.
         answers: The column with SQuAD answers (`text`, `answer_start`) within `column`; they stay whole and are moved.
         protect: Words never touched.
         protect_slots: Labels of slots never touched.
@@ -60,6 +61,7 @@ class Noise:
     key: str | None = None
     seed: int = 0
     tags: str | None = None
+    tag_names: tuple[str, ...] = ()
     answers: str | None = None
     protect: tuple[str, ...] = ()
     protect_slots: tuple[str, ...] = ()
@@ -89,7 +91,9 @@ class Noise:
 
     def map(self, dataset: Any, **options: Any) -> Any:
         """Perturb a dataset; `options` are those of `Dataset.map`, such as `num_proc`."""
-        return dataset.map(self, batched=True, features=self.features(dataset.features), **options)
+        names = getattr(getattr(dataset.features.get(self.tags), "feature", None), "names", ())
+        named = replace(self, tag_names=tuple(names)) if names else self
+        return dataset.map(named, batched=True, features=self.features(dataset.features), **options)
 
     def features(self, features: Any) -> Any:
         """Return a dataset's features with the columns that noise adds, for `Dataset.map(features=...)`."""
@@ -170,7 +174,7 @@ class Noise:
     def _tokens(self, rows: Row, keys: Sequence[str] | None) -> tuple[dict[str, Any], list[_Outcome]]:
         """Perturb a column of tokens with its column of tags."""
         column, tag_column = self.columns[0], str(self.tags)
-        tokens, tags = list(rows[column]), list(rows[tag_column])
+        tokens, tags = list(rows[column]), [self._named(row) for row in rows[tag_column]]
         said, faults = self._checked(_utterance, tokens, tags, keys, [None] * len(tokens))
         noisy = dict(
             zip(
@@ -188,9 +192,9 @@ class Noise:
         )
         made: dict[str, Any] = {
             column: [noisy[i].tokens if i in noisy else tokens[i] for i in range(len(tokens))],
-            tag_column: [noisy[i].tags if i in noisy else tags[i] for i in range(len(tokens))],
+            tag_column: [self._numbered(noisy[i].tags if i in noisy else tags[i]) for i in range(len(tokens))],
             f"clean_{column}": tokens,
-            f"clean_{tag_column}": tags,
+            f"clean_{tag_column}": list(rows[tag_column]),
         }
         outcomes = [
             self._outcome(
@@ -201,6 +205,12 @@ class Noise:
             for i in range(len(tokens))
         ]
         return made, outcomes
+
+    def _named(self, tags: Any) -> Any:
+        return [self.tag_names[tag] for tag in tags] if tags and self.tag_names else tags
+
+    def _numbered(self, tags: Any) -> Any:
+        return [self.tag_names.index(tag) for tag in tags] if tags and self.tag_names else tags
 
     def _checked(
         self,
@@ -263,6 +273,8 @@ def _is_row(value: Any, *, tokens: bool) -> bool:
 def _utterance(tokens: Any, tags: Any, _: Any) -> Utterance:
     if tokens is None or tags is None:
         raise TypeError("tokens or tags are missing; give both")
+    if any(not isinstance(tag, str) for tag in tags):
+        raise TypeError(f"the tags {list(tags)[:3]} are not names; use noise.map(dataset), or give tag_names")
     return utterance(tokens, tags)
 
 
