@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 # What a column of a metric may be called in a file, beside its own name.
-USUAL = {
+USUAL: dict[str, tuple[str, ...]] = {
     "predictions": PREDICTION_COLUMNS,
     "references": (*GOLD_COLUMNS, "clean_text"),
     "original_predictions": ("original_prediction", *PREDICTION_COLUMNS),
@@ -63,15 +63,19 @@ class Column:
         """Whether an example may have several values, one per annotator."""
         return "Iterable[Iterable" in self.kind
 
-    def find(self, names: Sequence[str], scored: tuple[str, ...] = ()) -> str:
-        """Return which of the names in a file this column has; `scored` are the metrics that a harness has computed."""
-        scores = ("score", *(scored if len(scored) == 1 else ())) if "float" in self.kind else ()
-        usual = (self.name, *scores, *USUAL.get(self.name, ())) if self.source is None else (self.source,)
-        for name in usual:
+    def find(self, names: Sequence[str], scored: tuple[str, ...] = (), *, beside: bool = False) -> str:
+        """Return which of the names in a file this column has; of no name means that a row as a whole is the value.
+
+        `scored` are the metrics that a harness has computed. `beside` the predictions, only names that could not mean
+        the predictions themselves are taken.
+        """
+        if self.source is None and "Mapping" in self.kind and {"intent", "tags"} <= set(names) and not beside:
+            return ""
+        scores: tuple[str, ...] = ("score", *(scored if len(scored) == 1 else ())) if "float" in self.kind else ()
+        usual: tuple[str, ...] = (self.name, *(() if beside else scores), *USUAL.get(self.name, ()))
+        for name in usual if self.source is None else (self.source,):
             if name in names:
                 return name
-        if self.source is None and "Mapping" in self.kind and {"intent", "tags"} <= set(names):
-            return ""  # the row itself is the value
         missing = f"column {self.source!r}" if self.source else f"column for its {self.name}"
         cure = f"name it, as in {self.name}={names[-1]}" if names else "give rows with columns"
         raise LookupError(f"{self.metric} finds no {missing} in the files; they have {few(names)}: {cure}.")
@@ -213,18 +217,15 @@ def _values(column: Column, examples: Sequence[Example], scored: tuple[str, ...]
         values = [[column.value(row, taken) for row in row_per_file] for row_per_file in rows]
         listed = len(values[0]) == 1 and isinstance(values[0][0], list)  # the one file holds the lists
         return [first for first, *_ in values] if listed else values
-    sides = {
-        "predictions": [example.first for example in examples],
-        "references": [example.data for example in examples],
-        "either": [example.data | example.first for example in examples],
-    }
-    own = sides.get(column.name, sides["either"])
-    if column.name == "references" or column.source is not None:
-        try:
-            column.find(_names(own), scored)
-        except LookupError:
-            own = sides["either"]  # such as the gold answers beside the predictions
-    taken = column.find(_names(own), scored)
+    beside = False
+    own = [example.first for example in examples]
+    if column.name == "references" and not examples[0].data:
+        beside = column.source is None
+    elif column.name == "references":
+        own = [example.data for example in examples]
+    if column.name not in {"predictions", "references"} or (column.source and column.source not in _names(own)):
+        own = [example.data | example.first for example in examples]
+    taken = column.find(_names(own), scored, beside=beside)
     return [column.value(row, taken) for row in own]
 
 
