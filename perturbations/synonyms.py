@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lapsus.perturbations.core import Described, Edit, Framed, pick
 from lapsus.perturbations.extras import needed, shipped
-from lapsus.perturbations.tagging import LATIN, PerceptronTagger, Tagged, Tagger, tag_in_context, tagged
+from lapsus.perturbations.tagging import LATIN, PERCEPTRON, Tagged, Tagger, tag_in_context, tagged
 from lapsus.perturbations.wordnet import senses, synset
 from lapsus.perturbations.words import like
 
@@ -61,7 +61,7 @@ class WordNet:
     """Words that share a sense, the frequent words of the frequent senses first; for a stop word, the other ones.
 
     >>> list(WordNet().ranked([Gap("buy milk", 0, 3, "VB", "verb")]))[0][:2]
-    ['purchase', 'bribe']
+    ['purchase', 'corrupt']
     """
 
     version: str = "1"
@@ -69,6 +69,9 @@ class WordNet:
     def ranked(self, gaps: Sequence[Gap]) -> list[Sequence[str]]:
         """Look each word up."""
         return [list(_stopwords()) if gap.part == "stopword" else _synonyms(gap.word, gap.tag) for gap in gaps]
+
+
+RESOURCE = WordNet()
 
 
 @lru_cache(maxsize=2**16)
@@ -122,8 +125,8 @@ class Synonym(Described, Framed):
     """
 
     part: str
-    candidates: Candidates = WordNet()
-    tagger: Tagger = PerceptronTagger()
+    candidates: Candidates = RESOURCE
+    tagger: Tagger = PERCEPTRON
     version: str = "1"
 
     def __post_init__(self) -> None:
