@@ -82,8 +82,10 @@ class PerceptronTagger:
 
         The word is seen from two places before it, so only these are tagged again.
         """
-        model, context = _perceptron(), _context(words)
-        first = max(place - 2, 0)
+        model = _perceptron()
+        if (tag := model.known.get(words[place])) is not None:
+            return tag
+        context, first = _context(words), max(place - 2, 0)
         nearest, farther = (*tags[max(first - 2, 0) : first][::-1], *START)[:2]
         for i in range(first, place + 1):
             nearest, farther = _tag(model, words[i], context[i : i + 5], (nearest, farther)), nearest
@@ -128,6 +130,7 @@ def _context(words: Sequence[str]) -> list[str]:
     return [*START, *map(_normal, words), *END]
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _normal(word: str) -> str:
     if "-" in word and word[0] != "-":
         return "!HYPHEN"
