@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from lapsus.perturbations.core import Described, Edit, Framed, pick
 from lapsus.perturbations.extras import needed, shipped
 from lapsus.perturbations.tagging import LATIN, PERCEPTRON, Tagged, Tagger, tag_in_context, tagged
-from lapsus.perturbations.wordnet import senses, synset
+from lapsus.perturbations.wordnet import base_forms, senses
 from lapsus.perturbations.words import like
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 PARTS = {"verb": "VB", "adjective": "JJ", "adverb": "RB", "noun": "NN"}
 WORDNET = {"VB": "v", "JJ": "a", "RB": "r", "NN": "n"}
-UNIVERSAL = {"VB": "VERB", "JJ": "ADJ", "RB": "ADV", "NN": "NOUN"}
 NEARLY = {
     "&": 1e-2,
     "@": 1e-4,
@@ -82,13 +81,11 @@ def _synonyms(word: str, tag: str) -> list[str]:
         return []
     lemminflect = needed("lemminflect", "en")
     scores: dict[str, float] = defaultdict(float)
-    for base in lemminflect.getLemma(word.lower(), UNIVERSAL[part]):
+    for base in base_forms(word, WORDNET[part]):
         for rank, sense in enumerate(senses(base, WORDNET[part]), start=1):
-            for other in sense.words:
-                scores[other] += frequency(other) / rank
-            for sign, place in sense.relatives:
-                for other in synset(WORDNET[part], place).words if sign in NEARLY else ():
-                    scores[other] += frequency(other) / rank * NEARLY[sign]
+            for words, worth in ((sense.words, 1.0), *((sense.related(sign), NEARLY[sign]) for sign in NEARLY)):
+                for other in words:
+                    scores[other] += frequency(other) / rank * worth
         scores.pop(base, None)
     best = sorted((other for other in scores if scores[other] > 0), key=lambda other: (-scores[other], other))
     inflected = (
