@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -142,7 +143,7 @@ class Noise:
         """Perturb a column of texts, and move the answers that lie in it."""
         texts: Sequence[Any] = rows[column]
         answers: Sequence[Any] = rows[self.answers] if self.answers else [None] * len(texts)
-        frames, faults = self._checked(_frame, texts, answers, keys, [self.protect] * len(texts))
+        frames, faults = self._checked(partial(_frame, protect=self.protect), texts, answers, keys)
         free = None if self.protect or self.answers else True
         proposals = self._proposals(texts, keys, {i: None if free else frame for i, frame in frames.items()})
         noisy = [apply(texts[i], proposals[i].edits) if i in proposals else texts[i] for i in range(len(texts))]
@@ -154,8 +155,7 @@ class Noise:
                 else answers[i]
                 for i in range(len(texts))
             ]
-        outcomes = [self._outcome(texts[i], proposals.get(i), faults.get(i)) for i in range(len(texts))]
-        return made, outcomes
+        return made, self._outcomes(texts, proposals, faults)
 
     def _proposals(
         self, texts: Sequence[Any], keys: Sequence[str] | None, frames: Mapping[int, Frame | None]
@@ -175,7 +175,7 @@ class Noise:
         """Perturb a column of tokens with its column of tags."""
         column, tag_column = self.columns[0], str(self.tags)
         tokens, tags = list(rows[column]), [self._named(row) for row in rows[tag_column]]
-        said, faults = self._checked(_utterance, tokens, tags, keys, [None] * len(tokens))
+        said, faults = self._checked(_utterance, tokens, tags, keys)
         noisy = dict(
             zip(
                 said,
@@ -196,15 +196,9 @@ class Noise:
             f"clean_{column}": tokens,
             f"clean_{tag_column}": list(rows[tag_column]),
         }
-        outcomes = [
-            self._outcome(
-                said[i].text if i in said else "",
-                Proposal(noisy[i].edits, noisy[i].operator) if i in noisy else None,
-                faults.get(i),
-            )
-            for i in range(len(tokens))
-        ]
-        return made, outcomes
+        texts = [said[i].text if i in said else "" for i in range(len(tokens))]
+        proposals = {i: Proposal(one.edits, one.operator) for i, one in noisy.items()}
+        return made, self._outcomes(texts, proposals, faults)
 
     def _named(self, tags: Any) -> Any:
         return [self.tag_names[tag] for tag in tags] if tags and self.tag_names else tags
@@ -214,16 +208,15 @@ class Noise:
 
     def _checked(
         self,
-        read: Callable[[Any, Any, Any], T],
+        read: Callable[[Any, Any], T],
         values: Sequence[Any],
         labels: Sequence[Any],
         keys: Sequence[str] | None,
-        extra: Sequence[Any],
     ) -> tuple[dict[int, T], dict[int, str]]:
         """Read each row; a row that cannot be read raises, or is kept with the reason."""
         good: dict[int, T] = {}
         faults: dict[int, str] = {}
-        for i, row in enumerate(zip(values, labels, extra, strict=True)):
+        for i, row in enumerate(zip(values, labels, strict=True)):
             try:
                 good[i] = read(*row)
             except (TypeError, ValueError) as error:
@@ -233,12 +226,19 @@ class Noise:
                 faults[i] = str(error)
         return good, faults
 
-    def _outcome(self, text: str, proposal: Proposal | None, fault: str | None) -> _Outcome:
-        """Record one row."""
-        edits = [edit._asdict() for edit in proposal.edits] if proposal else []
-        drawn = proposal.operator if proposal else None
-        reason = None if edits else fault or unchanged(self.op, text)
-        return _Outcome(edits, signature(self.op, self.seed, drawn), reason)
+    def _outcomes(
+        self, texts: Sequence[str], proposals: Mapping[int, Proposal], faults: Mapping[int, str]
+    ) -> list[_Outcome]:
+        """Record each row; an operator is written out once."""
+        signed: dict[int, str] = {}
+        outcomes = []
+        for i, text in enumerate(texts):
+            edits, drawn = proposals.get(i, Proposal((), self.op))
+            if id(drawn) not in signed:
+                signed[id(drawn)] = signature(self.op, self.seed, drawn)
+            reason = None if edits else faults.get(i) or unchanged(self.op, text)
+            outcomes.append(_Outcome([edit._asdict() for edit in edits], signed[id(drawn)], reason))
+        return outcomes
 
 
 class _Outcome(NamedTuple):
@@ -270,7 +270,7 @@ def _is_row(value: Any, *, tokens: bool) -> bool:
     return tokens and all(isinstance(token, str) for token in value)
 
 
-def _utterance(tokens: Any, tags: Any, _: Any) -> Utterance:
+def _utterance(tokens: Any, tags: Any) -> Utterance:
     if tokens is None or tags is None:
         raise TypeError("tokens or tags are missing; give both")
     if any(not isinstance(tag, str) for tag in tags):

@@ -83,7 +83,7 @@ class Browser:
         request = urllib.request.Request(address, json.dumps(body).encode(), {"Content-Type": "application/json"})
         for left in reversed(range(tries)):
             try:
-                with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - our own driver
+                with urllib.request.urlopen(request, timeout=60) as answer:
                     return json.load(answer)["value"]
             except urllib.error.HTTPError as error:
                 raise AssertionError(error.read().decode()) from None
