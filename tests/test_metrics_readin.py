@@ -21,14 +21,13 @@ SCORE = st.sampled_from([0, 1, 0.25, 0.5, -2, 7.5])
 
 def tables(element, *, missing):
     value = st.one_of(element, st.none()) if missing else element
-    rows = st.integers(1, 4).flatmap(
+    return st.integers(1, 4).flatmap(
         lambda width: st.lists(
             st.lists(value, min_size=width, max_size=width).filter(lambda row: any(x is not None for x in row)),
             min_size=1,
             max_size=6,
         )
     )
-    return rows
 
 
 def scored(table):
@@ -285,7 +284,7 @@ def test_bleu_with_a_missing_annotator(mode):
 
 def test_bleu_of_chinese_needs_a_tokenizer_for_it():
     chinese = ["今天天气很好。", "他在iPhone上看新闻。"]
-    with pytest.raises(ValueError, match="The references are Chinese and tokenize is '13a'.*use 'zh'"):
+    with pytest.raises(ValueError, match=r"The references are Chinese and tokenize is '13a'.*use 'zh'"):
         annotated_bleu([[text] for text in chinese], chinese)
     assert annotated_bleu([[text] for text in chinese], chinese, tokenize="zh")["micro_average"] == pytest.approx(100)
     english = ["Alipay (花呗) is a payment service ."]

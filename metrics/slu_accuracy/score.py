@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
+from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -74,7 +75,7 @@ def slu_accuracy(
     tags_right = np.ones(examples, bool)
     if len(starts):
         tags_right[lengths > 0] = np.logical_and.reduceat(truth == guess, starts)
-    intent_right = np.fromiter(map(str.__eq__, guessed_intents, true_intents), bool, examples)
+    intent_right = np.fromiter(map(eq, guessed_intents, true_intents), bool, examples)
     overall = _f1(len(true_spans.slot), len(guessed_spans.slot), int(correct.sum()))
     by_slot = [
         np.bincount(found, minlength=len(names)).tolist()
