@@ -94,7 +94,7 @@ def test_noise_rate_of_an_empty_clean_text():
         ([["a"], ["a", "b"]], ["a", "a"], r"predictions\[1\] has 2 annotators and predictions\[0\] has 1"),
         ([["a"], [None]], ["a", "a"], r"predictions\[1\] has no annotator at all"),
         ([[], []], ["a", "a"], "has no annotators"),
-        (["a", ["a"]], ["a", "a"], r"predictions\[0\] is 'a': give a list"),
+        (["a", ["a"]], ["a", "a"], r"predictions\[1\] is \['a'\], not text"),
         (["a", None], ["a", "a"], r"predictions\["),
         (["a"], ["a", "b"], r"differ in length \(1 predictions, 2 references\)"),
         ("ab", ["a", "b"], "predictions is 'ab', not a column"),
