@@ -26,6 +26,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 DASH = "–"
 MOST_LINES = 6  # more lines in one plot are no longer told apart
 MOST_ROWS = 40  # more rows in one plot are better read as a table
+MOST_TABLED = 500  # more rows in one table are better read by a program
 FEWEST_TEXTS = 10  # fewer texts of one noise rate tell more about chance than about noise
 
 
@@ -41,19 +42,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that every column can sort; a column is a title and its unit."""
+    """A table that every column can sort; a column is a title and its unit, and holds words or numbers."""
 
     caption: str
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[Cell]]
-
-    @property
-    def kinds(self) -> list[str]:
-        """Whether each column holds numbers or words."""
-        return [
-            "word" if any(isinstance(cell.sort, str) for cell in column) else "number"
-            for column in zip(*self.rows, strict=True)
-        ]
+    kinds: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +157,7 @@ def percent(value: float | None) -> str:
     >>> percent(0.0395), percent(None)
     ('4.0', '–')
     """
-    return DASH if value is None else f"{value * 100:.1f}"
+    return DASH if value is None else f"{value * 100:.1f}".replace("-", "−")
 
 
 def p_value(value: float | None) -> str:
@@ -200,9 +194,15 @@ def _grouped(records: Iterable[Record], name: str) -> dict[Any, list[Record]]:
 
 
 def _table(caption: str, records: Sequence[Record], *columns: Column) -> Table | None:
-    """Lay out records as a table, if there are any."""
-    rows = [[cell(record) for _, _, cell in columns] for record in records]
-    return Table(caption, [(title, unit) for title, unit, _ in columns], rows) if rows else None
+    """Lay out records as a table, if there are any; of very many, the first."""
+    if not records:
+        return None
+    rows = [[cell(record) for _, _, cell in columns] for record in records[:MOST_TABLED]]
+    words = [any(isinstance(cell.sort, str) for cell in column) for column in zip(*rows, strict=True)]
+    if len(records) > len(rows):
+        caption += f": the first {len(rows):,} of {len(records):,} rows, all of which are in the files beside this page"
+    titles = [(title, unit) for title, unit, _ in columns]
+    return Table(caption, titles, rows, ["word" if is_word else "number" for is_word in words])
 
 
 def _word(title: str, name: str) -> Column:
@@ -409,6 +409,8 @@ def _comparisons(key: str, found: Found) -> Iterator[Section]:
     records = [{**record, "on": f"{record['family']} {record['measure']}".strip()} for record in found["comparisons"]]
     if not records:
         return
+    if len(records) > MOST_TABLED:
+        records.sort(key=lambda record: 1.0 if record["p_value"] is None else record["p_value"])
     columns = (
         MODEL,
         _word("Other", "other"),
