@@ -265,7 +265,7 @@ SCORES = (_rate("Clean", "clean_average"), _rate("Average", "micro_average"), _r
 DROPS = (_rate("Average drop", "micro_drop", "points"), _rate("Worst drop", "worst_drop", "points"))
 MODEL, FAMILY, EXAMPLES = _word("Model", "model"), _word("Noise", "family"), _count("Examples", "examples")
 CHANGED = _rate("Changed", "changed_rate", "% of answers")
-NOISE_RATE = "edits per 100 characters"
+NOISE_RATE = "edits per 100 letters"
 
 
 def _overview(key: str, found: Found) -> Iterator[Section]:
@@ -294,9 +294,7 @@ def _annotators(key: str, found: Found) -> Iterator[Section]:
     tracks = found["tracks"]
     noisy = [record for record in tracks if not record["clean"]]
     clean = {record["model"]: record["average"] for record in tracks if record["clean"]}
-    if not noisy:
-        return
-    axis = plots.limits([*clean.values(), *(value for record in noisy for value in plots.ends(record, "average"))])
+    axis = plots.limits(value for record in tracks for value in plots.ends(record, "average"))
     figures: Figures = []
     for family, records in _grouped(noisy, "family").items():
         rows = [(model, clean.get(model), of_model) for model, of_model in _grouped(records, "model").items()]
@@ -307,17 +305,17 @@ def _annotators(key: str, found: Found) -> Iterator[Section]:
         MODEL,
         _word("Track", "track"),
         _rate("Score", "average"),
-        _rate("Difference", "difference", "points from clean", sign="+"),
+        _rate("From clean", "difference", "points", sign="+"),
         *_tests(tracks),
         CHANGED,
-        _count("Right to wrong", "correct_to_wrong", "answers"),
-        _count("Wrong to right", "wrong_to_correct", "answers"),
+        _count("Right to wrong", "correct_to_wrong"),
+        _count("Wrong to right", "wrong_to_correct"),
         _rate("Noise rate", "noise_rate", NOISE_RATE),
         EXAMPLES,
     )
     yield Section(
         f"{key}-annotators",
-        "Annotator by annotator",
+        "Annotator by annotator" if noisy else "Scores",
         "Each number is a person (or a seed) who typed or spoke the same examples. The farther from clean, the more"
         " it costs to be that person. The test asks whether right answers were lost and won equally often.",
         figures,

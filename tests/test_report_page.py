@@ -182,6 +182,33 @@ def test_names_and_texts_are_escaped_everywhere(tmp_path):
     assert "49" not in parser.title
 
 
+@pytest.mark.parametrize(
+    "scores",
+    [
+        {"clean": [1]},
+        {"clean": [1, 0]},
+        {"k.1": [0.5, 0.25]},
+        {"clean": [1], "k.1": [0]},
+        {"clean": [1, 1], "k.1": [1, 1], "k.2": [1, 1]},
+        {"clean": [0, 0], "k.1": [0, 0]},
+        {"clean": [0.3, 0.4], "k.1": [0.1, 0.2], "s.1": [0.2, 0.3]},
+    ],
+)
+@pytest.mark.parametrize("n_resamples", [0, 20])
+def test_small_and_degenerate_reports_have_a_page(tmp_path, scores, n_resamples):
+    tracks = [
+        Track(model, name, [{"id": i, "score": score, "noise_rate": i / 10} for i, score in enumerate(column)])
+        for model in ("a", "b")
+        for name, column in scores.items()
+    ]
+    page = report(tracks, tmp_path / "out", n_resamples=n_resamples)
+    parser = Strict()
+    parser.feed(page.read_text(encoding="utf-8"))
+    assert not parser.open_tags
+    assert parser.counts["table"] >= 2
+    assert "nan" not in page.read_text(encoding="utf-8").lower().replace("nano", "")
+
+
 class Strict(HTMLParser):
     """Notes what the page contains, and fails on a tag that is closed but was not open."""
 
@@ -286,7 +313,7 @@ def test_rows_without_a_value_sort_last(browser, folder):
     browser.open(folder / "index.html", 1280)
     missing = """
     const table = [...document.querySelectorAll("table.sortable")][1];
-    const column = [...table.tHead.rows[0].cells].findIndex((head) => head.textContent.startsWith("Difference"));
+    const column = [...table.tHead.rows[0].cells].findIndex((head) => head.textContent.startsWith("From clean"));
     const button = table.tHead.rows[0].cells[column].querySelector("button");
     const seen = () => [...table.tBodies[0].rows].map((row) => row.cells[column].dataset.sort ?? null);
     return [1, 2].map(() => { button.click(); return seen(); })
