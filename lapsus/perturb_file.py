@@ -132,7 +132,7 @@ def _start(folder: Path, job: list[Any]) -> None:
 
 def _make_parts(reader: Source, part: Part, folder: Path, *, workers: int, progress: bool) -> Counter[str]:
     """Make the parts that are missing; only a few chunks are in memory at once."""
-    from tqdm import tqdm  # noqa: PLC0415 - only a run needs it
+    from tqdm import tqdm
 
     counts: Counter[str] = Counter()
     chunks = ((folder / f"{number:08}", raw) for number, raw in enumerate(reader.chunks()))
@@ -200,7 +200,7 @@ def _join(folder: Path, target: Path, schema: Any) -> None:
     whole = folder / "whole"
     parts = sorted(folder.glob("[0-9]" * 8))
     if _format(target) == "parquet":
-        import pyarrow.parquet as pq  # noqa: PLC0415 - only Parquet needs it
+        import pyarrow.parquet as pq
 
         with pq.ParquetWriter(whole, schema) as writer:
             for path in parts:
@@ -237,8 +237,8 @@ class _Encoder:
 
     def __call__(self, rows: list[Row], path: Path) -> None:
         if self.format == "parquet":
-            import pyarrow as pa  # noqa: PLC0415 - only Parquet needs it
-            import pyarrow.parquet as pq  # noqa: PLC0415 - likewise
+            import pyarrow as pa
+            import pyarrow.parquet as pq
 
             pq.write_table(pa.Table.from_pylist(rows, schema=self.schema), path)
             return
@@ -257,7 +257,7 @@ def _cell(value: Any) -> Any:
 
 def _noisy_schema(reader: Source, noise: Noise) -> Any:
     """Return the Arrow schema of the noisy rows."""
-    import pyarrow as pa  # noqa: PLC0415 - JSON lines do without
+    import pyarrow as pa
 
     schema = reader.schema
     if schema is None:
@@ -319,7 +319,7 @@ def _csv_source(path: Path, identity: list[Any]) -> Source:
             except csv.Error as error:
                 raise ValueError(f"line {reader.line_num} of {path.name} is no CSV ({error}); correct it") from error
 
-    import pyarrow as pa  # noqa: PLC0415 - JSON lines do without
+    import pyarrow as pa
 
     with path.open(encoding="utf-8-sig", newline="") as file:
         columns = next(csv.reader(file, delimiter=_delimiter(path)), [])
@@ -334,7 +334,7 @@ def _checked_cells(numbered: tuple[int, Row]) -> Row:
 
 
 def _parquet_source(path: Path, identity: list[Any]) -> Source:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - only Parquet needs it
+    import pyarrow.parquet as pq
 
     def chunks() -> Iterator[Any]:
         with pq.ParquetFile(path) as file:
@@ -351,7 +351,7 @@ def _decode_arrow(batch: Any) -> list[Row]:
 
 
 def _dataset_source(name: str, split: str | None, config: str | None) -> Source:
-    from datasets import get_dataset_split_names, load_dataset  # noqa: PLC0415 - 1 s, and only datasets need it
+    from datasets import get_dataset_split_names, load_dataset
 
     if split is None:
         names = get_dataset_split_names(name, config)

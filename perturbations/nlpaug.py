@@ -124,7 +124,7 @@ def script(text: str, noisy: str) -> tuple[Edit, ...]:
     >>> script("a tv series", "a tv set series")
     (Edit(start=2, end=4, text='tv set'),)
     """
-    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - 20 ms that only augmentation needs
+    from rapidfuzz.distance import Levenshtein
 
     places = [match.span() for match in re.finditer(r"\S+", text)]
     old, new = [text[start:end] for start, end in places], noisy.split()
@@ -156,7 +156,7 @@ def _keeps(edits: tuple[Edit, ...], frame: Frame) -> bool:
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
     """Seed the global generators that nlpaug draws from, and put them back."""
-    import numpy as np  # noqa: PLC0415 - nlpaug brings it
+    import numpy as np
 
     state, np_state = random.getstate(), np.random.get_state()  # noqa: NPY002 - nlpaug draws from the global one
     random.seed(seed)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
@@ -44,6 +44,7 @@ class Noise:
         key: The column with the example's id. Noise depends on it and not on where the row stands.
         seed: Another seed, other noise.
         tags: The column with BIO tags; the row then holds `tokens`, `tags` and their clean twins.
+        tag_names: What the tags are called where the column holds numbers, as `ClassLabel` does; `map` sees to it.
         answers: The column with SQuAD answers (`text`, `answer_start`) within `column`; they stay whole and are moved.
         protect: Words never touched.
         protect_slots: Labels of slots never touched.
@@ -61,6 +62,7 @@ class Noise:
     key: str | None = None
     seed: int = 0
     tags: str | None = None
+    tag_names: tuple[str, ...] = ()
     answers: str | None = None
     protect: tuple[str, ...] = ()
     protect_slots: tuple[str, ...] = ()
@@ -90,11 +92,13 @@ class Noise:
 
     def map(self, dataset: Any, **options: Any) -> Any:
         """Perturb a dataset; `options` are those of `Dataset.map`, such as `num_proc`."""
-        return dataset.map(self, batched=True, features=self.features(dataset.features), **options)
+        names = getattr(getattr(dataset.features.get(self.tags), "feature", None), "names", ())
+        named = replace(self, tag_names=tuple(names)) if names else self
+        return dataset.map(named, batched=True, features=self.features(dataset.features), **options)
 
     def features(self, features: Any) -> Any:
         """Return a dataset's features with the columns that noise adds, for `Dataset.map(features=...)`."""
-        from datasets import Features, List, Value  # noqa: PLC0415 - 1 s, and only datasets' users need it
+        from datasets import Features, List, Value
 
         edits: Any = List({"start": Value("int64"), "end": Value("int64"), "text": Value("string")})
         if len(self.columns) > 1:
@@ -171,7 +175,7 @@ class Noise:
         """Perturb a column of tokens with its column of tags."""
         column, tag_column = self.columns[0], str(self.tags)
         tokens, tags = list(rows[column]), list(rows[tag_column])
-        said, faults = self._checked(_utterance, tokens, tags, keys)
+        said, faults = self._checked(self._said, tokens, tags, keys)
         noisy = dict(
             zip(
                 said,
@@ -186,15 +190,34 @@ class Noise:
                 strict=True,
             )
         )
+        for i in [i for i, one in noisy.items() if not self._known(one.tags)]:
+            del noisy[i]
+            faults[i] = "the noisy tokens need a tag that the dataset has no name for"
         made: dict[str, Any] = {
             column: [noisy[i].tokens if i in noisy else tokens[i] for i in range(len(tokens))],
-            tag_column: [noisy[i].tags if i in noisy else tags[i] for i in range(len(tokens))],
+            tag_column: [self._numbered(noisy[i].tags) if i in noisy else tags[i] for i in range(len(tokens))],
             f"clean_{column}": tokens,
             f"clean_{tag_column}": tags,
         }
         texts = [said[i].text if i in said else "" for i in range(len(tokens))]
         proposals = {i: Proposal(one.edits, one.operator) for i, one in noisy.items()}
         return made, self._outcomes(texts, proposals, faults)
+
+    def _said(self, tokens: Any, tags: Any) -> Utterance:
+        """Read one utterance, its tags by name."""
+        if tokens is None or tags is None:
+            raise TypeError("tokens or tags are missing; give both")
+        if self.tag_names:
+            tags = [self.tag_names[tag] if tag in range(len(self.tag_names)) else tag for tag in tags]
+        if any(not isinstance(tag, str) for tag in tags):
+            raise TypeError(f"the tags {list(tags)[:3]} are not names; use noise.map(dataset), or give tag_names")
+        return utterance(tokens, tags)
+
+    def _known(self, tags: Any) -> bool:
+        return not self.tag_names or set(tags) <= set(self.tag_names)
+
+    def _numbered(self, tags: Any) -> Any:
+        return [self.tag_names.index(tag) for tag in tags] if tags and self.tag_names else tags
 
     def _checked(
         self,
@@ -258,12 +281,6 @@ def _is_row(value: Any, *, tokens: bool) -> bool:
     if value is None or isinstance(value, str):
         return True
     return tokens and all(isinstance(token, str) for token in value)
-
-
-def _utterance(tokens: Any, tags: Any) -> Utterance:
-    if tokens is None or tags is None:
-        raise TypeError("tokens or tags are missing; give both")
-    return utterance(tokens, tags)
 
 
 def _frame(text: Any, answers: Any, protect: Sequence[str]) -> Frame:

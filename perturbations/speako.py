@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from lapsus.perturbations.core import Described, Edit, Framed, pick
 from lapsus.perturbations.extras import needed, shipped
 from lapsus.perturbations.tagging import WORD
@@ -116,8 +117,8 @@ def neighbours(sounds: Sequence[str]) -> np.ndarray:
     >>> neighbours(["wɑtʃ", "wɪtʃ", "tu", "tu"]).tolist()
     [1, 0, 3, 2]
     """
-    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - only the one who builds the table needs it
-    from rapidfuzz.process import cdist  # noqa: PLC0415 - likewise
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cdist
 
     places = np.arange(len(sounds))
     found = np.empty(len(sounds), dtype=np.int32)
