@@ -120,7 +120,7 @@ def test_seed_and_key_matter(name):
 @pytest.mark.parametrize("name", list(OPERATORS))
 def test_pickle_and_repr_give_the_operator_back(name):
     operator = OPERATORS[name]
-    assert pickle.loads(pickle.dumps(operator)) == operator
+    assert pickle.loads(pickle.dumps(operator)) == operator  # noqa: S301 - our own
     namespace = {}
     for path in Path(lapsus.perturbations.__file__).parent.glob("[!_]*.py"):
         namespace |= vars(importlib.import_module(f"lapsus.perturbations.{path.stem}"))
