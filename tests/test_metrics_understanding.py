@@ -9,9 +9,10 @@ import seqeval.metrics.sequence_labeling
 import seqeval.metrics.v1
 from hypothesis import given
 from hypothesis import strategies as st
-from lapsus.metrics import prediction_consistency, slu_accuracy
 from seqeval.scheme import IOB2
 from statsmodels.stats.contingency_tables import mcnemar
+
+from lapsus.metrics import prediction_consistency, slu_accuracy
 
 LABELS = ["entailment", "neutral", "contradiction"]
 TRIPLES = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=30)
