@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from lapsus.perturbations.core import Edit
@@ -26,9 +26,10 @@ from lapsus.perturbations.pinyin_engine import load_engine
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-TYPISTS = Path(__file__).with_suffix(".json")
+ANNOTATORS = Path(__file__).with_suffix(".json")
 LONGEST = 20_000  # characters: nobody types more at one sitting
 PAGE = 9  # candidates that an input method shows at once
+PRINT = re.compile("[。！”…]$|[、：；“”《》（）—]|\\d{2}")  # marks that questions to a service do without
 RUNS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|.", re.DOTALL)
 KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 ACCENTS = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("z", "zh"), ("c", "ch"), ("s", "sh"), ("n", "l"), ("l", "n"))
@@ -42,7 +43,9 @@ class Typist:
     join: float  # of typing the next word together with this one
     split: float  # of typing a word in two pieces
     abbreviate: float  # of typing a chunk by initials, in whole or at its end
+    initial: float  # of typing a single character by its first letter
     slip: float  # of a slip, per letter
+    second: float  # of one more slip in the same chunk
     slip_initial: float  # how much a syllable's first letter is spared: a factor
     miss: float  # kinds of slips, by weight: a letter left out
     neighbour: float  # the key beside it
@@ -56,15 +59,19 @@ class Typist:
     first: float  # of taking the first word for an unknown one; else it is put together piece by piece
     misclick: float  # of taking another word although the right one is first
     misclick_decay: float  # of going one place further
-    blind: float  # of taking the first word after a slip; else it is seen in time
-    again: float  # of typing a chunk again after a wrong word
+    drift: float  # of taking a candidate one place further, when the right one is not there
+    odd: float  # of not minding a letter in what is offered
+    start: float  # of a false start: a wrong first character, left there when the chunk is typed anew
+    again: float  # of typing a whole chunk again after a wrong word
     raw: float  # of a wrong chunk's letters left standing
     omit: float  # of leaving out a short word
     omit_character: float  # of leaving out a character of a longer word
     reword: float  # of putting another word that begins or ends alike
     stray: float  # of a word too many, after any word
     stop: float  # of stopping before the end
+    stop_earlier: float  # of stopping yet another character earlier
     close: float  # of leaving out the last mark
+    fading: float  # of seeing a wrong chunk in time, at the beginning; it fades towards the end
     retype: float  # of typing a text again, faster, when nothing went wrong
     marks: tuple[float, float, float]  # of a mark left out, of another mark, of a blank left out
     quotes: tuple[float, float]  # of quotation marks swapped, left out
@@ -77,11 +84,14 @@ class Typist:
 class ZhKeyboard:
     """A person retyping a text; `rate` scales what goes wrong, 1 being what was measured on people.
 
-    >>> ZhKeyboard.annotator(2).typist.ime
+    Short questions and prose with its marks are typed with different habits.
+
+    >>> ZhKeyboard.annotator(2).question.ime
     2
     """
 
-    typist: Typist
+    question: Typist
+    prose: Typist
     rate: float = 1.0
     name: str = "zh_keyboard"
     version: str = "1"
@@ -93,37 +103,47 @@ class ZhKeyboard:
     @classmethod
     def annotator(cls, number: int, rate: float = 1.0) -> ZhKeyboard:
         """Return one of three people whose habits were fitted to READIN's annotators."""
-        typists = load_typists()
-        if number not in typists:
-            raise LookupError(f"annotator {number!r} is unknown; choose from {sorted(typists)}")
-        return cls(typists[number], rate)
+        annotators = load_annotators()
+        if number not in annotators:
+            raise LookupError(f"annotator {number!r} is unknown; choose from {sorted(annotators)}")
+        return cls(**annotators[number], rate=rate)
 
     def edits(self, text: str, rng: Random) -> list[Edit]:
         """Return what typing `text` changes; a higher rate only adds."""
+        typist = self.prose if is_prose(text) else self.question
         # Annotators share the stream of an example: without one of their own they would slip at the same places.
-        rng = Random(int(rng.random() * 2**48) * 64 + self.typist.ime)
+        rng = Random(int(rng.random() * 2**48) * 64 + typist.ime)
         found: list[Edit] = []
         left = self.rate
         while left > 0:
-            once = _retyped(text[:LONGEST], self.typist, rng)
+            once = _retyped(text[:LONGEST], typist, rng)
             kept = [edit for edit in once if rng.random() < left]
             found = kept if not found else _united(found, kept)
             left -= 1
         return found
 
 
-def load_typists() -> dict[int, Typist]:
-    """Return the fitted habits, by annotator."""
-    return dict(_typists())
+def is_prose(text: str) -> bool:
+    """Say whether a text is written prose: long, or with the marks of print.
+
+    >>> is_prose("花呗怎么还款"), is_prose("人才哪里找？"), is_prose("乡村振兴，人才是关键。")
+    (False, False, True)
+    """
+    return len(text) > 40 or PRINT.search(text) is not None
+
+
+def load_annotators() -> dict[int, dict[str, Typist]]:
+    """Return the fitted habits of each annotator, for questions and for prose."""
+    return {
+        number: {kind: Typist(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}) for kind, row in rows.items()}
+        for number, rows in enumerate(_annotators(), 1)
+    }
 
 
 @cache
-def _typists() -> tuple[tuple[int, Typist], ...]:
-    rows = json.loads(TYPISTS.read_text(encoding="utf-8"))
-    return tuple(
-        (number, Typist(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}))
-        for number, row in enumerate(rows, 1)
-    )
+def _annotators() -> list[dict[str, dict[str, Any]]]:
+    rows: list[dict[str, dict[str, Any]]] = json.loads(ANNOTATORS.read_text(encoding="utf-8"))
+    return rows
 
 
 def _retyped(text: str, typist: Typist, rng: Random) -> list[Edit]:
@@ -165,7 +185,7 @@ class _Sitting:
     def stopped(self, found: list[Edit]) -> list[Edit]:
         """Leave out the end."""
         size = 1
-        while size < len(self.text) // 2 and self.draw() < 0.6:
+        while size < len(self.text) // 2 and self.draw() < self.typist.stop_earlier:
             size += 1
         cut = len(self.text) - size
         kept = [edit for edit in found if edit.end <= cut]
@@ -185,7 +205,10 @@ class _Sitting:
                 last = run[-1]
                 continue
             for chunk, syllables in self.chunks(run, start):
-                yield start, chunk, self.chunk(chunk, syllables, last)
+                typed = self.chunk(chunk, syllables, last)
+                if typed != chunk and self.draw() < self.typist.fading * (1 - start / len(self.text)):
+                    typed = chunk
+                yield start, chunk, typed
                 start += len(chunk)
                 last = chunk
 
@@ -222,9 +245,11 @@ class _Sitting:
             cut = int(draw() * size)
             typed = meant[:cut] + meant[cut + 1 :] if size > 1 else meant
         elif chance - typist.omit_character < typist.reword:
-            typed = _drawn(_likenesses(meant), draw) or meant
+            typed = _drawn(_likenesses(meant) if size > 1 else _expected(last[-4:]), draw)[:size] or meant
         else:
             typed = self.keyed(meant, syllables)
+            if draw() < typist.start and syllables[0]:
+                typed = self.false_start(meant[0], syllables[0]) + typed
         if draw() < typist.stray:
             typed += _drawn(_expected(meant[-4:]), draw)
         return typed
@@ -235,12 +260,14 @@ class _Sitting:
         if "" in syllables:
             return meant
         keys = "".join(syllables)
-        short = draw() < typist.abbreviate
+        short = draw() < (typist.abbreviate if len(syllables) > 1 else typist.initial)
         if short:
             keys = self.shortened(syllables)
         slipped = False
-        if draw() < 1 - (1 - typist.slip) ** len(keys) and draw() < typist.blind:
+        if draw() < 1 - (1 - typist.slip) ** len(keys):
             wrong = self.slipped(keys)
+            while wrong and draw() < typist.second:
+                wrong = self.slipped(wrong)
             slipped = wrong != keys
             keys = wrong
         if slipped:
@@ -255,6 +282,12 @@ class _Sitting:
             typed += meant
         return typed
 
+    def false_start(self, meant: str, syllable: str) -> str:
+        """Return the wrong character that a chunk was begun with, if it is wrong."""
+        keys = self.slipped(syllable) if self.draw() < 0.7 else syllable[0]
+        typed = self.picked(meant, keys, careless=True)
+        return "" if typed == meant else typed
+
     def shortened(self, syllables: Sequence[str]) -> str:
         """Return a chunk by initials: all of them, or of the last syllables alone."""
         full = 0 if self.draw() < 0.6 else int(self.draw() * len(syllables))
@@ -264,6 +297,8 @@ class _Sitting:
 
     def slipped(self, keys: str) -> str:
         """Return `keys` with one slip."""
+        if not keys.isalpha():
+            return keys
         draw, typist = self.draw, self.typist
         at = int(draw() * len(keys))
         if keys[at] not in "aeiouvng" and draw() < typist.slip_initial:
@@ -295,9 +330,9 @@ class _Sitting:
         draw, typist = self.draw, self.typist
         offers = _offers(keys, typist.ime, typist.ranking)
         if not offers:
-            return keys
+            return meant
         if careless:
-            return offers[0]
+            return self.first(meant, offers)
         if meant in offers:
             place = offers.index(meant)
             if place == 0:
@@ -307,15 +342,23 @@ class _Sitting:
                 while place + 1 < len(offers) and draw() < typist.misclick_decay:
                     place += 1
                 return offers[place]
-            return meant if draw() < typist.glance * place**-typist.glance_decay else offers[0]
+            return meant if draw() < typist.glance * place**-typist.glance_decay else self.first(meant, offers)
         if draw() < typist.compose:
             return meant
         if len(meant) == 1 or not syllables or draw() < typist.first:
-            return offers[0]
+            return self.first(meant, offers)
         cut = next((n for n in range(len(meant) - 1, 1, -1) if meant[:n] in self.engine.by_text), 1)
         return self.picked(meant[:cut], "".join(syllables[:cut]), careless=False, syllables=syllables[:cut]) + self.picked(
             meant[cut:], "".join(syllables[cut:]), careless=False, syllables=syllables[cut:]
         )
+
+    def first(self, meant: str, offers: Sequence[str]) -> str:
+        """Return about the first of the candidates, where the right one is not seen."""
+        place = 0
+        while place + 1 < min(len(offers), PAGE) and self.draw() < self.typist.drift:
+            place += 1
+        typed = offers[place]
+        return meant if min(typed) < "\u3000" and self.draw() >= self.typist.odd else typed
 
     def other(self, run: str, start: int) -> str:
         """Return what becomes of a mark, a digit, a blank or a Latin word."""
@@ -418,7 +461,7 @@ def _expected(last: str) -> tuple[Sequence[str], Sequence[float]]:
         row = engine.bigrams.row(last[n:])[0]
         if row:
             break
-    likely = sorted((cost, text) for text, cost in row.items() if len(text) <= 2 and text >= "\u4e00")[:40]
+    likely = sorted((cost, text) for text, cost in row.items() if len(text) == 1 and text >= "\u4e00")[:40]
     if not likely:
         likely = [(0.0, text) for text in "的了是我不有"]
     return [text for _, text in likely], list(accumulate(math.exp(-cost) for cost, _ in likely))
