@@ -12,19 +12,21 @@ import json
 import math
 from collections import Counter
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.perturbations.core import apply, perturb
+from lapsus.perturbations.core import apply
 from lapsus.perturbations.pinyin_engine import load_engine
-from lapsus.perturbations.zh_keyboard import ANNOTATORS, Typist, ZhKeyboard, load_annotators
+from lapsus.perturbations.zh_keyboard import ANNOTATORS, Typist, annotators, retyped
 
 TASKS = {"question": "afqmc", "prose": "wmt"}
-FIXED = {"ime"}
-STEP = 0.35  # in logits
+FIXED: set[str] = set()
+STEP = 0.5  # in logits
 Pairs = list[tuple[str, str, str]]
 
 
@@ -73,6 +75,8 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
     unchanged = equal = edits = latin = 0
     places: Counter[int] = Counter()
     rarity: list[float] = []
+    familiar: dict[str, list[bool]] = {"1>1": [], "0>1": [], "1>0": [], "longer": []}
+    pairs_known = Counter(pair for _, clean, _ in pairs for pair in pairwise(f"^{clean}$"))
     per_text: list[int] = []
     for _, clean, typed in pairs:
         rates.append(Levenshtein.distance(clean, typed) / len(clean))
@@ -83,7 +87,13 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
         shifts.append(len(typed) - len(clean))
         edits += len(found)
         latin += sum(c.isascii() and c.isalpha() for c in typed) > sum(c.isascii() and c.isalpha() for c in clean)
+        shift = 0
         for place, old, new in found:
+            around = f"^{typed}$"[place + shift : place + shift + len(new) + 2]
+            shift += len(new) - len(old)
+            shape = f"{len(old)}>{len(new)}"
+            usual = [pairs_known[pair] > 3 for pair in pairwise(around)]
+            familiar[shape if shape in familiar else "longer"].append(all(usual))
             places[min(4, place * 5 // len(clean))] += 1
             counts[f"{min(len(old), 4)}>{min(len(new), 4)}"] += 1
             for c in new:
@@ -104,6 +114,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
         "rarity": (float(np.mean(rarity)) if rarity else 0.0, 0.08),
         "rarity spread": (float(np.std(rarity)) if rarity else 0.0, 0.1),
     }
+    found_stats |= {f"familiar {shape}": (float(np.mean(known or [0.0])), 0.02) for shape, known in familiar.items()}
     found_stats |= {f"place {p}": (places[p] / total, 0.015) for p in range(5)}
     for name in (*KINDS, *SHAPES):
         found_stats[name] = (counts[name] / total, 0.006 + 0.03 * counts[name] / total)
@@ -149,10 +160,9 @@ def _kind(engine: Any, clean: str, place: int, old: str, new: str) -> str:
     return f"far{tail}"
 
 
-def typed(typist: Typist, pairs: Pairs, seed: int) -> Pairs:
+def typed(typist: Typist, pairs: Pairs, seed: int, ime: int = 0) -> Pairs:
     """Return `pairs` with the operator's texts in place of the human's."""
-    operator = ZhKeyboard(typist, typist)
-    return [(key, clean, apply(clean, perturb(operator, clean, seed=seed, key=key))) for key, clean, _ in pairs]
+    return [(key, clean, apply(clean, retyped(clean, typist, Random(f"{seed}/{key}"), ime=ime))) for key, clean, _ in pairs]
 
 
 def to_logits(typist: Typist) -> tuple[list[str], np.ndarray]:
@@ -191,7 +201,6 @@ def fit(human: Pairs, label: str, rounds: int, typist: Typist) -> Typist:
         return np.clip(np.array(rows), -12, 12)
 
     names, x = to_logits(typist)
-    damping = 2.0
     for n in range(rounds):
         base = differences(from_logits(typist, names, x), n)
         jacobian = np.zeros((len(base), len(x)))
@@ -201,7 +210,7 @@ def fit(human: Pairs, label: str, rounds: int, typist: Typist) -> Typist:
             jacobian[:, i] = (differences(from_logits(typist, names, moved), n) - base) / STEP
         score = float(base @ base)
         options = []
-        for d in (damping * 8, damping * 30, damping * 120):
+        for d in (6, 25, 100, 400):
             step = -np.linalg.solve(jacobian.T @ jacobian + d * np.eye(len(x)), jacobian.T @ base)
             step = np.clip(step, -1.0, 1.0)
             trial = differences(from_logits(typist, names, x + step), n)
@@ -224,14 +233,16 @@ def main() -> None:
     parser.add_argument("--annotator", type=int, choices=(1, 2, 3))
     parser.add_argument("--kind", choices=sorted(TASKS))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--limit", type=int, help="use so many characters of each task at most")
     parser.add_argument("--out", type=Path, default=ANNOTATORS)
     options = parser.parse_args()
-    annotators = load_annotators()
-    for number in [options.annotator] if options.annotator else sorted(annotators):
+    people = {number: dict(habits) for number, habits in annotators().items()}
+    for number in [options.annotator] if options.annotator else sorted(people):
         for kind in [options.kind] if options.kind else sorted(TASKS):
             human = read(options.folder, TASKS[kind], number, 0)
-            annotators[number][kind] = fit(human, f"{kind} {number}", options.rounds, annotators[number][kind])
-    rows = [{kind: asdict(typist) for kind, typist in annotators[number].items()} for number in sorted(annotators)]
+            human = human[:: max(1, sum(len(clean) for _, clean, _ in human) // options.limit)] if options.limit else human
+            people[number][kind] = fit(human, f"{kind} {number}", options.rounds, people[number][kind])
+    rows = [{kind: asdict(typist) for kind, typist in people[number].items()} for number in sorted(people)]
     options.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 

@@ -21,19 +21,36 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from lapsus.perturbations.core import Edit
+from lapsus.perturbations.engines import load
 from lapsus.perturbations.pinyin_engine import load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from lapsus.perturbations.pinyin_engine import Word
+
+    Options = tuple[Sequence[str], Sequence[float]]
+    Offers = tuple[tuple[str, float], ...]
 
 ANNOTATORS = Path(__file__).with_suffix(".json")
+EMBEDDED = "embedded"
+MOST = 10  # times what people do
 LONGEST = 20_000  # characters: nobody types more at one sitting
+UNLIKELY = 0.1  # how often what does not fit its neighbours comes to mind, beside what does
 PAGE = 9  # candidates that an input method shows at once
 PRINT = re.compile("[。！”…]$|[、：；“”《》（）—]|\\d{2}")  # marks that questions to a service do without
 RUNS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|.", re.DOTALL)
 KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 ACCENTS = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("z", "zh"), ("c", "ch"), ("s", "sh"), ("n", "l"), ("l", "n"))
-REPAID = re.compile("还(?=$|[^\u4e00-\u9fff]|[了完款钱清花借的吗呗一多上不])")  # 还 that is huan, not hai
+# 还 that is huan (repay), not hai (still): in questions to a bank mostly, elsewhere before what is repaid.
+REPAID_ASKED = re.compile("还(?!不(?![了上起清])|[是有能可要没会在得需想让应都用怎显提很更])")
+REPAID = re.compile("还[款钱清贷债]")
+PARTICLES = "吗么嘛啊呢吧"
+FILLERS = "的的的的的的是是有有和和我了了在在吗啊呃哦你你一"
+STRAY_MARKS = "，，， “”。"
+SPREAD = 4.0
+COMMON = 10.8  # nats: it is the common words that come to mind in place of each other
+IMES = 8  # input methods that the texts of one annotator are typed with
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +71,11 @@ class Typist:
     nasal: float  # n for ng and back
     accent: float  # z for zh, l for n and their like
     glance: float  # of picking the right word when it is not offered first
+    glance_character: float  # of picking the right character likewise
     glance_decay: float  # how much less with each further place: a power of the place
     compose: float  # of putting an unknown word together as it should be
     first: float  # of taking the first word for an unknown one; else it is put together piece by piece
-    misclick: float  # of taking another word although the right one is first
+    misclick: float  # of taking a word that is as likely although the right one is first
     misclick_decay: float  # of going one place further
     drift: float  # of taking a candidate one place further, when the right one is not there
     odd: float  # of not minding a letter in what is offered
@@ -67,7 +85,10 @@ class Typist:
     omit: float  # of leaving out a short word
     omit_character: float  # of leaving out a character of a longer word
     reword: float  # of putting another word that begins or ends alike
-    stray: float  # of a word too many, after any word
+    particle: float  # of another final particle: 么 for 吗
+    stray: float  # of a character too many, after any chunk
+    filler: float  # of that character being one that fits everywhere, such as 的
+    stray_mark: float  # of a mark too many, after any chunk
     stop: float  # of stopping before the end
     stop_earlier: float  # of stopping yet another character earlier
     close: float  # of leaving out the last mark
@@ -76,51 +97,70 @@ class Typist:
     marks: tuple[float, float, float]  # of a mark left out, of another mark, of a blank left out
     quotes: tuple[float, float]  # of quotation marks swapped, left out
     digit: float  # of another digit
-    ranking: float  # how far this input method's order is from the engine's: a standard deviation, in log places
-    ime: int  # which input method: seeds its order
+    ranking: float  # how far a person's input method is from the engine: a standard deviation, of `SPREAD` nats
 
 
 @dataclass(frozen=True, slots=True)
 class ZhKeyboard:
-    """A person retyping a text; `rate` scales what goes wrong, 1 being what was measured on people.
+    """A person retyping a text. Short questions and prose with its marks are typed with different habits.
 
-    Short questions and prose with its marks are typed with different habits.
+    Args:
+        who: Whose habits: 1 to 3, fitted to the three people who typed READIN.
+        rate: How much goes wrong: 1 is what people do. A higher rate only adds edits.
+        engine: Whose candidates: "embedded", or a real input method that is installed, such as "libpinyin".
 
-    >>> ZhKeyboard.annotator(2).question.ime
-    2
+    >>> ZhKeyboard.annotator(2).rate
+    1.0
     """
 
-    question: Typist
-    prose: Typist
+    who: int = 1
     rate: float = 1.0
+    engine: str = "embedded"
     name: str = "zh_keyboard"
     version: str = "1"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.rate <= 10:
-            raise ValueError(f"rate {self.rate!r} is not between 0 and 10; 1 is what people do")
+        if self.who not in annotators():
+            raise ValueError(f"who is {self.who!r}; choose one of {', '.join(map(str, annotators()))}")
+        if not 0 <= self.rate <= MOST:
+            raise ValueError(f"rate is {self.rate!r}; give a number from 0 to {MOST}, where 1 is what people do")
+        if self.engine != EMBEDDED:
+            load(self.engine)
 
     @classmethod
-    def annotator(cls, number: int, rate: float = 1.0) -> ZhKeyboard:
-        """Return one of three people whose habits were fitted to READIN's annotators."""
-        annotators = load_annotators()
-        if number not in annotators:
-            raise LookupError(f"annotator {number!r} is unknown; choose from {sorted(annotators)}")
-        return cls(**annotators[number], rate=rate)
+    def annotator(cls, number: int, *, rate: float = 1.0) -> ZhKeyboard:
+        """Return one of the three people of the `-sim` tracks."""
+        return cls(number, rate)
 
     def edits(self, text: str, rng: Random) -> list[Edit]:
-        """Return what typing `text` changes; a higher rate only adds."""
-        typist = self.prose if is_prose(text) else self.question
-        # Annotators share the stream of an example: without one of their own they would slip at the same places.
-        rng = Random(int(rng.random() * 2**48) * 64 + typist.ime)
+        """Return what typing `text` changes."""
+        typist = annotators()[self.who]["prose" if is_prose(text) else "question"]
+        # All share the stream of an example: without one of their own they would slip at the same places.
+        own = Random(int(rng.random() * 2**48) * 64 + self.who)
         found: list[Edit] = []
-        left = self.rate
-        while left > 0:
-            once = _retyped(text[:LONGEST], typist, rng)
-            kept = [edit for edit in once if rng.random() < left]
-            found = kept if not found else _united(found, kept)
-            left -= 1
+        for sitting in range(math.ceil(self.rate)):
+            chances = [(edit, own.random()) for edit in retyped(text[:LONGEST], typist, own, self.engine, IMES * self.who)]
+            kept = [edit for edit, chance in chances if chance < self.rate - sitting]
+            found = _united(found, kept)
         return found
+
+    def untouched(self, text: str) -> str:
+        """Say what of `text` no typing can change, and why; nothing where all of it is typed.
+
+        >>> ZhKeyboard().untouched("國際標準")
+        'no reading among the simplified characters: 國 際 標 準'
+        """
+        reasons = []
+        if len(text) > LONGEST:
+            reasons.append(f"only the first {LONGEST} characters are typed")
+        unread = dict.fromkeys(c for c in text[:LONGEST] if c.isalpha() and not c.isascii() and not _readable(c))
+        if unread:
+            reasons.append(f"no reading among the simplified characters: {' '.join(unread)}")
+        return "; ".join(reasons)
+
+
+def _readable(character: str) -> bool:
+    return character in load_engine().by_text
 
 
 def is_prose(text: str) -> bool:
@@ -132,42 +172,41 @@ def is_prose(text: str) -> bool:
     return len(text) > 40 or PRINT.search(text) is not None
 
 
-def load_annotators() -> dict[int, dict[str, Typist]]:
-    """Return the fitted habits of each annotator, for questions and for prose."""
-    return {
-        number: {kind: Typist(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}) for kind, row in rows.items()}
-        for number, rows in enumerate(_annotators(), 1)
-    }
-
-
 @cache
-def _annotators() -> list[dict[str, dict[str, Any]]]:
-    rows: list[dict[str, dict[str, Any]]] = json.loads(ANNOTATORS.read_text(encoding="utf-8"))
-    return rows
+def annotators() -> Mapping[int, Mapping[str, Typist]]:
+    """Return the fitted habits of each person, for questions and for prose."""
+    rows = json.loads(ANNOTATORS.read_text(encoding="utf-8"))
+    return {number: {kind: _typist(habits) for kind, habits in row.items()} for number, row in enumerate(rows, 1)}
 
 
-def _retyped(text: str, typist: Typist, rng: Random) -> list[Edit]:
+def _typist(habits: Mapping[str, Any]) -> Typist:
+    return Typist(**{name: tuple(value) if isinstance(value, list) else value for name, value in habits.items()})
+
+
+def retyped(text: str, typist: Typist, rng: Random, engine: str = EMBEDDED, ime: int = 0) -> list[Edit]:
     """Return one go at `text`, or the second if the first was flawless and the typist is urged to be faster."""
-    edits = _Sitting(text, typist, rng).edits()
-    if not edits and rng.random() < typist.retype:
-        edits = _Sitting(text, typist, rng).edits()
-    return edits
+    found = _Sitting(text, typist, rng, engine, ime).edits()
+    if not found and rng.random() < typist.retype:
+        found = _Sitting(text, typist, rng, engine, ime).edits()
+    return found
 
 
 def _united(first: list[Edit], second: list[Edit]) -> list[Edit]:
     """Add to `first` the edits of `second` that do not touch it."""
-    found = list(first)
-    for edit in second:
-        if all(edit.end < other.start or edit.start > other.end for other in first):
-            found.append(edit)
-    return sorted(found)
+    if not first:
+        return second
+    added = [new for new in second if all(new.end < old.start or new.start > old.end for old in first)]
+    return sorted(first + added)
 
 
 class _Sitting:
     """One go at a text: what the typist has in mind, and what comes out."""
 
-    def __init__(self, text: str, typist: Typist, rng: Random) -> None:
-        self.text, self.typist, self.draw = text, typist, rng.random
+    def __init__(self, text: str, typist: Typist, rng: Random, engine: str, ime: int) -> None:
+        self.text, self.typist, self.draw, self.candidates = text, typist, rng.random, engine
+        self.ime = ime + int(self.draw() * IMES)
+        self.repaid = REPAID if is_prose(text) else REPAID_ASKED
+        self.last = ""
         self.engine = load_engine()
         self.chosen: dict[str, str] = {}  # what was picked for a word is picked again
         self.quotes = self.draw()
@@ -188,11 +227,9 @@ class _Sitting:
         while size < len(self.text) // 2 and self.draw() < self.typist.stop_earlier:
             size += 1
         cut = len(self.text) - size
-        kept = [edit for edit in found if edit.end <= cut]
-        while kept and kept[-1].end == cut:
-            cut = kept[-1].start + 0
-            last = kept.pop()
-            return [*kept, Edit(last.start, len(self.text), last.text)]
+        kept = [edit for edit in found if edit.end < cut]
+        if len(kept) < len(found) and found[len(kept)].start < cut:  # the cut goes through it: all that follows is gone
+            cut = found[len(kept)].start
         return [*kept, Edit(cut, len(self.text), "")]
 
     def pieces(self) -> Iterator[tuple[int, str, str]]:
@@ -205,11 +242,12 @@ class _Sitting:
                 last = run[-1]
                 continue
             for chunk, syllables in self.chunks(run, start):
-                typed = self.chunk(chunk, syllables, last)
+                end = start + len(chunk)
+                typed = self.chunk(chunk, syllables, last, self.text[end : end + 2])
                 if typed != chunk and self.draw() < self.typist.fading * (1 - start / len(self.text)):
                     typed = chunk
                 yield start, chunk, typed
-                start += len(chunk)
+                start = end
                 last = chunk
 
     def chunks(self, run: str, start: int) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -220,7 +258,7 @@ class _Sitting:
         place = start
         for word in words:
             text = word.text
-            syllables = _sounds(text, word.reading, self.text, place)
+            syllables = self.sounds(text, word.reading, place)
             place += len(text)
             if held and len(held) + len(text) <= 5 and draw() < typist.join:
                 held, sounds = held + text, sounds + syllables
@@ -228,30 +266,42 @@ class _Sitting:
             if held:
                 yield held, sounds
             held, sounds = text, syllables
-            if len(text) > 1 and draw() < typist.split:
-                cut = 1 if len(text) < 4 else 2
+            if len(text) > 2 and draw() < typist.split:
+                cut = 2
                 yield text[:cut], syllables[:cut]
                 held, sounds = text[cut:], syllables[cut:]
         yield held, sounds
 
-    def chunk(self, meant: str, syllables: tuple[str, ...], last: str) -> str:
+    def sounds(self, text: str, reading: str, place: int) -> tuple[str, ...]:
+        """Return the syllables of a word as it is read here."""
+        if text == "还" and self.repaid.match(self.text, place):
+            return ("huan",)
+        return tuple(reading.split(" ")) if reading else ("",) * len(text)
+
+    def chunk(self, meant: str, syllables: tuple[str, ...], last: str, following: str) -> str:
         """Return what becomes of a chunk, and of the moment after it."""
         draw, typist = self.draw, self.typist
+        self.last = last
         chance = draw()
         size = len(meant)
         if chance < typist.omit:
-            typed = "" if size == 1 else meant
+            typed = "" if size == 1 and (_follows(last, following) or draw() < UNLIKELY) else meant
         elif (chance := chance - typist.omit) < typist.omit_character:
-            cut = int(draw() * size)
+            cut = 0 if draw() < 0.5 else size - 1
             typed = meant[:cut] + meant[cut + 1 :] if size > 1 else meant
+        elif meant in PARTICLES and draw() < typist.particle:
+            typed = PARTICLES[int(draw() ** 2 * len(PARTICLES))]
         elif chance - typist.omit_character < typist.reword:
-            typed = _drawn(_likenesses(meant) if size > 1 else _expected(last[-4:]), draw)[:size] or meant
+            typed = _drawn(_likenesses(meant) if size > 1 else _expected(last[-4:], following), draw) or meant
         else:
             typed = self.keyed(meant, syllables)
             if draw() < typist.start and syllables[0]:
                 typed = self.false_start(meant[0], syllables[0]) + typed
         if draw() < typist.stray:
-            typed += _drawn(_expected(meant[-4:]), draw)
+            known = draw() < typist.filler
+            typed += FILLERS[int(draw() * len(FILLERS))] if known else _drawn(_expected(meant[-4:], following), draw)
+        if draw() < typist.stray_mark:
+            typed += STRAY_MARKS[int(draw() * len(STRAY_MARKS))]
         return typed
 
     def keyed(self, meant: str, syllables: tuple[str, ...]) -> str:
@@ -328,21 +378,23 @@ class _Sitting:
     def picked(self, meant: str, keys: str, *, careless: bool, syllables: tuple[str, ...] = ()) -> str:
         """Return the candidate that is taken."""
         draw, typist = self.draw, self.typist
-        offers = _offers(keys, typist.ime, typist.ranking)
+        alone = keys in self.engine.syllables  # only what is typed alone is ranked by what stands before it
+        offers = _offers(keys, self.last[-4:] if alone else "", self.ime, typist.ranking, self.candidates)
         if not offers:
             return meant
         if careless:
             return self.first(meant, offers)
-        if meant in offers:
-            place = offers.index(meant)
-            if place == 0:
-                if len(offers) == 1 or draw() >= typist.misclick:
-                    return meant
-                place = 1
-                while place + 1 < len(offers) and draw() < typist.misclick_decay:
-                    place += 1
-                return offers[place]
-            return meant if draw() < typist.glance * place**-typist.glance_decay else self.first(meant, offers)
+        place = next((n for n, (text, _) in enumerate(offers) if text == meant), -1)
+        if place == 0:
+            if len(offers) == 1 or draw() >= typist.misclick * math.exp(-(offers[1][1] - offers[0][1]) / 2):
+                return meant
+            place = 1
+            while place + 1 < len(offers) and draw() < typist.misclick_decay:
+                place += 1
+            return offers[place][0]
+        if place > 0:
+            glance = typist.glance if len(meant) > 1 else typist.glance_character
+            return meant if draw() < glance * place**-typist.glance_decay else self.first(meant, offers)
         if draw() < typist.compose:
             return meant
         if len(meant) == 1 or not syllables or draw() < typist.first:
@@ -352,12 +404,12 @@ class _Sitting:
             meant[cut:], "".join(syllables[cut:]), careless=False, syllables=syllables[cut:]
         )
 
-    def first(self, meant: str, offers: Sequence[str]) -> str:
+    def first(self, meant: str, offers: Offers) -> str:
         """Return about the first of the candidates, where the right one is not seen."""
         place = 0
         while place + 1 < min(len(offers), PAGE) and self.draw() < self.typist.drift:
             place += 1
-        typed = offers[place]
+        typed = offers[place][0]
         return meant if min(typed) < "\u3000" and self.draw() >= self.typist.odd else typed
 
     def other(self, run: str, start: int) -> str:
@@ -371,7 +423,8 @@ class _Sitting:
                 return run[:at] + (run[at + 1 :] if draw() < 0.6 else key + run[at + 1 :])
             return run
         if run.isspace():
-            return "" if draw() < blank else run
+            chance = draw()
+            return "" if chance < blank else "，" if chance < 1.3 * blank else run
         if run.isdecimal():
             chance = draw()
             if chance < typist.digit:
@@ -388,33 +441,37 @@ class _Sitting:
         chance = draw()
         if chance < dropped:
             return ""
-        if run in OTHER and chance < dropped + changed:
-            return OTHER[run][int(draw() * len(OTHER[run]))]
-        return run
+        share, others = OTHER.get(run, (0.0, ""))
+        return others[int(draw() * len(others))] if chance - dropped < changed * share else run
 
 
 WIDE = {",": "，", "(": "（", ")": "）", ":": "：", "?": "？", "!": "！", ";": "；"}
 SWAPPED = {"“": "”", "”": "“", "‘": "“", "’": "”"}
-OTHER = {"、": "，，，，。", "；": "，，：", "。": "，、", "，": "。、", "：": "；，", "·": "."}
+OTHER = {  # how often another mark is typed, beside 、; and which
+    "、": (1.0, "，，，，，，。"),
+    "；": (1.0, "，，：，"),
+    "。": (0.2, "，，、"),
+    "，": (0.05, "。、"),
+    "：": (0.2, "；，"),
+    "·": (0.8, ".."),
+}
 
 
-def _sounds(text: str, reading: str, whole: str, place: int) -> tuple[str, ...]:
-    """Return the syllables of a word as it is read here."""
-    if text == "还" and REPAID.match(whole, place):
-        return ("huan",)
-    return tuple(reading.split(" ")) if reading else ("",) * len(text)
-
-
-@lru_cache(1 << 16)
-def _offers(keys: str, ime: int, ranking: float) -> tuple[str, ...]:
-    """Return the candidates for `keys` in the order of one input method."""
-    offers = load_engine().ranked(keys, "", 2 * PAGE)
-    if not ranking or len(offers) < 2:
-        return offers
-    size = len(offers[0])
-    whole = [text for text in offers if len(text) == size]
-    order = {text: math.log(place + 1.5) + ranking * _leaning(text, ime) for place, text in enumerate(whole)}
-    return tuple(sorted(whole, key=order.__getitem__)) + tuple(text for text in offers if len(text) != size)
+@lru_cache(1 << 17)
+def _offers(keys: str, before: str, ime: int, ranking: float, engine: str) -> Offers:
+    """Return the candidates for `keys` after `before`, the embedded engine's in the order of one input method."""
+    if engine != EMBEDDED:
+        return tuple((text, float(n)) for n, text in enumerate(load(engine).candidates(keys, limit=2 * PAGE)))
+    embedded = load_engine()
+    known = embedded.by_text
+    offers = []
+    for text, likely in embedded.scored(keys, _context(before), 3 * PAGE):
+        cost = likely
+        if before and len(text) == 1 and (longer := known.get(before[-1] + text)) and before[-1] in known:
+            cost = min(cost, longer.cost - known[before[-1]].cost)
+        offers.append((text, cost + SPREAD * ranking * _leaning(text, ime)))
+    offers.sort(key=lambda offer: offer[1])
+    return tuple(offers[: 2 * PAGE])
 
 
 def _leaning(text: str, ime: int) -> float:
@@ -423,19 +480,20 @@ def _leaning(text: str, ime: int) -> float:
 
 
 @lru_cache(1 << 14)
-def _likenesses(word: str) -> tuple[Sequence[str], Sequence[float]]:
+def _likenesses(word: str) -> Options:
     """Return the words that begin or end as `word` does, with what they add up to."""
-    if not 2 <= len(word) <= 4:
+    known = load_engine().by_text.get(word)
+    if not 2 <= len(word) <= 4 or known is None or known.cost > COMMON:
         return (), ()
     found = [w for w in _beginning(word[0], len(word)) if w.text != word]
     found += [w for w in _ending(word[-1], len(word)) if w.text != word]
     found = sorted(found, key=lambda w: w.cost)[:8]
-    return [w.text for w in found], list(accumulate(math.exp(-w.cost / 2) for w in found))
+    return [w.text for w in found], list(accumulate(math.exp(-w.cost * 0.8) for w in found))
 
 
 @cache
-def _index(last: bool) -> dict[tuple[str, int], list]:
-    found: dict[tuple[str, int], list] = {}
+def _index(*, last: bool) -> dict[tuple[str, int], list[Word]]:
+    found: dict[tuple[str, int], list[Word]] = {}
     for word in load_engine().words:
         if 1 < len(word.text) <= 4:
             row = found.setdefault((word.text[-1 if last else 0], len(word.text)), [])
@@ -444,30 +502,46 @@ def _index(last: bool) -> dict[tuple[str, int], list]:
     return found
 
 
-def _beginning(character: str, size: int) -> list:
+def _beginning(character: str, size: int) -> list[Word]:
     return _index(last=False).get((character, size), [])
 
 
-def _ending(character: str, size: int) -> list:
+def _ending(character: str, size: int) -> list[Word]:
     return _index(last=True).get((character, size), [])
 
 
 @lru_cache(1 << 14)
-def _expected(last: str) -> tuple[Sequence[str], Sequence[float]]:
-    """Return the short words that often follow the text `last`, with what they add up to."""
+def _context(last: str) -> str:
+    """Return the last word of what stands there."""
     engine = load_engine()
-    row: dict[str, float] = {}
-    for n in range(len(last)):
-        row = engine.bigrams.row(last[n:])[0]
-        if row:
-            break
-    likely = sorted((cost, text) for text, cost in row.items() if len(text) == 1 and text >= "\u4e00")[:40]
-    if not likely:
-        likely = [(0.0, text) for text in "的了是我不有"]
-    return [text for _, text in likely], list(accumulate(math.exp(-cost) for cost, _ in likely))
+    return next((last[n:] for n in range(max(0, len(last) - 4), len(last)) if last[n:] in engine.by_text), "")
 
 
-def _drawn(options: tuple[Sequence[str], Sequence[float]], draw) -> str:
+@lru_cache(1 << 14)
+def _follows(last: str, following: str) -> bool:
+    """Say whether `following` is known to come after `last`."""
+    row = load_engine().bigrams.row(_context(last))[0]
+    return following in row or following[:1] in row or not following
+
+
+@lru_cache(1 << 14)
+def _expected(last: str, following: str) -> Options:
+    """Return the characters that often come after `last`, above all those before `following`."""
+    engine = load_engine()
+    word = _context(last)
+    weights = {text: math.exp(-cost) for text, cost in engine.bigrams.row(word)[0].items() if len(text) == 1}
+    if word:
+        known = engine.by_text[word].cost
+        for longer in _beginning(word[-1], 2):
+            weights[longer.text[1]] = weights.get(longer.text[1], 0.0) + math.exp(min(0.0, known - longer.cost))
+    likely = sorted(((text, weight) for text, weight in weights.items() if text >= "\u4e00"), key=lambda w: -w[1])[:60]
+    weighed = [(t, w if _follows(t, following) or t + following[:1] in engine.by_text else UNLIKELY * w) for t, w in likely]
+    if not weighed:
+        weighed = [(text, 1.0) for text in "的了是我不有"]
+    return [text for text, _ in weighed], list(accumulate(weight for _, weight in weighed))
+
+
+def _drawn(options: Options, draw: Callable[[], float]) -> str:
     texts, sums = options
     return texts[min(bisect(sums, draw() * sums[-1]), len(texts) - 1)] if texts else ""
 
@@ -504,3 +578,5 @@ def _neighbours() -> dict[str, str]:
 
 
 _BESIDE = _neighbours()
+
+UNITS = (ZhKeyboard(),)

@@ -38,13 +38,18 @@ def engines() -> Iterator[Engine]:
         yield Engine(module.name, engine.is_available(), engine.INSTALL)
 
 
-@cache
 def load(name: str) -> InputMethod:
-    """Return an input method, opened once per process: several of them keep one global state."""
+    """Return an input method, ready for use."""
     found = {engine.name: engine for engine in engines()}
     if name not in found:
         raise LookupError(f"input method {name!r} is unknown; choose from embedded, {', '.join(sorted(found))}")
     if not found[name].available:
         raise LookupError(f"input method {name!r} is not installed; {found[name].install}")
+    return _opened(name)
+
+
+@cache
+def _opened(name: str) -> InputMethod:
+    """Open once per process: several of them keep one global state."""
     engine: InputMethod = import_module(f"{__name__}.{name}").open_engine()
     return engine
