@@ -160,7 +160,7 @@ def kind(old: str, new: str) -> str:
         sounds = ((set(map(key, _syllables(a))), set(map(key, _syllables(b)))) for a, b in zip(old, new, strict=True))
         return all(one & other for one, other in sounds)
 
-    ways = {"homophone": str, "fuzzy_sound": _accented, "same_initials": _first_letter}
+    ways: dict[str, Callable[[str], str]] = {"homophone": str, "fuzzy_sound": _accented, "same_initials": _first_letter}
     return next((name for name, key in ways.items() if alike(key)), "other")
 
 
