@@ -23,8 +23,8 @@ from scipy.special import expit
 
 HAN = re.compile(r"[\u4e00-\u9fff]+")
 HAND_SET = {
-    "spread": 0.7, "added": 0.06, "regrouped": 0.35, "swallowed": 0.06, "omitted": 0.004, "temperature": 1.0,
-    "language": 0.8, "foreign": [0.6, 0.25], "number": 0.04,
+    "spread": [0.4, 0.38, 0.1], "silent": 0.05, "halting": 0.03, "added": 0.04, "regrouped": [0.12, 0.45], "swallowed": 0.06, "omitted": 0.004, "temperature": 0.7,
+    "language": 0.6, "foreign": [0.72, 0.12], "number": 0.03,
 }  # fmt: skip
 
 
@@ -80,7 +80,7 @@ I_GROUPS = [set(g.split()) for g in ("zh ch sh r z c s", "j q x zh ch sh", "b p 
 F_GROUPS = [set(g.split()) for g in ("a ia ua an ang ai", "e o uo ou ei", "i in ing ie ian", "u v ui uo ou ong", "an ang ian iang uan uang ai", "en eng in ing un ong iong vn", "ao iao ou iu", "ie ve ian van", "er e a", "ai ei ui uai")]
 
 
-def costs(own, pooled, groups, strength=25.0):
+def costs(own, pooled, groups, strength=12.0):
     """Return costs smoothed towards the pooled counts, and these towards nearness."""
     sounds = sorted({a for a, _ in pooled} | {b for _, b in pooled})
     result = {}
@@ -130,6 +130,8 @@ def hazard(fit_rows, number, hearing):
         return (np.logaddexp(0, s) - y * s).sum() + (w[1:] ** 2).sum() / 2, x.T @ (expit(s) - y) + np.r_[0, w[1:]]
 
     w = minimize(loss, np.zeros(x.shape[1]), jac=True).x
+    variance = sum((s * np.pi / 3**0.5) ** 2 for s in HAND_SET["spread"])
+    w[:-1] *= (1 + 0.346 * variance) ** 0.5  # what is spread over texts and words flattens the slopes
     return [round(float(v), 3) for v in w], [round(a / b, 3) for a, b in lost.values()]
 
 
@@ -140,15 +142,16 @@ def marks(fit_rows, number):
         kept = intact(clean, noisy[number])
         for a, b in pairwise([-1, *(m.start() for m in re.finditer("，", clean))]):
             long = int(len(re.sub(r"\W", "", clean[a + 1 : b])) >= 6)
-            seen[long] += 1
-            dropped[long] += not kept[b]
+            if b and b + 1 < len(clean) and kept[b - 1] and kept[b + 1]:
+                seen[long] += 1
+                dropped[long] += not kept[b]
         ops = Levenshtein.opcodes(clean, noisy[number])
         added += sum(op.tag == "insert" and "，" in noisy[number][op.dest_start : op.dest_end] for op in ops)
         places += sum(len(load_engine().segment(m.group())) for m in HAN.finditer(clean))
         ended += "," not in clean and len(noisy[number]) < len(clean) - 10 and any(
             op.tag == "delete" and op.src_end - op.src_start > 9 and op.src_end >= len(clean) - 2 for op in ops
         )
-    return [round(d / s, 3) for d, s in zip(dropped, seen)], round(added / places, 4), round(ended / len(fit_rows), 4)
+    return [round(0.9 * d / s, 3) for d, s in zip(dropped, seen)], round(1.5 * added / places, 4), round(ended / len(fit_rows), 4)
 
 
 def main(folder: Path, target: Path) -> None:

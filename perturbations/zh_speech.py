@@ -18,10 +18,10 @@ from bisect import bisect
 from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from itertools import accumulate, product
-from math import exp
+from math import exp, log
 from pathlib import Path
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeAlias
+from zlib import crc32
 
 from lapsus.perturbations.core import Edit
 from lapsus.perturbations.pinyin_engine import Word, load_engine
@@ -39,8 +39,27 @@ PARTS = re.compile(
 )
 INITIALS = ("zh", "ch", "sh", *"bpmfdtnlgkhjqxrzcsyw")
 ASKING = re.compile("吗|呢|什么|怎么|为何|多少|几|哪|谁|是不是|能不能|会不会|可不可以|有没有")
-DIGITS = dict(zip("一二三四五六七八九", "123456789", strict=True))
+NUMBERED = re.compile("第[一二三四五六七八九]|[四五六七八九][个名条级]?")
+DIGITS = str.maketrans("一二三四五六七八九", "123456789")
+SINGLE = dict(zip("2345678", "两三四五六七八", strict=True))
+TOGETHER = (0.65, 1.0, 1.0)
+RIGHT = 0.7
+MARKS = (  # what a run of marks becomes: upper limits of a draw; nothing above the last
+    (frozenset("。！？!?"), ((0.92, "。"), (1.0, "，"))),
+    (frozenset("；;"), ((0.05, "。"), (0.93, "，"))),
+    (frozenset("、：:"), ((0.54, "，"),)),
+    (frozenset("-—"), ((0.4, "，"),)),
+    (frozenset(" "), ((0.5, "，"),)),
+    (frozenset("（()）…"), ((0.25, "，"),)),
+)
+ENGLISH = ("so", "you", "see", "how", "now", "easy", "OK", "word", "interest", "Tom", "but", "yeah")  # heard in Chinese
 SPELLED = {"bi": "b", "xi": "c", "di": "d", "yi": "e", "ai": "i", "an": "n", "ou": "o", "pi": "p", "ti": "t", "wei": "v"}
+
+
+def _logit(number: int) -> float:
+    """Spread 32 bits over the logit: a standard logistic variate, of standard deviation 1.8."""
+    share = (number + 0.5) / 2**32
+    return log(share / (1 - share))
 
 
 @cache
@@ -79,12 +98,13 @@ class Hearing:
         """Return the syllables that this one may be heard as, the likeliest first."""
         initial, final = sound(syllable)
         known = _syllables()
-        return sorted(
-            (one + other, known[i, f])
-            for i, one in self.initials.get(initial, {initial: 0.0}).items()
-            for f, other in self.finals.get(final, {final: 0.0}).items()
-            if (i, f) in known
-        )
+        heard = []
+        for i, one in self.initials.get(initial, {initial: 0.0}).items():
+            for f, other in self.finals.get(final, {final: 0.0}).items():
+                if (i, f) in known:
+                    same = (i == initial) + (f == final)  # sounds go wrong together
+                    heard.append((TOGETHER[same] * (one + other) - RIGHT * (same == 2), known[i, f]))
+        return sorted(heard)
 
     def _alike(self, reading: str) -> list[tuple[float, Word]]:
         """Return the words that sound like the reading, each with what that costs, the likeliest first."""
@@ -105,17 +125,19 @@ class Speaker:
 
     sounds: str  # whose sounds: a fitted annotator, or a speaker of READIN's Table 8
     hazard: tuple[float, ...]  # of a word being missed: the weights of its `traits`, on the logit
-    spread: float  # how much texts differ in that: a standard deviation on the logit
+    spread: tuple[float, ...]  # on the logit: how much texts differ for all, for this speaker; words in a text, for all
     lost: tuple[float, ...]  # of a missed word leaving nothing: of one character, of two, of more
+    silent: float  # of a missed stretch leaving nothing
     swallowed: float  # of a syllable of a missed stretch being swallowed
     added: float  # of a sound too many, per missed stretch
-    regrouped: float  # of a missed stretch being heard in other words than it has
+    regrouped: tuple[float, ...]  # of a missed word, of a longer stretch, being heard as other words than it has
     omitted: float  # of a clause left out
     ended: float  # of stopping before the end
     temperature: float  # how freely the recogniser guesses
     language: float  # how much it listens to its language model
     breaks: tuple[float, ...]  # of a comma lost after a short clause, after a longer one
     pause: float  # of a comma too many, after any word
+    halting: float  # of a comma before, or after, a missed stretch
     foreign: tuple[float, ...]  # of a Latin word announced as one, of one left out
     number: float  # of a number misheard
 
@@ -157,12 +179,14 @@ class _Dictation:
         self.edits: list[Edit] = []
         self.last = ""  # the word before
         self.missed: list[tuple[int, Word]] = []  # the words of the stretch being missed, and where they start
+        self.astray = False  # whether the word before was missed
         self.clause = 0  # characters since the last mark
 
     def run(self) -> list[Edit]:
         """Go through the text from left to right."""
         speaker, text, draw = self.speaker, self.text, self.draw
-        mood = speaker.spread * NormalDist().inv_cdf(0.0001 + 0.9998 * draw())
+        self.hash = crc32(text.encode("utf-8", "replace"))
+        mood = speaker.spread[0] * _logit(self.hash) + speaker.spread[1] * _logit(int(draw() * 2**32))
         end = len(text) if draw() >= speaker.ended else int(len(text) * (0.15 + 0.8 * draw()))
         if (comma := text.find(",")) > 0 and not text[comma + 1 :][:1].isdigit():
             end = min(end, comma)  # READIN's speakers were shown a text only up to its first ASCII comma
@@ -204,34 +228,47 @@ class _Dictation:
         *weights, again = self.speaker.hazard
         words = self.engine.segment(part)
         for word, trait in zip(words, traits(words, self.hearing, start == 0), strict=True):
-            logit = mood + sum(weight * value for weight, value in zip(weights, trait, strict=True))
-            if self.draw() < 1 / (1 + exp(-logit - (again if self.missed else 0.0))):
+            own = self.speaker.spread[2] * _logit(crc32(b"%d" % start, self.hash))
+            logit = mood + own + sum(weight * value for weight, value in zip(weights, trait, strict=True))
+            if self.draw() < 1 / (1 + exp(-logit - (again if self.astray else 0.0))):
                 self.missed.append((start, word))
+                self.astray = True
             else:
-                self.flush()
+                self.flush(word)
+                self.astray = False
                 self.last = word.text
-                if word.text[0] == "第" and word.text[1:] in DIGITS and self.draw() < 0.7:
-                    self.replace(start + 1, start + 2, DIGITS[word.text[1:]])
-                if start + len(word.text) < len(self.text) and self.draw() < self.speaker.pause:
-                    self.replace(start + len(word.text), start + len(word.text), "，")
+                if NUMBERED.fullmatch(word.text) and self.draw() < 0.35:
+                    self.replace(start, start + len(word.text), word.text.translate(DIGITS))
+                end = start + len(word.text)
+                if self.draw() < self.speaker.pause and self.text[end : end + 1].isalnum():
+                    self.replace(end, end, "，")
             start += len(word.text)
             self.clause += len(word.text)
 
-    def flush(self) -> None:
+    def flush(self, following: Word | None = None) -> None:
         """Write down the missed stretch as it was heard."""
         if not self.missed:
             return
         speaker, draw = self.speaker, self.draw
         start, end = self.missed[0][0], self.missed[-1][0] + len(self.missed[-1][1].text)
         kept = [word for _, word in self.missed if draw() >= speaker.lost[min(len(word.text), 3) - 1]]
+        if draw() < speaker.silent:
+            kept = []
         self.missed = []
-        if draw() < speaker.regrouped:
+        if draw() < speaker.regrouped[len(kept) > 1]:
             groups = self.regrouped([syllable for word in kept for syllable in word.reading.split(" ")])
         else:
             groups = [(word.reading, word.text) for word in kept]
         if draw() < speaker.added:
             groups.insert(int(draw() * (len(groups) + 1)), (("de", "yi", "shi", "le", "zai", "you")[int(draw() * 6)], ""))
-        self.replace(start, end, "".join(self.guess(reading, text) for reading, text in groups))
+        before, after = ("，" if draw() < speaker.halting else "" for _ in range(2))
+        if start == 0 or not self.text[start - 1].isalnum() or (self.edits and self.edits[-1].end == start):
+            before = ""
+        if not following:
+            after = ""
+        new = before + "".join(
+            self.guess(reading, text, following if n == len(groups) else None) for n, (reading, text) in enumerate(groups, 1)) + after
+        self.replace(start, end, new)
 
     def regrouped(self, syllables: list[str]) -> list[tuple[str, str]]:
         """Cut syllables into words anew, swallowing some."""
@@ -243,16 +280,21 @@ class _Dictation:
             heard = heard[size:]
         return groups
 
-    def guess(self, reading: str, text: str) -> str:
+    def guess(self, reading: str, text: str, following: Word | None) -> str:
         """Return a word that sounds like the reading and is not the text."""
-        if reading in SPELLED and self.draw() < 0.04:
+        chance = self.draw()
+        if chance < 0.004:
+            return ENGLISH[int(self.draw() * len(ENGLISH))]
+        if reading in SPELLED and chance < 0.06:
             return SPELLED[reading]
         found = [(cost, word) for cost, word in self.hearing.alike(reading) if word.text != text] if reading else []
         if not found:
             parts = reading.split(" ")
-            return "".join(self.guess(part, "") for part in parts) if len(parts) > 1 else text
+            return "".join(self.guess(part, "", None) for part in parts) if len(parts) > 1 else text
         cost, language, temperature = self.engine.bigrams.cost, self.speaker.language, self.speaker.temperature
         scores = [heard + language * cost(self.last, word) for heard, word in found]
+        if following:
+            scores = [score + language * (cost(word.text, following) - following.cost) for score, (_, word) in zip(scores, found)]
         least = min(scores)
         weights = list(accumulate(exp((least - score) / temperature) for score in scores))
         word = found[min(bisect(weights, self.draw() * weights[-1]), len(found) - 1)][1].text
@@ -264,22 +306,16 @@ class _Dictation:
         short = self.clause < 6
         self.clause, self.last = 0, ""
         chance = self.draw()
-        kinds = set(part)
-        if kinds & set("。！？!?"):
-            new = "。" if chance < 0.93 else "，"
-        elif "；" in part:
-            new = "，" if chance < 0.85 else ""
-        elif "，" in part:
-            new = "，" if chance >= self.speaker.breaks[not short] else ""
-        elif kinds & set("、：:"):
-            new = "，" if chance < 0.45 else ""
-        elif kinds & set("（() -—…"):
-            new = "，" if chance < 0.25 else ""
-        elif kinds & set("%％℃°/~"):
-            new = part
+        kept = part[0] if part[0] in "%％℃°/~" else ""  # read aloud as a word
+        for marks, choices in MARKS:
+            if not marks.isdisjoint(part):
+                break
         else:
-            new = "，" if chance < 0.06 else ""
-        self.replace(start, start + len(part), new)
+            choices = ((0.03, "，"),)
+        if "，" in part:
+            choices = ((self.speaker.breaks[not short], ""), (1, "，"))
+        new = next((mark for limit, mark in choices if chance < limit), "")
+        self.replace(start, start + len(part), kept + new)
 
     def close(self, end: int) -> str:
         """Return the last mark: the recogniser always puts one."""
@@ -310,9 +346,9 @@ class _Dictation:
             return f"{part[:-1]}:00"
         if part.endswith("点半") and self.draw() < 0.8:
             return f"{part[:-2]}:30"
-        if part.isdigit() and len(part) > 4 and self.draw() < 0.85:
+        if part.isdigit() and len(part) > 3 + (part[0] in "12"):
             return f"{part[:-4]}万" if part.endswith("0000") else f"{int(part):,}"
-        return "两" if part == "2" and self.draw() < 0.4 else part
+        return SINGLE[part] if part in SINGLE and self.draw() < 0.2 else part
 
 
 @dataclass(frozen=True, slots=True)
