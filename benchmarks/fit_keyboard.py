@@ -33,7 +33,9 @@ Pairs = list[tuple[str, str, str]]
 def read(folder: Path, task: str, annotator: int, parity: int) -> Pairs:
     """Return (key, clean, typed) of one task's rows of one parity."""
     if task == "wmt":
-        files = [folder / "realtypo_nmt" / f"{name}.json" for name in ("test_clean", f"test_noisy_keyboard_{annotator}")]
+        files = [
+            folder / "realtypo_nmt" / f"{name}.json" for name in ("test_clean", f"test_noisy_keyboard_{annotator}")
+        ]
         clean, typed = ({row["id"]: row["zh"].strip() for row in _rows(file)} for file in files)
         return [(i, text, typed[i]) for i, text in clean.items() if i in typed and int(i) % 2 == parity]
     files = [folder / "afqmc_balanced" / f"{name}.json" for name in ("test_clean", f"test_noisy_{annotator}")]
@@ -162,7 +164,9 @@ def _kind(engine: Any, clean: str, place: int, old: str, new: str) -> str:
 
 def typed(typist: Typist, pairs: Pairs, seed: int, ime: int = 0) -> Pairs:
     """Return `pairs` with the operator's texts in place of the human's."""
-    return [(key, clean, apply(clean, retyped(clean, typist, Random(f"{seed}/{key}"), ime=ime))) for key, clean, _ in pairs]
+    return [
+        (key, clean, apply(clean, retyped(clean, typist, Random(f"{seed}/{key}"), ime=ime))) for key, clean, _ in pairs
+    ]
 
 
 def to_logits(typist: Typist) -> tuple[list[str], np.ndarray]:
@@ -240,7 +244,9 @@ def main() -> None:
     for number in [options.annotator] if options.annotator else sorted(people):
         for kind in [options.kind] if options.kind else sorted(TASKS):
             human = read(options.folder, TASKS[kind], number, 0)
-            human = human[:: max(1, sum(len(clean) for _, clean, _ in human) // options.limit)] if options.limit else human
+            human = (
+                human[:: max(1, sum(len(clean) for _, clean, _ in human) // options.limit)] if options.limit else human
+            )
             people[number][kind] = fit(human, f"{kind} {number}", options.rounds, people[number][kind])
     rows = [{kind: asdict(typist) for kind, typist in people[number].items()} for number in sorted(people)]
     options.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

@@ -15,11 +15,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from lapsus.perturbations import zh_speech
-from lapsus.perturbations.pinyin_engine import load_engine
 from rapidfuzz.distance import Levenshtein
 from scipy.optimize import minimize
 from scipy.special import expit
+
+from lapsus.perturbations import zh_speech
+from lapsus.perturbations.pinyin_engine import load_engine
 
 HAN = re.compile(r"[\u4e00-\u9fff]+")
 HAND_SET = {
@@ -76,8 +77,25 @@ def nearness(one: str, other: str, groups) -> float:
     return 0.5 * max((one in g and other in g) / len(g) for g in groups)
 
 
-I_GROUPS = [set(g.split()) for g in ("zh ch sh r z c s", "j q x zh ch sh", "b p m f", "d t n l r", "g k h f", "y w n l", "j q x d t")] + [{"", "w", "y"}]
-F_GROUPS = [set(g.split()) for g in ("a ia ua an ang ai", "e o uo ou ei", "i in ing ie ian", "u v ui uo ou ong", "an ang ian iang uan uang ai", "en eng in ing un ong iong vn", "ao iao ou iu", "ie ve ian van", "er e a", "ai ei ui uai")]
+I_GROUPS = [
+    set(g.split())
+    for g in ("zh ch sh r z c s", "j q x zh ch sh", "b p m f", "d t n l r", "g k h f", "y w n l", "j q x d t")
+] + [{"", "w", "y"}]
+F_GROUPS = [
+    set(g.split())
+    for g in (
+        "a ia ua an ang ai",
+        "e o uo ou ei",
+        "i in ing ie ian",
+        "u v ui uo ou ong",
+        "an ang ian iang uan uang ai",
+        "en eng in ing un ong iong vn",
+        "ao iao ou iu",
+        "ie ve ian van",
+        "er e a",
+        "ai ei ui uai",
+    )
+]
 
 
 def costs(own, pooled, groups, strength=12.0):
@@ -148,10 +166,16 @@ def marks(fit_rows, number):
         ops = Levenshtein.opcodes(clean, noisy[number])
         added += sum(op.tag == "insert" and "，" in noisy[number][op.dest_start : op.dest_end] for op in ops)
         places += sum(len(load_engine().segment(m.group())) for m in HAN.finditer(clean))
-        ended += "," not in clean and len(noisy[number]) < len(clean) - 10 and any(
-            op.tag == "delete" and op.src_end - op.src_start > 9 and op.src_end >= len(clean) - 2 for op in ops
+        ended += (
+            "," not in clean
+            and len(noisy[number]) < len(clean) - 10
+            and any(op.tag == "delete" and op.src_end - op.src_start > 9 and op.src_end >= len(clean) - 2 for op in ops)
         )
-    return [round(0.9 * d / s, 3) for d, s in zip(dropped, seen)], round(1.5 * added / places, 4), round(ended / len(fit_rows), 4)
+    return (
+        [round(0.9 * d / s, 3) for d, s in zip(dropped, seen)],
+        round(1.5 * added / places, 4),
+        round(ended / len(fit_rows), 4),
+    )
 
 
 def main(folder: Path, target: Path) -> None:
@@ -162,15 +186,29 @@ def main(folder: Path, target: Path) -> None:
         confusions([(clean, noisy[number]) for _, clean, noisy in fit_rows if "," not in clean], initials, finals)
         counts.append((initials, finals))
     pooled = [sum((c[n] for c in counts), Counter()) for n in (0, 1)]
-    sounds = {"any": {"initials": costs(Counter(), pooled[0], I_GROUPS), "finals": costs(Counter(), pooled[1], F_GROUPS)}}
+    sounds = {
+        "any": {"initials": costs(Counter(), pooled[0], I_GROUPS), "finals": costs(Counter(), pooled[1], F_GROUPS)}
+    }
     annotators = []
     for number, (initials, finals) in enumerate(counts):
         name = f"annotator {number + 1}"
         sounds[name] = {"initials": costs(initials, pooled[0], I_GROUPS), "finals": costs(finals, pooled[1], F_GROUPS)}
         weights, lost = hazard(fit_rows, number, zh_speech.Hearing(**sounds[name]))
         breaks, pause, ended = marks(fit_rows, number)
-        annotators.append({"sounds": name, "hazard": weights, "lost": lost, "breaks": breaks, "pause": pause, "ended": ended, **HAND_SET})
-    target.write_text(json.dumps({"annotators": annotators, "sounds": sounds}, ensure_ascii=False, indent=None), encoding="utf-8")
+        annotators.append(
+            {
+                "sounds": name,
+                "hazard": weights,
+                "lost": lost,
+                "breaks": breaks,
+                "pause": pause,
+                "ended": ended,
+                **HAND_SET,
+            }
+        )
+    target.write_text(
+        json.dumps({"annotators": annotators, "sounds": sounds}, ensure_ascii=False, indent=None), encoding="utf-8"
+    )
     for a in annotators:
         print(a)
 

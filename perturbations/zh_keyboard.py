@@ -139,7 +139,9 @@ class ZhKeyboard:
         own = Random(int(rng.random() * 2**48) * 64 + self.who)
         found: list[Edit] = []
         for sitting in range(math.ceil(self.rate)):
-            chances = [(edit, own.random()) for edit in retyped(text[:LONGEST], typist, own, self.engine, IMES * self.who)]
+            chances = [
+                (edit, own.random()) for edit in retyped(text[:LONGEST], typist, own, self.engine, IMES * self.who)
+            ]
             kept = [edit for edit, chance in chances if chance < self.rate - sitting]
             found = _united(found, kept)
         return found
@@ -400,9 +402,9 @@ class _Sitting:
         if len(meant) == 1 or not syllables or draw() < typist.first:
             return self.first(meant, offers)
         cut = next((n for n in range(len(meant) - 1, 1, -1) if meant[:n] in self.engine.by_text), 1)
-        return self.picked(meant[:cut], "".join(syllables[:cut]), careless=False, syllables=syllables[:cut]) + self.picked(
-            meant[cut:], "".join(syllables[cut:]), careless=False, syllables=syllables[cut:]
-        )
+        return self.picked(
+            meant[:cut], "".join(syllables[:cut]), careless=False, syllables=syllables[:cut]
+        ) + self.picked(meant[cut:], "".join(syllables[cut:]), careless=False, syllables=syllables[cut:])
 
     def first(self, meant: str, offers: Offers) -> str:
         """Return about the first of the candidates, where the right one is not seen."""
@@ -535,7 +537,9 @@ def _expected(last: str, following: str) -> Options:
         for longer in _beginning(word[-1], 2):
             weights[longer.text[1]] = weights.get(longer.text[1], 0.0) + math.exp(min(0.0, known - longer.cost))
     likely = sorted(((text, weight) for text, weight in weights.items() if text >= "\u4e00"), key=lambda w: -w[1])[:60]
-    weighed = [(t, w if _follows(t, following) or t + following[:1] in engine.by_text else UNLIKELY * w) for t, w in likely]
+    weighed = [
+        (t, w if _follows(t, following) or t + following[:1] in engine.by_text else UNLIKELY * w) for t, w in likely
+    ]
     if not weighed:
         weighed = [(text, 1.0) for text in "的了是我不有"]
     return [text for text, _ in weighed], list(accumulate(weight for _, weight in weighed))

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import accumulate, product
 from math import exp, log
@@ -34,9 +34,7 @@ Confusions: TypeAlias = "Mapping[str, Mapping[str, float]]"
 
 FITTED = Path(__file__).with_suffix(".json")
 LONGEST = 20_000  # characters: nobody dictates more in one breath
-PARTS = re.compile(
-    r"[\u4e00-\u9fff]+|[A-Za-z]+|\d+(?:时|点半)(?![间期代候光])|\d[\d,.]*\d|\d|[^\w]+|.", re.DOTALL
-)
+PARTS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|\d+(?:时|点半)(?![间期代候光])|\d[\d,.]*\d|\d|[^\w]+|.", re.DOTALL)
 INITIALS = ("zh", "ch", "sh", *"bpmfdtnlgkhjqxrzcsyw")
 ASKING = re.compile("吗|呢|什么|怎么|为何|多少|几|哪|谁|是不是|能不能|会不会|可不可以|有没有")
 NUMBERED = re.compile("第[一二三四五六七八九]|[四五六七八九][个名条级]?")
@@ -53,7 +51,18 @@ MARKS = (  # what a run of marks becomes: upper limits of a draw; nothing above 
     (frozenset("（()）…"), ((0.25, "，"),)),
 )
 ENGLISH = ("so", "you", "see", "how", "now", "easy", "OK", "word", "interest", "Tom", "but", "yeah")  # heard in Chinese
-SPELLED = {"bi": "b", "xi": "c", "di": "d", "yi": "e", "ai": "i", "an": "n", "ou": "o", "pi": "p", "ti": "t", "wei": "v"}
+SPELLED = {
+    "bi": "b",
+    "xi": "c",
+    "di": "d",
+    "yi": "e",
+    "ai": "i",
+    "an": "n",
+    "ou": "o",
+    "pi": "p",
+    "ti": "t",
+    "wei": "v",
+}
 
 
 def _logit(number: int) -> float:
@@ -260,14 +269,22 @@ class _Dictation:
         else:
             groups = [(word.reading, word.text) for word in kept]
         if draw() < speaker.added:
-            groups.insert(int(draw() * (len(groups) + 1)), (("de", "yi", "shi", "le", "zai", "you")[int(draw() * 6)], ""))
+            groups.insert(
+                int(draw() * (len(groups) + 1)), (("de", "yi", "shi", "le", "zai", "you")[int(draw() * 6)], "")
+            )
         before, after = ("，" if draw() < speaker.halting else "" for _ in range(2))
         if start == 0 or not self.text[start - 1].isalnum() or (self.edits and self.edits[-1].end == start):
             before = ""
         if not following:
             after = ""
-        new = before + "".join(
-            self.guess(reading, text, following if n == len(groups) else None) for n, (reading, text) in enumerate(groups, 1)) + after
+        new = (
+            before
+            + "".join(
+                self.guess(reading, text, following if n == len(groups) else None)
+                for n, (reading, text) in enumerate(groups, 1)
+            )
+            + after
+        )
         self.replace(start, end, new)
 
     def regrouped(self, syllables: list[str]) -> list[tuple[str, str]]:
@@ -294,7 +311,10 @@ class _Dictation:
         cost, language, temperature = self.engine.bigrams.cost, self.speaker.language, self.speaker.temperature
         scores = [heard + language * cost(self.last, word) for heard, word in found]
         if following:
-            scores = [score + language * (cost(word.text, following) - following.cost) for score, (_, word) in zip(scores, found)]
+            scores = [
+                score + language * (cost(word.text, following) - following.cost)
+                for score, (_, word) in zip(scores, found)
+            ]
         least = min(scores)
         weights = list(accumulate(exp((least - score) / temperature) for score in scores))
         word = found[min(bisect(weights, self.draw() * weights[-1]), len(found) - 1)][1].text
@@ -341,7 +361,11 @@ class _Dictation:
         """Write a number as recognisers do."""
         if self.draw() < self.speaker.number:
             place = int(self.draw() * len(part))
-            return part[:place] + part[place + 1 :] if self.draw() < 0.4 else part[:place] + "4175"[int(self.draw() * 4)] + part[place + 1 :]
+            return (
+                part[:place] + part[place + 1 :]
+                if self.draw() < 0.4
+                else part[:place] + "4175"[int(self.draw() * 4)] + part[place + 1 :]
+            )
         if part.endswith("时") and self.draw() < 0.8:
             return f"{part[:-1]}:00"
         if part.endswith("点半") and self.draw() < 0.8:

@@ -58,7 +58,13 @@ def test_alternatives_are_weighed(engine):
 
 
 def test_a_syllable_may_be_missing(engine):
-    lattice = [[(1, "jin", 0.0)], [(2, "tian", 0.0)], [(3, "", 0.5), (3, "de", 9.0)], [(4, "tian", 0.0)], [(5, "qi", 0.0)]]
+    lattice = [
+        [(1, "jin", 0.0)],
+        [(2, "tian", 0.0)],
+        [(3, "", 0.5), (3, "de", 9.0)],
+        [(4, "tian", 0.0)],
+        [(5, "qi", 0.0)],
+    ]
     assert engine.decode(lattice) == "今天天气"
 
 
@@ -82,7 +88,15 @@ def test_segments_are_the_text(text):
     assert len(load_engine().readings(text)) == len(text)
 
 
-@given(st.text(st.sampled_from("的一是了我不在人们有来他这上着个地到大里说就去子得也和那要下看天时过出小么起你都把好还多没为又可家学只以主会样年想生"), min_size=1, max_size=8))
+@given(
+    st.text(
+        st.sampled_from(
+            "的一是了我不在人们有来他这上着个地到大里说就去子得也和那要下看天时过出小么起你都把好还多没为又可家学只以主会样年想生"
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
 def test_full_pinyin_gives_as_many_characters(text):
     syllables = load_engine().readings(text)
     assert len(load_engine().sentence(syllables)) == len(text)

@@ -110,7 +110,23 @@ def test_what_was_picked_once_is_picked_again():
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "國際標準資訊", "Wi-Fi连不上", "https://example.org/a?b=1", "👍🏽👨‍👩‍👧", "𠀀龘\ud800", "12.5%", "\n\t", "。", "ｆｕｌｌ", "й", "한국어", "まで", "還是还是"],
+    [
+        "",
+        " ",
+        "國際標準資訊",
+        "Wi-Fi连不上",
+        "https://example.org/a?b=1",
+        "👍🏽👨‍👩‍👧",
+        "𠀀龘\ud800",
+        "12.5%",
+        "\n\t",
+        "。",
+        "ｆｕｌｌ",
+        "й",
+        "한국어",
+        "まで",
+        "還是还是",
+    ],
 )
 @pytest.mark.parametrize("person", PEOPLE, ids=["1", "2", "3"])
 def test_bad_input_is_handled(person, text):
