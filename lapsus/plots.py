@@ -53,7 +53,7 @@ DASHES: tuple[Any, ...] = (
 def limits(values: Iterable[float | None]) -> Limits:
     """Return the ends of an axis that holds all values, in steps of ten per cent, or of twenty where it is long.
 
-    >>> limits([0.62, 0.913, None]), limits([0.31, 0.9])
+    >>> limits([0.62, 0.913, None]), limits([0.21, 0.9])
     ((0.6, 1.0), (0.2, 1.0))
     """
     known = [value for value in values if value is not None]

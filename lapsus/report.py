@@ -24,7 +24,7 @@ import numpy as np
 from lapsus import __version__, statistics
 from lapsus.metrics.micro_worst_average.score import micro_worst_average
 from lapsus.metrics.prediction_consistency.score import prediction_consistency
-from lapsus.predictions import few
+from lapsus.predictions import few, label
 from lapsus.tracks import CLEAN, Track
 
 if TYPE_CHECKING:
@@ -203,19 +203,6 @@ def _score(track: Track, key: str, row: Mapping[str, Any]) -> float | None:
     if not isinstance(score, int | float | np.number) or not 0 <= score <= 1:  # a NaN is not between them either
         raise ValueError(f"{_place(track)}, id {key!r}: the score is {score!r}; give a number from 0 to 1.")
     return float(score)
-
-
-def label(value: Any) -> str:
-    """Return a prediction or gold answer as text, the same for 1, 1.0 and "1".
-
-    >>> label(1.0), label("1"), label({"b": 1, "a": [2]})
-    ('1', '1', '{"a": [2], "b": 1}')
-    """
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
 def _columns(runs: Sequence[Run], options: Options) -> dict[str, dict[str, str]]:
