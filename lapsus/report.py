@@ -137,7 +137,7 @@ def measure(tracks: Sequence[Track], options: Options | None = None) -> Numbers:
         raise ValueError(f"Track {name!r} of model {model!r} is given twice{f' on {dataset}' if dataset else ''}.")
     numbers: Numbers = {
         "lapsus": __version__,
-        "settings": {**options.resampling, "by": list(options.by)},
+        "settings": {**options.resampling, "by": list(options.by), "clusters": any(map(_clustered, runs))},
         **{name: [] for name in ("summary", "tracks", "comparisons", "transitions", "noise", "breakdowns", "joins")},
         "examples": [],
     }
@@ -185,6 +185,12 @@ def _run(track: Track) -> Run:
             f"{_place(track)}: none of its {len(rows)} rows has a score; give predictions that were scored."
         )
     return Run(track, rows, scores)
+
+
+def _clustered(run: Run) -> bool:
+    """Say whether several rows share an original."""
+    clusters = [label(row["cluster"]) for row in run.rows.values() if row.get("cluster") is not None]
+    return len(set(clusters)) < len(clusters)
 
 
 def _place(track: Track) -> str:
@@ -343,7 +349,7 @@ def _family(
     return {
         "summary": [{"annotators": len(members), **record(result), **_changes(pairs, options)}],
         "breakdowns": [
-            {"column": column, "value": value, **record(scored)}
+            {"column": column, "value": value, "annotators": len(members), **record(scored)}
             for column, values in result.get("groups", {}).items()
             for value, scored in values.items()
         ],

@@ -246,17 +246,17 @@ def _tests(records: Sequence[Record], alpha: float = 0.05) -> tuple[Column, Colu
 
 def _lede(summary: Sequence[Record]) -> str:
     """Say in a sentence or two where noise costs most and where least."""
-    compared = [record for record in summary if record["worst_drop"] is not None]
+    compared = [record for record in summary if record["micro_drop"] is not None]
     if not compared:
         return ""
-    most, least = (choose(compared, key=lambda record: float(record["worst_drop"])) for choose in (max, min))
+    most, least = (choose(compared, key=lambda record: float(record["micro_drop"])) for choose in (max, min))
     clean, average, worst = (percent(most[name]) for name in ("clean_average", "micro_average", "worst_average"))
     said = f"Noise costs most on {most['family']}: {most['model']} falls from {clean} % on clean text to {average} %"
     if most["annotators"] > 1:
         said += f" on average, and to {worst} % when every example counts with the annotator it served worst"
     if least is not most:
-        said += f". It costs least on {least['family']} for {least['model']}: {percent(least['worst_drop'])} points"
-        said += " at worst" if least["annotators"] > 1 else ""
+        said += f". It costs least on {least['family']} for {least['model']}: {percent(least['micro_drop'])} points"
+        said += " on average" if least["annotators"] > 1 else ""
     return f"{said}."
 
 
