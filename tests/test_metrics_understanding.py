@@ -220,7 +220,7 @@ def test_sentences_may_be_tuples_arrays_or_empty():
         ([{"intent": "x", "tags": [["O"]]}], r"has the tag \['O'\]"),
         ([{"intent": "x", "tags": "O"}], "give a list with one tag per token"),
         ([{"intent": "x", "tags": None}], "give a list with one tag per token"),
-        ([{"intent": 3, "tags": ["O"]}], r"predictions intents\[0\] is 3, not text"),
+        ([{"intent": 3, "tags": ["O"]}], r"predictions\[0\] has the intent 3: it is not text"),
         ([{"intent": "x"}], r"predictions\[0\] is {'intent': 'x'}"),
         ([["x", ["O"]]], r"predictions\[0\] is "),
     ],
