@@ -148,3 +148,11 @@ def test_errors_are_short():
     with pytest.raises(TypeError) as caught:
         columns.texts("predictions", ["a", list(range(10_000))])
     assert len(str(caught.value)) < 200
+
+
+@given(st.lists(st.integers(-50, 10_000), min_size=1, max_size=30))
+def test_numbered_names_come_back(values):
+    for column in (values, np.array(values), np.array(values) % 7, [str(value) for value in values]):
+        numbers, names = columns.numbered("x", column)
+        assert [names[number] for number in numbers] == list(column)
+        assert sorted(set(numbers.tolist())) == list(range(len(names)))
