@@ -9,9 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import lapsus.metrics
 import numpy as np
 import pytest
+
+import lapsus.metrics
 
 ROOT = Path(__file__).parents[1]
 NAMES = lapsus.metrics.names()

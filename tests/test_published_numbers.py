@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+
 from lapsus.metrics import micro_worst_average, noise_rate, prediction_consistency, win_rate
 
 PAPERS = json.loads(Path(__file__).with_name("published_numbers.json").read_text("utf-8"))
