@@ -116,7 +116,9 @@ class Browser:
 
     def close(self):
         session = f"http://127.0.0.1:{self.port}/session/{self.session}"
-        urllib.request.urlopen(urllib.request.Request(session, method="DELETE"), timeout=60).close()  # ends Chromium too
+        urllib.request.urlopen(
+            urllib.request.Request(session, method="DELETE"), timeout=60
+        ).close()  # ends Chromium too
         self.process.terminate()
         self.process.wait(10)
 
