@@ -49,7 +49,7 @@ class OpeningFiller(Described):
 
     >>> from lapsus.perturbations.core import apply, perturb
     >>> apply("play jazz", perturb(OpeningFiller(), "play jazz"))
-    'so play jazz'
+    'well play jazz'
     """
 
     fillers: tuple[str, ...] = BEGINNING
@@ -78,7 +78,7 @@ class ClosingFiller(Described):
 
     >>> from lapsus.perturbations.core import apply, perturb
     >>> apply("play jazz", perturb(ClosingFiller(), "play jazz"))
-    'play jazz pretty please'
+    'play jazz please'
     """
 
     fillers: tuple[str, ...] = END
