@@ -16,7 +16,7 @@ def benchmarks() -> dict[str, type[Benchmark]]:
     >>> "sample" in benchmarks()
     True
     """
-    from lapsus.dataset_scripts._benchmark import Benchmark  # noqa: PLC0415 - imports datasets, which is slow
+    from lapsus.dataset_scripts._benchmark import Benchmark
 
     found: dict[str, type[Benchmark]] = {}
     for module in iter_modules(__path__):

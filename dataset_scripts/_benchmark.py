@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import datasets
 from datasets import BuilderConfig, Features, SplitGenerator
+
 from lapsus.dataset_scripts._source import Source, open_source
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from datasets import ClassLabel, Features, List, Value
+
 from lapsus.dataset_scripts._benchmark import Benchmark
 
 if TYPE_CHECKING:

@@ -1,0 +1,37 @@
+# `make demo` and `make test` need nothing but git, make and Python 3.11 or newer.
+PYTHON ?= python3
+BIN := .venv/bin
+EXTRAS := en,augment,models
+
+.PHONY: demo test lint types bench cards clean
+
+.venv/installed-demo: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+.venv/installed-dev: .venv/installed-demo
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt torch  # first and pinned: the CPU build where there is one
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]" --group dev
+	touch $@
+
+demo: .venv/installed-demo  ## the whole loop on the embedded sample; prints the path of a report page
+	$(BIN)/lapsus demo
+
+test: .venv/installed-dev  ## every test
+	$(BIN)/pytest -n 2 --dist loadfile
+
+lint: .venv/installed-dev  ## style, and types against the built wheel
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	rm -rf build/types && $(BIN)/pip install -q --disable-pip-version-check --no-deps --target build/types .
+	cd build && MYPYPATH=types ../$(BIN)/mypy --config-file ../pyproject.toml -p lapsus
+
+bench: .venv/installed-dev  ## speed beside peers, as ratios
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+cards: .venv/installed-dev  ## regenerate every generated text
+	$(BIN)/python -m lapsus.cards
+
+clean:
+	rm -rf .venv build dist *.egg-info

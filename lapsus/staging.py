@@ -1,0 +1,40 @@
+"""Outputs appear when they are complete: written beside their place, then moved there."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@contextmanager
+def staged_folder(out: Path, *, ours: Callable[[Path], bool]) -> Iterator[Path]:
+    """Yield an empty folder that replaces `out` when the block ends well, and vanishes when it does not.
+
+    `ours` tells whether a folder that is already at `out` may be replaced.
+
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     with staged_folder(Path(home) / "page", ours=lambda folder: False) as folder:
+    ...         _ = (folder / "index.html").write_text("hello")
+    ...     (Path(home) / "page" / "index.html").read_text()
+    'hello'
+    """
+    out = out.absolute()
+    if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or ours(out))):
+        raise FileExistsError(f"{out} exists and was not written by lapsus; name another --out or remove it")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
+    try:
+        new = staging / "new"
+        new.mkdir()
+        yield new
+        if out.exists():
+            out.rename(staging / "old")
+        new.rename(out)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)

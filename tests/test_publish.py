@@ -1,0 +1,218 @@
+"""The publishing path: what it writes, what it refuses, what it leaves alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from datasets import ClassLabel, Features, List, Value, get_dataset_config_names, load_dataset
+
+import lapsus.publish
+from lapsus.dataset_scripts import benchmarks
+from lapsus.dataset_scripts._benchmark import EDITS, Benchmark
+from lapsus.publish import publish
+
+TEXT = Value("string")
+
+
+class Toy(Benchmark):
+    """Rows given by the test."""
+
+    NAME = "sample"  # its prose is there
+    TITLE = "Toy"
+    LANGUAGES = ("en",)
+    LICENSE = "apache-2.0"
+    ROWS = {"clean": {"test": 2}}
+    FEATURES = Features({"id": TEXT, "text": TEXT})
+    DATA = ({"id": "a", "text": "one"}, {"id": "b", "text": "two"})
+
+    @classmethod
+    def home(cls):
+        return Path(__file__).parent
+
+    def columns(self, config):
+        return self.FEATURES
+
+    def rows(self, source, config, split):
+        yield from self.DATA
+
+
+def toy(**facts):
+    return type("Toy", (Toy,), {"__module__": __name__, **facts})
+
+
+def files(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    return publish(benchmarks()["sample"], tmp_path_factory.mktemp("sample") / "sample")
+
+
+def test_what_was_built_is_what_load_dataset_loads(sample, tmp_path):
+    path = str(sample.path)
+    assert set(get_dataset_config_names(path)) == set(benchmarks()["sample"].ROWS)
+    for config, splits in sample.rows.items():
+        loaded = load_dataset(path, config, cache_dir=str(tmp_path))
+        assert {split: len(rows) for split, rows in loaded.items()} == dict(splits)
+    assert load_dataset(path, split="test", cache_dir=str(tmp_path)).features["label"].names == [
+        "different",
+        "paraphrase",
+    ]
+
+
+def test_a_second_build_has_the_same_bytes(sample, tmp_path):
+    assert files(publish(benchmarks()["sample"], tmp_path / "again").path) == files(sample.path)
+
+
+def test_parquet_has_what_the_viewer_wants(sample):
+    for file in sample.path.rglob("*.parquet"):
+        group = pq.ParquetFile(file).metadata.row_group(0)
+        assert group.column(0).has_offset_index and group.column(0).has_column_index
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [
+        ({"DATA": ({"id": "a", "text": "x"}, {"id": "a", "text": "y"})}, "id 'a' occurs more than once in clean/test"),
+        ({"DATA": ({"id": None, "text": "x"}, {"id": "a", "text": "y"})}, "1 rows without an id"),
+        (
+            {"DATA": ({"id": "a", "text": None}, {"id": "b", "text": None})},
+            "column 'text' of clean/test is null in every row",
+        ),
+        ({"DATA": (), "ROWS": {"clean": {"test": 0}}}, "clean/test has no rows"),
+        ({"DATA": ({"id": "a", "text": "x"},)}, "clean/test has 1, expected 2"),
+        ({"ROWS": {"data": {"test": 2}}}, "'data' is reserved"),
+        ({"ROWS": {"clean": {"all": 2}}}, "all"),
+        ({"ROWS": {"clean": {"te-st": 2}}}, "te-st"),
+    ],
+)
+def test_refuses(facts, sentence, tmp_path):
+    with pytest.raises(ValueError, match=sentence):
+        publish(toy(**facts), tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a/b", "a:b", "a[b]", "a*b", "a?b", "a|b", "a<b", "a\\b"])
+def test_refuses_config_names_that_the_hub_rejects(name):
+    with pytest.raises(ValueError, match="rejects"):
+        lapsus.publish.check_config_name(name)
+
+
+NOISY = Features({"id": TEXT, "text": TEXT, "clean_text": TEXT, "edits": EDITS})
+EDIT = {"column": "text", "start": 0, "end": 1, "text": "j"}
+
+
+def test_edits_that_replay_are_published_with_their_error_rate(tmp_path):
+    data = ({"id": "a", "text": "jello", "clean_text": "hello", "edits": [EDIT]},)
+    built = publish(toy(FEATURES=NOISY, DATA=data, ROWS={"noisy": {"test": 1}}), tmp_path / "out")
+    (rate,) = built.rates
+    assert (rate.micro_average, rate.worst_average, rate.corpus_rate) == (0.2, 0.2, 0.2)
+    assert "| `noisy/test` | `text` | 20.0% | 20.0% | 20.0% |" in (tmp_path / "out" / "README.md").read_text()
+
+
+def test_refuses_edits_that_do_not_replay(tmp_path):
+    data = ({"id": "a", "text": "yellow", "clean_text": "hello", "edits": [EDIT]},)
+    with pytest.raises(ValueError, match=r"the edits of row 'a' in noisy/test do not give 'text' back"):
+        publish(toy(FEATURES=NOISY, DATA=data, ROWS={"noisy": {"test": 1}}), tmp_path / "out")
+
+
+def test_error_rates_of_several_annotators(tmp_path):
+    both = Features({"id": TEXT, "text": List({"annotator": TEXT, "text": TEXT}), "clean_text": TEXT})
+    data = (
+        {
+            "id": "a",
+            "text": [{"annotator": "1", "text": "abcd"}, {"annotator": "2", "text": "abxx"}],
+            "clean_text": "abcd",
+        },
+        {"id": "b", "text": [{"annotator": "1", "text": "q"}], "clean_text": "p"},
+    )
+    (rate,) = publish(toy(FEATURES=both, DATA=data, ROWS={"keyboard": {"test": 2}}), tmp_path / "out").rates
+    assert rate.micro_average == pytest.approx((0.25 + 1) / 2)
+    assert rate.worst_average == pytest.approx((0.5 + 1) / 2)
+    assert rate.corpus_rate == pytest.approx(3 / 9)
+
+
+def test_a_partial_build_says_both_numbers(tmp_path):
+    short = toy(DATA=({"id": "a", "text": "x"},), ROWS={"clean": {"test": 2}})
+    built = publish(short, tmp_path / "out", allow_partial=True)
+    assert built.differs == {"clean/test": (2, 1)}
+    assert (
+        "**Partial build.** Not all official rows were in the source: `clean/test` has 1 of 2."
+        in (tmp_path / "out" / "README.md").read_text()
+    )
+
+
+def test_large_splits_are_sharded(tmp_path):
+    data = tuple({"id": str(number), "text": "x" * 1000} for number in range(100))
+    publish(toy(DATA=data, ROWS={"clean": {"test": 100}}), tmp_path / "out", max_shard_bytes=40_000)
+    names = sorted(path.name for path in (tmp_path / "out" / "clean").iterdir())
+    assert names == [f"test-{index:05}-of-00003.parquet" for index in range(3)]
+    loaded = load_dataset(str(tmp_path / "out"), "clean", split="test", cache_dir=str(tmp_path / "cache"))
+    assert loaded["id"] == [row["id"] for row in data]
+
+
+def test_yaml_names_labels_of_any_spelling(tmp_path):
+    odd = Features({"id": TEXT, "label": ClassLabel(names=["no", "是", "null", "1.0"])})
+    data = tuple({"id": str(number), "label": number} for number in range(4))
+    publish(toy(FEATURES=odd, DATA=data, ROWS={"clean": {"test": 4}}), tmp_path / "out")
+    loaded = load_dataset(str(tmp_path / "out"), "clean", split="test", cache_dir=str(tmp_path / "cache"))
+    assert loaded.features["label"].names == ["no", "是", "null", "1.0"]
+
+
+def test_a_strangers_folder_is_not_replaced(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(FileExistsError, match="was not written by lapsus; name another --out"):
+        publish(Toy, tmp_path)
+    assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_failed_build_leaves_the_old_folder(tmp_path):
+    publish(Toy, tmp_path / "out")
+    before = files(tmp_path / "out")
+    with pytest.raises(ValueError, match="expected 2"):
+        publish(toy(DATA=Toy.DATA[:1]), tmp_path / "out")
+    assert files(tmp_path / "out") == before
+
+
+def test_a_killed_build_leaves_the_old_folder(tmp_path):
+    publish(benchmarks()["sample"], tmp_path / "out")
+    before = files(tmp_path / "out")
+    code = (
+        "import sys, time, lapsus.publish as p; from pathlib import Path; from lapsus.dataset_scripts import benchmarks\n"
+        "p.render = lambda *_: (print('ready', flush=True), time.sleep(60))\n"
+        "p.publish(benchmarks()['sample'], Path(sys.argv[1]))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "out")], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout.readline() == "ready\n"
+        child.kill()
+    assert files(tmp_path / "out") == before
+
+
+def test_changed_sources_are_never_stale(tmp_path):
+    """The cache of `datasets` ignores the content of local files; the builder's hash does not."""
+
+    class Lines(Toy):
+        ROWS = {"clean": {"test": 1}}
+
+        def rows(self, source, config, split):
+            yield {"id": "a", "text": next(iter(source.lines("text.txt")))}
+
+    Lines.__module__ = __name__
+    source = tmp_path / "source"
+    source.mkdir()
+    seen = []
+    for text in ("old", "new"):
+        (source / "text.txt").write_text(text)
+        builder = Lines(config_name="clean", data_dir=source, cache_dir=str(tmp_path / "cache"))
+        builder.download_and_prepare()
+        seen.append(builder.as_dataset(split="test")[0]["text"])
+        time.sleep(0.01)
+    assert seen == ["old", "new"]
