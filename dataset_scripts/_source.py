@@ -39,7 +39,7 @@ class MissingFileError(FileNotFoundError):
     """The source lacks a file: other configs of the benchmark may still be there."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Source:
     """The files of a benchmark by name; `used` maps each file that was read to its sha256.
 
@@ -52,6 +52,12 @@ class Source:
     path: Path
     files: Mapping[str, Callable[[], IO[bytes]]] = field(repr=False)  # name -> open
     used: dict[str, str] = field(default_factory=dict)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Source) and self.fingerprint() == other.fingerprint()
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint())
 
     def names(self) -> list[str]:
         """Return the names of all files, sorted, with `/` between folders."""
@@ -258,6 +264,14 @@ def open_source(path: Path, *, name: str | None = None, max_bytes: int | None = 
         return Source(path, {name or path.stem: lambda: _rewound(plain)})
     plain.close()
     return Source(path, {name or path.name: _opener(path)})
+
+
+def open_files(paths: Mapping[str, Path]) -> Source:
+    """Open files that were downloaded, by the names they had; a single archive is opened itself."""
+    if len(paths) == 1:
+        (name, path), *_ = paths.items()
+        return open_source(path, name=name)
+    return Source(Path(os.path.commonpath(paths.values())), {name: _opener(path) for name, path in paths.items()})
 
 
 COMPRESSED: Mapping[bytes, Callable[[Path], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
