@@ -128,5 +128,5 @@ def label_of(names: Mapping[str, str], value: Any, where: str) -> str:
     'paraphrase'
     """
     if str(value) not in names:
-        raise ValueError(f"{where} has the label {value!r}, which is none of {shown(list(names))}; mend the source")
+        raise ValueError(f"{where} has the label {value!r}, which is none of {shown(names)}; mend the source")
     return names[str(value)]

@@ -20,7 +20,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -391,7 +391,7 @@ def _object(value: Any, where: str, required: tuple[str, ...]) -> dict[str, Any]
         raise ValueError(f"{where} is {shown([type(value).__name__])}, not an object; get the file again")  # noqa: TRY004 - the file is wrong, not the call
     absent = [key for key in required if key not in value]
     if absent:
-        raise ValueError(f"{where} has no {shown(absent)}; its keys are {shown(list(value))}")
+        raise ValueError(f"{where} has no {shown(absent)}; its keys are {shown(value)}")
     return value
 
 
@@ -401,11 +401,12 @@ def _with_line_ends(header: str, lines: Iterator[str]) -> Iterator[str]:
         yield f"{line}\n"
 
 
-def shown(names: list[str], most: int = 8) -> str:
+def shown(names: Iterable[object], most: int = 8) -> str:
     """Return names as words, cut when there are many.
 
-    >>> shown(["a", "b", "c"], most=2)
+    >>> shown("abc", most=2)
     'a, b and 1 more'
     """
-    listed = ", ".join(str(name) for name in names[:most])
-    return f"{listed} and {len(names) - most} more" if len(names) > most else listed or "nothing"
+    words = [str(name) for name in names]
+    listed = ", ".join(words[:most])
+    return f"{listed} and {len(words) - most} more" if len(words) > most else listed or "nothing"

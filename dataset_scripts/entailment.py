@@ -59,7 +59,7 @@ class Rte(Benchmark):
                 "id": pair.get("id"),
                 "premise": texts[0],
                 "hypothesis": texts[1],
-                "label": label_of(LABELS, (pair.get("value") or pair.get("entailment", "")).lower(), where),
+                "label": label_of(LABELS, str(pair.get("value") or pair.get("entailment")).lower(), where),
                 "task": label_of(TASKS, pair.get("task"), where),
             }
 
@@ -88,24 +88,10 @@ class Parte(Benchmark):
         "both": {"test": 122},
     }
     COLUMNS = {
-        "original_premise": ("original_premise", "premise_original", "orig_premise", "rte_premise", "p", "premise"),
-        "original_hypothesis": (
-            "original_hypothesis",
-            "hypothesis_original",
-            "orig_hypothesis",
-            "rte_hypothesis",
-            "h",
-            "hypothesis",
-        ),
-        "premise": ("paraphrased_premise", "premise_paraphrase", "para_premise", "rewritten_premise", "p'", "premise"),
-        "hypothesis": (
-            "paraphrased_hypothesis",
-            "hypothesis_paraphrase",
-            "para_hypothesis",
-            "rewritten_hypothesis",
-            "h'",
-            "hypothesis",
-        ),
+        "original_premise": ("original_premise", "premise_original", "orig_premise", "p", "premise"),
+        "original_hypothesis": ("original_hypothesis", "hypothesis_original", "orig_hypothesis", "h", "hypothesis"),
+        "premise": ("paraphrased_premise", "premise_paraphrase", "para_premise", "p'", "premise"),
+        "hypothesis": ("paraphrased_hypothesis", "hypothesis_paraphrase", "para_hypothesis", "h'", "hypothesis"),
         "label": ("label", "gold_label", "gold", "entailment", "value"),
         "task": ("task", "source_task", "rte_task"),
         "rte": ("rte", "rte_number", "challenge", "source", "dataset"),
@@ -138,9 +124,7 @@ class Parte(Benchmark):
 
     def pairs(self, source: Source) -> Iterator[dict[str, Any]]:
         """Yield all pairs; a side that is empty or equal to its original was not rewritten."""
-        name = source.find(
-            "*parte*.jsonl", "*parte*.csv", "*parte*.tsv", "*parte*.tab", "*.jsonl", "*.csv", "*.tsv", "*.tab"
-        )
+        name = source.find(*(f"{stem}{end}" for stem in ("*parte*", "*") for end in (".jsonl", ".csv", ".tsv", ".tab")))
         tabular = name.endswith((".csv", ".tsv", ".tab"))
         originals: dict[tuple[str, str], str] = {}
         for number, raw in enumerate(source.table(name) if tabular else source.json_lines(name), start=1):
@@ -167,9 +151,8 @@ class Parte(Benchmark):
         for alias in aliases:
             if alias in found:
                 return str(found[alias] if found[alias] is not None else "").strip()
-        raise ValueError(
-            f"{name} has no column {aliases[0]!r} (or {shown(list(aliases[1:]))}); it has {shown([*found])}"
-        )
+        others = shown(aliases[1:])
+        raise ValueError(f"{name} has no column {aliases[0]!r} (or {others}); its columns are {shown(found)}")
 
 
 def plain(column: str) -> str:
