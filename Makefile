@@ -7,6 +7,7 @@ EXTRAS := en,augment,models
 
 .venv/installed-demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --disable-pip-version-check -U "pip>=25.1"
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e .
 	touch $@
 

@@ -15,14 +15,10 @@ from lapsus.dataset_scripts._source import Source, open_files, open_source, show
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# One edit of a noisy row: replace [start, end) of the clean column by text.
+# The edits of a noisy row, as `lapsus.perturbations.Noise` records them: each replaces [start, end) of the clean text.
+# A row with noise in several columns has {column: EDITS}.
 EDITS = datasets.List(
-    {
-        "column": datasets.Value("string"),
-        "start": datasets.Value("int32"),
-        "end": datasets.Value("int32"),
-        "text": datasets.Value("string"),
-    }
+    {"start": datasets.Value("int64"), "end": datasets.Value("int64"), "text": datasets.Value("string")}
 )
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from datasets import ClassLabel, Features, List, Value
 
 from lapsus.dataset_scripts._benchmark import Benchmark
+from lapsus.dataset_scripts._tracks import noisy_rows, track_operator
+from lapsus.perturbations import OPERATORS, Noise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +75,10 @@ DIALECT = Features(
     }
 )
 
+# Configs over the test rows of `clean`, and over those of `original`.
+SIMULATED = tuple(f"{kind}.{annotator}" for kind in ("auto",) for annotator in (1, 2, 3))
+SPOKEN = ("filler_bos", "filler_eos")
+
 
 class Sample(Benchmark):
     """Customer questions, commands, entailments and dialect pairs that the project wrote itself."""
@@ -85,7 +91,9 @@ class Sample(Benchmark):
     TASK_IDS = ("semantic-similarity-classification", "natural-language-inference", "intent-classification")
     ROWS = {
         "clean": {"train": 120, "validation": 30, "test": 90},
+        **{track: {"test": 90} for track in SIMULATED},
         "original": {"train": 120, "validation": 30, "test": 70},
+        **{track: {"test": 70} for track in SPOKEN},
         "entailment": {"test": 80},
         "premise": {"test": 27},
         "hypothesis": {"test": 35},
@@ -100,18 +108,33 @@ class Sample(Benchmark):
 
     def columns(self, config: str) -> Features:
         """Return the features of a config."""
+        if config in SIMULATED:
+            return self.simulated(config).features(PARAPHRASE)
+        if config in SPOKEN:
+            return self.spoken(config).features(SLU)
         return {"clean": PARAPHRASE, "original": SLU, "dialect": DIALECT}.get(config, ENTAILMENT)
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split."""
-        file = {"clean": "paraphrase", "original": "slu", "dialect": "dialect"}.get(config, "entailment")
-        for line in source.lines(f"{file}.jsonl"):
-            row = json.loads(line)
-            if row.pop("split") == split and config in {
-                "clean",
-                "original",
-                "entailment",
-                "dialect",
-                row.get("rewritten"),
-            }:
-                yield row
+        if config in SIMULATED:
+            yield from noisy_rows(self.simulated(config), self.rows(source, "clean", split))
+        elif config in SPOKEN:
+            yield from noisy_rows(self.spoken(config), self.rows(source, "original", split))
+        else:
+            file = {"clean": "paraphrase", "original": "slu", "dialect": "dialect"}.get(config, "entailment")
+            for line in source.lines(f"{file}.jsonl"):
+                row = json.loads(line)
+                wanted = config not in REWRITES or row["rewritten"] == config
+                if row.pop("split") == split and wanted:
+                    yield row
+
+    @staticmethod
+    def simulated(track: str) -> Noise:
+        """Return the noise of a track over the Chinese questions."""
+        operator, seed = track_operator(track)
+        return Noise(operator, column=("sentence1", "sentence2"), key="id", seed=seed)
+
+    @staticmethod
+    def spoken(track: str) -> Noise:
+        """Return the noise of a track over the English commands."""
+        return Noise(OPERATORS[track], column="tokens", tags="tags", key="id")

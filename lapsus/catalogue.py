@@ -13,25 +13,27 @@ if TYPE_CHECKING:
 
 def catalogue() -> dict[str, list[dict[str, str]]]:
     """Return name, summary and needs of every unit, by kind."""
+    import lapsus.metrics
     from lapsus.dataset_scripts import benchmarks
+    from lapsus.perturbations import OPERATORS
 
-    return {
-        "datasets": [
-            {"name": name, "summary": first_line(unit), "needs": needs(unit)} for name, unit in benchmarks().items()
-        ],
-    }
+    datasets = [_unit(name, unit, build_needs(unit)) for name, unit in benchmarks().items()]
+    metrics = [_unit(name, getattr(lapsus.metrics, name)) for name in lapsus.metrics.names()]
+    operators = [_unit(name, OPERATORS[name]) for name in sorted(OPERATORS)]
+    return {"datasets": datasets, "metrics": metrics, "operators": operators}
 
 
-def needs(benchmark: type[Benchmark]) -> str:
+def _unit(name: str, unit: Any, needs: str = "") -> dict[str, str]:
+    """Describe a unit by the first line of its docstring."""
+    summary = (getattr(unit, "__doc__", None) or "").strip().splitlines()[0].rstrip(".")
+    return {"name": name, "summary": summary, "needs": needs or getattr(unit, "needs", "")}
+
+
+def build_needs(benchmark: type[Benchmark]) -> str:
     """Say what a build needs: nothing, a download, or files that a person must fetch."""
     if benchmark.home():
         return ""
     return "a download" if benchmark.URL else f"--source: {benchmark.WHERE}"
-
-
-def first_line(unit: Any) -> str:
-    """Return the first line of a unit's docstring."""
-    return (unit.__doc__ or "").strip().splitlines()[0].rstrip(".")
 
 
 def find_benchmark(name: str) -> type[Benchmark]:

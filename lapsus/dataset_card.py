@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from datasets.info import DatasetInfosDict
 
     from lapsus.dataset_scripts._benchmark import Benchmark
+    from lapsus.error_rates import TrackRates
     from lapsus.publish import Published
 
 SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
@@ -155,10 +156,14 @@ def _error_rates_table(published: Published) -> str:
         ["track", "column", "micro average", "worst average", "corpus rate"],
         (
             [f"`{rate.place}`", f"`{rate.column}`"]
-            + [f"{value:.1%}" for value in (rate.micro_average, rate.worst_average, rate.corpus_rate)]
+            + ["–" if value is None else f"{value:.1%}" for value in _rates(rate)]
             for rate in published.rates
         ),
     )
+
+
+def _rates(rate: TrackRates) -> tuple[float | None, ...]:
+    return rate.micro_average, rate.worst_average, rate.corpus_rate
 
 
 def _loading_example(benchmark: type[Benchmark], infos: DatasetInfosDict) -> str:

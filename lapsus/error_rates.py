@@ -18,7 +18,7 @@ class TrackRates:
     place: str  # "config/split"
     column: str
     micro_average: float  # mean over rows of the mean over annotators of distance / length
-    worst_average: float  # the same with the worst annotator of each row
+    worst_average: float | None  # the same with the worst annotator of each row, where there are several
     corpus_rate: float  # all edits / all clean characters
 
 
@@ -37,6 +37,7 @@ class ErrorRates:
                 self.columns[clean] = path
         self.reads = {name for clean, path in self.columns.items() for name in (clean, path[0])}
         self.sums = {clean: np.zeros(5) for clean in self.columns}  # rows, mean, worst, edits, characters
+        self.annotators = dict.fromkeys(self.columns, 1)
 
     def add(self, batch: Mapping[str, list[Any]]) -> dict[str, tuple[list[str], list[str]]]:
         """Add a batch; return the clean and the first noisy text of each row, per clean column."""
@@ -49,6 +50,7 @@ class ErrorRates:
             noisy = [_annotations(value, path[1:]) for value in batch[path[0]]]
             texts[name] = clean, [each[0] if each else "" for each in noisy]
             lengths = np.array([len(each) for each in noisy])
+            self.annotators[name] = max(self.annotators[name], int(lengths.max(initial=1)))
             row_of = np.repeat(np.arange(len(clean)), lengths)
             flat_clean = [clean[row] for row in row_of]
             distances = cpdist(flat_clean, [text for each in noisy for text in each], scorer=Levenshtein.distance)
@@ -72,8 +74,14 @@ class ErrorRates:
         """Yield one line of the card's table per noisy column."""
         for name, (rows, mean, worst, edits, characters) in self.sums.items():
             if rows:
-                column = ".".join(self.columns[name])
-                yield TrackRates(self.place, column, mean / rows, worst / rows, edits / characters)
+                several = self.annotators[name] > 1
+                yield TrackRates(
+                    self.place,
+                    ".".join(self.columns[name]),
+                    mean / rows,
+                    worst / rows if several else None,
+                    edits / characters,
+                )
 
 
 def _text(value: str | list[str] | None) -> str:

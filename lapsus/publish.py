@@ -204,8 +204,8 @@ def check_edits(place: str, batch: Mapping[str, list[Any]], texts: Mapping[str, 
     for clean_name, (clean, noisy) in texts.items():
         name = clean_name.removeprefix("clean_")
         for row, edits in enumerate(batch["edits"]):
-            mine = [(edit["start"], edit["end"], edit["text"]) for edit in edits if edit["column"] == name]
-            if apply(clean[row], mine) != noisy[row]:
+            mine = edits[name] if isinstance(edits, dict) else edits
+            if apply(clean[row], [(edit["start"], edit["end"], edit["text"]) for edit in mine]) != noisy[row]:
                 raise ValueError(
                     f"the edits of row {batch['id'][row]!r} in {place} do not give {name!r} back from {clean_name!r}; "
                     "rebuild it with the operator that made it"

@@ -105,15 +105,15 @@ def test_refuses_config_names_that_the_hub_rejects(name):
 
 
 NOISY = Features({"id": TEXT, "text": TEXT, "clean_text": TEXT, "edits": EDITS})
-EDIT = {"column": "text", "start": 0, "end": 1, "text": "j"}
+EDIT = {"start": 0, "end": 1, "text": "j"}
 
 
 def test_edits_that_replay_are_published_with_their_error_rate(tmp_path):
     data = ({"id": "a", "text": "jello", "clean_text": "hello", "edits": [EDIT]},)
     built = publish(toy(FEATURES=NOISY, DATA=data, ROWS={"noisy": {"test": 1}}), tmp_path / "out")
     (rate,) = built.rates
-    assert (rate.micro_average, rate.worst_average, rate.corpus_rate) == (0.2, 0.2, 0.2)
-    assert "| `noisy/test` | `text` | 20.0% | 20.0% | 20.0% |" in (tmp_path / "out" / "README.md").read_text()
+    assert (rate.micro_average, rate.worst_average, rate.corpus_rate) == (0.2, None, 0.2)
+    assert "| `noisy/test` | `text` | 20.0% | – | 20.0% |" in (tmp_path / "out" / "README.md").read_text()
 
 
 def test_refuses_edits_that_do_not_replay(tmp_path):

@@ -1,0 +1,43 @@
+"""Synthetic tracks: clean rows sent through an operator, with the record of what it did."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lapsus.perturbations import Noise, Operator
+
+BATCH_ROWS = 1000
+
+
+def noisy_rows(noise: Noise, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield each row with its noisy columns, their clean twins, the edits and the operator.
+
+    >>> from lapsus.perturbations import OPERATORS, Noise
+    >>> noise = Noise(OPERATORS["filler_bos"], column="text", key="id")
+    >>> row = next(noisy_rows(noise, [{"id": "a", "text": "wake me at six"}]))
+    >>> row["clean_text"], row["text"].endswith(" wake me at six")
+    ('wake me at six', True)
+    """
+    rows = iter(rows)
+    while batch := list(islice(rows, BATCH_ROWS)):
+        columns = {name: [row[name] for row in batch] for name in batch[0]}
+        columns |= noise(columns)
+        yield from (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+
+
+def track_operator(track: str) -> tuple[Operator, int]:
+    """Return the operator and the seed of a track of the `-sim` datasets.
+
+    >>> track_operator("auto.2")[1]
+    2
+    """
+    from lapsus.perturbations import OPERATORS
+
+    kind, _, annotator = track.partition(".")
+    if kind == "auto":
+        return OPERATORS["zh_homophone"], int(annotator)
+    raise LookupError(f"there is no synthetic track {track!r}; tracks are auto.1 to auto.3")

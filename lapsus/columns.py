@@ -1,0 +1,233 @@
+"""The columns a metric is given: every element is looked at, and an error names the first wrong one.
+
+>>> scores("predictions", [1, 0.5, True])
+array([1. , 0.5, 1. ])
+>>> texts("predictions", ["a", 3])
+Traceback (most recent call last):
+TypeError: predictions[1] is 3, not text: convert it with str() if that is what was meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    FloatArray: TypeAlias = NDArray[np.float64]
+    IntArray: TypeAlias = NDArray[np.int64]
+
+Groups: TypeAlias = "Iterable[Any] | Mapping[str, Iterable[Any]]"
+
+
+def listed(name: str, values: Iterable[Any]) -> Any:
+    """Return `values` as a list, tuple or numpy array of at least one element."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} is {_shown(values)}, not a column: give one element per example in a list.")
+    column: Any = values
+    if not isinstance(column, (list, tuple)):
+        column = np.asarray(column) if hasattr(column, "__array__") else list(column)
+    if isinstance(column, np.ndarray) and column.dtype.kind not in "biuf":
+        column = column.tolist()
+    if len(column) == 0:
+        raise ValueError(f"{name} is empty: there is nothing to score.")
+    return column
+
+
+def same_length(**columns: Any) -> int:
+    """Return the common length of the columns."""
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{length} {name}" for name, length in lengths.items())
+        raise ValueError(f"The columns differ in length ({found}): give one element of each per example.")
+    return next(iter(lengths.values()))
+
+
+def texts(name: str, values: Iterable[str]) -> Sequence[str]:
+    """Return `values`, each of which must be a string."""
+    column: Sequence[str] = listed(name, values)
+    try:
+        "".join(column)  # looks at every element, at the speed of C
+    except TypeError:
+        index, value = next((i, v) for i, v in enumerate(column) if not isinstance(v, str))
+        raise TypeError(
+            f"{name}[{index}] is {_shown(value)}, not text: convert it with str() if that is what was meant."
+        ) from None
+    return column
+
+
+def scores(name: str, values: Iterable[float]) -> FloatArray:
+    """Return `values` as floats, each of which must be a finite number."""
+    column = listed(name, values)
+    if isinstance(column, np.ndarray):
+        if column.ndim != 1:
+            raise TypeError(f"{name} has the shape {column.shape}: give one number per example.")
+        array = column.astype(np.float64)
+    else:
+        for kind in set(map(type, column)):
+            if not issubclass(kind, (Real, np.bool_)):
+                index = next(i for i, value in enumerate(column) if type(value) is kind)
+                raise TypeError(f"{name}[{index}] is {_shown(column[index])}, not a number.")
+        array = np.fromiter(column, np.float64, len(column))
+    _refuse_not_finite(name, array, "leave the example out")
+    return array
+
+
+def score_table(name: str, values: Iterable[Iterable[float | None]]) -> FloatArray:
+    """Return examples x annotators, with NaN where an annotator's score is missing (None)."""
+    rows = listed(name, values)
+    if isinstance(rows, np.ndarray):
+        if rows.ndim != 2:
+            raise TypeError(
+                f"{name} has the shape {rows.shape}: give a list of scores, one per annotator, per example."
+            )
+        table = rows.astype(np.float64)
+        _refuse_not_finite(name, table, "a missing score is None")
+        return table
+    flat, width = flattened(name, rows)
+    missing = None
+    kinds = set(map(type, flat))
+    for kind in kinds:
+        if kind is type(None):
+            missing = np.fromiter((value is None for value in flat), np.bool_, len(flat))
+        elif not issubclass(kind, (Real, np.bool_)):
+            index = next(i for i, value in enumerate(flat) if type(value) is kind)
+            raise TypeError(f"{name}[{index // width}][{index % width}] is {_shown(flat[index])}, not a number.")
+    if missing is None:
+        table = np.fromiter(flat, np.float64, len(flat)).reshape(-1, width)
+        _refuse_not_finite(name, table, "a missing score is None")
+        return table
+    filled = np.fromiter((0.0 if value is None else value for value in flat), np.float64, len(flat))
+    _refuse_not_finite(name, filled.reshape(-1, width), "a missing score is None")
+    filled[missing] = np.nan
+    refuse_unannotated(name, missing.reshape(-1, width))
+    return filled.reshape(-1, width)
+
+
+def flattened(name: str, rows: Sequence[Any]) -> tuple[list[Any], int]:
+    """Return the elements of all rows in order, and the one length that every row must have."""
+    for kind in set(map(type, rows)):
+        if issubclass(kind, (str, bytes, Mapping)) or not issubclass(kind, Iterable):
+            index = next(i for i, row in enumerate(rows) if type(row) is kind)
+            raise TypeError(f"{name}[{index}] is {_shown(rows[index])}: give a list with one element per annotator.")
+    widths = set(map(len, rows))
+    if len(widths) > 1:
+        width = len(rows[0])
+        index = next(i for i, row in enumerate(rows) if len(row) != width)
+        raise ValueError(
+            f"{name}[{index}] has {len(rows[index])} annotators and {name}[0] has {width}: "
+            "put None where an annotator is missing."
+        )
+    if widths == {0}:
+        raise ValueError(f"{name}[0] has no annotators: give at least one element per example.")
+    return list(chain.from_iterable(rows)), widths.pop()
+
+
+def refuse_unannotated(name: str, missing: NDArray[np.bool_]) -> None:
+    """Raise if an example has no annotator at all."""
+    if (nobody := missing.all(axis=1)).any():
+        raise ValueError(f"{name}[{nobody.argmax()}] has no annotator at all: leave the example out.")
+
+
+def labels(label_map: Mapping[Any, Any] | None = None, **columns: Iterable[Any]) -> list[IntArray]:
+    """Return the columns as integers: equal labels of any column, after `label_map`, have equal integers."""
+    label_map = label_map or {}
+    given = {name: listed(name, values) for name, values in columns.items()}
+    same_length(**given)
+    kinds = {name: _label_kind(name, values) for name, values in given.items()}
+    if len(set(kinds.values())) > 1:
+        found = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+        raise TypeError(f"The labels are of different kinds ({found}), so none would ever be equal: use one kind.")
+    if "integers" in kinds.values():
+        return [_mapped_integers(values, label_map) for values in given.values()]
+    numbers: dict[Any, int] = {}
+    table: dict[str, int] = {}
+    for label in sorted(set(chain.from_iterable(given.values()))):
+        table[label] = numbers.setdefault(label_map.get(label, label), len(numbers))
+    return [np.fromiter(map(table.__getitem__, values), np.int64, len(values)) for values in given.values()]
+
+
+def _label_kind(name: str, values: Any) -> str:
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind not in "biu":
+            raise TypeError(f"{name} holds {values.dtype} numbers: a label is a string or an integer.")
+        return "integers"
+    found = {}
+    for kind in set(map(type, values)):
+        label_kind = (
+            "strings" if issubclass(kind, str) else "integers" if issubclass(kind, (Integral, np.bool_)) else None
+        )
+        index = next(i for i, value in enumerate(values) if type(value) is kind)
+        if label_kind is None:
+            raise TypeError(f"{name}[{index}] is {_shown(values[index])}: a label is a string or an integer.")
+        found[label_kind] = index
+    if len(found) > 1:
+        index = max(found.values())
+        raise TypeError(f"{name}[{index}] is {_shown(values[index])}, unlike the labels before it: use one kind.")
+    return next(iter(found))
+
+
+def _mapped_integers(values: Any, label_map: Mapping[Any, Any]) -> IntArray:
+    array = np.asarray(values, np.int64)
+    mapped = array.copy() if label_map else array
+    for label, target in label_map.items():
+        mapped[array == label] = target
+    return mapped
+
+
+def numbered(values: Iterable[Any]) -> tuple[IntArray, list[Any]]:
+    """Return each value's number and the distinct values in order of first sight."""
+    values = values.tolist() if isinstance(values, np.ndarray) else values
+    numbers: dict[Any, int] = {}
+    codes = [numbers.setdefault(value, len(numbers)) for value in values]
+    return np.array(codes, np.int64), list(numbers)
+
+
+def breakdown(
+    groups: Groups,
+    group_names: Iterable[Any] | Mapping[str, Iterable[Any]] | None,
+    length: int,
+    score: Callable[[IntArray], dict[str, Any]],
+) -> dict[str, Any]:
+    """Score each group of rows; a named group without rows is scored on none.
+
+    `groups` is one value per example, or several such columns by name. Results are keyed by `str(value)`.
+    """
+    if isinstance(groups, Mapping):
+        named = group_names if isinstance(group_names, Mapping) else {}
+        return {name: breakdown(column, named.get(name), length, score) for name, column in groups.items()}
+    column = [str(value) for value in listed("groups", groups)]
+    if len(column) != length:
+        raise ValueError(f"groups has {len(column)} elements for {length} examples: give one per example.")
+    wanted = sorted(set(column)) if group_names is None else [str(name) for name in group_names]
+    place = {name: number for number, name in enumerate(wanted)}
+    if unknown := set(column) - set(wanted):
+        raise ValueError(f"groups holds {min(unknown)!r}, which is not in group_names {wanted}.")
+    codes = np.fromiter(map(place.__getitem__, column), np.int64, length)
+    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes, minlength=len(wanted)))[:-1])
+    return {name: score(members) for name, members in zip(wanted, rows, strict=True)}
+
+
+def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
+    """Raise unless the option has one of the allowed values."""
+    if value not in allowed:
+        raise ValueError(f"{name} is {_shown(value)}: choose one of {', '.join(map(repr, allowed))}.")
+
+
+def _refuse_not_finite(name: str, array: FloatArray, cure: str) -> None:
+    if not np.isfinite(array).all():
+        place = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
+        index = "".join(f"[{position}]" for position in place)
+        raise ValueError(f"{name}{index} is {array[place]}, not a score: {cure}.")
+
+
+def _shown(value: object, width: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= width else text[: width - 1] + "…"

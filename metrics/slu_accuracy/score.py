@@ -1,0 +1,158 @@
+"""Whether an utterance was understood: its intent, its slots, and both."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lapsus import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+OUTSIDE, BEGIN, INSIDE = range(3)
+
+
+def slu_accuracy(
+    predictions: Iterable[Mapping[str, Any]],
+    references: Iterable[Mapping[str, Any]],
+    *,
+    scheme: str | None = None,
+) -> dict[str, Any]:
+    """Return intent accuracy, slot F1 over spans, and the share of utterances with intent and all tags right.
+
+    Args:
+        predictions: for each utterance `{"intent": str, "tags": list of str}`; tags are O, B-<slot> or I-<slot>.
+        references: the same, for the truth.
+        scheme: None reads spans as conlleval does, where an I- that continues nothing starts a span; "IOB2" is strict:
+            only B- starts one.
+
+    A rate with nothing to divide by is None.
+
+    Example:
+        >>> truth = {"intent": "play", "tags": ["O", "B-artist", "I-artist"]}
+        >>> guess = {"intent": "play", "tags": ["O", "B-artist", "O"]}
+        >>> result = slu_accuracy([truth, guess], [truth, truth])
+        >>> result["intent_accuracy"], result["slot_f1"], result["e2e_accuracy"], result["counts"]
+        (1.0, 0.5, 0.5, {'true': 2, 'predicted': 2, 'correct': 1})
+    """
+    columns.one_of("scheme", scheme, (None, "IOB2"))
+    guessed_intents, guessed_tags = _parts("predictions", predictions)
+    true_intents, true_tags = _parts("references", references)
+    examples = columns.same_length(predictions=guessed_intents, references=true_intents)
+    numbers: dict[str, int] = {}
+    guess, guess_lengths = _numbered("predictions", guessed_tags, numbers)
+    truth, lengths = _numbered("references", true_tags, numbers)
+    if (unequal := guess_lengths != lengths).any():
+        index = unequal.argmax()
+        raise ValueError(
+            f"predictions[{index}] has {guess_lengths[index]} tags and references[{index}] has {lengths[index]}: "
+            "give one tag per token."
+        )
+
+    parts, slots, names = _decoded(numbers)
+    ends = np.cumsum(lengths)
+    starts = (ends - lengths)[lengths > 0]
+    true_spans = _spans(parts[truth], slots[truth], starts, strict=scheme == "IOB2")
+    guessed_spans = _spans(parts[guess], slots[guess], starts, strict=scheme == "IOB2")
+    guessed_end = np.full(len(truth) + 1, -1)
+    guessed_end[guessed_spans.start] = guessed_spans.end
+    correct = (guessed_end[true_spans.start] == true_spans.end) & (slots[guess[true_spans.start]] == true_spans.slot)
+
+    tags_right = np.ones(examples, bool)
+    if len(starts):
+        tags_right[lengths > 0] = np.logical_and.reduceat(truth == guess, starts)
+    intent_right = np.fromiter(map(str.__eq__, guessed_intents, true_intents), bool, examples)
+    overall = _f1(len(true_spans.slot), len(guessed_spans.slot), int(correct.sum()))
+    by_slot = [
+        np.bincount(found, minlength=len(names)).tolist()
+        for found in (true_spans.slot, guessed_spans.slot, true_spans.slot[correct])
+    ]
+    return {
+        "e2e_accuracy": float((intent_right & tags_right).mean()),
+        "intent_accuracy": float(intent_right.mean()),
+        "slot_f1": overall["f1"],
+        "slot_precision": overall["precision"],
+        "slot_recall": overall["recall"],
+        "counts": overall["counts"],
+        "slot_types": {
+            name: _f1(*counts) for name, *counts in sorted(zip(names, *by_slot, strict=True)) if any(counts)
+        },
+        "examples": examples,
+    }
+
+
+class _Spans(NamedTuple):
+    start: columns.IntArray
+    end: columns.IntArray
+    slot: columns.IntArray
+
+
+def _parts(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[list[str], list[Sequence[str]]]:
+    column = columns.listed(name, rows)
+    try:
+        intents, tags = [row["intent"] for row in column], [row["tags"] for row in column]
+    except (KeyError, TypeError, IndexError):
+        index = next(
+            i for i, row in enumerate(column) if not hasattr(row, "keys") or not {"intent", "tags"} <= set(row.keys())
+        )
+        raise TypeError(f'{name}[{index}] is {column[index]!r}: give {{"intent": ..., "tags": [...]}}.') from None
+    columns.texts(f"{name} intents", intents)
+    return intents, tags
+
+
+def _numbered(
+    name: str, sentences: list[Sequence[str]], numbers: dict[str, int]
+) -> tuple[columns.IntArray, columns.IntArray]:
+    """Return the number of every tag and the length of every sentence; new tags extend `numbers`."""
+    for kind in set(map(type, sentences)):
+        if issubclass(kind, str) or not hasattr(kind, "__len__"):
+            index = next(i for i, tags in enumerate(sentences) if type(tags) is kind)
+            raise TypeError(f"{name}[{index}] has the tags {sentences[index]!r}: give a list with one tag per token.")
+    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    flat = list(chain.from_iterable(sentences))
+    for tag in set(flat) - numbers.keys():
+        if not isinstance(tag, str) or not (tag in {"O", "B", "I"} or tag[:2] in {"B-", "I-"}):
+            index = next(i for i, tags in enumerate(sentences) if tag in tags)
+            raise ValueError(f"{name}[{index}] has the tag {tag!r}: tags are O, B-<slot> or I-<slot>.")
+        numbers[tag] = len(numbers)
+    return np.fromiter(map(numbers.__getitem__, flat), np.int32, len(flat)), lengths
+
+
+def _decoded(numbers: dict[str, int]) -> tuple[NDArray[np.int8], columns.IntArray, list[str]]:
+    """Return the part (O, B, I) and the slot of each tag number, and the slots' names."""
+    parts = np.array(["OBI".index(tag[0]) for tag in numbers], np.int8)
+    slot_names = [tag[2:] or "_" for tag in numbers]  # a bare B or I has the slot that seqeval calls _
+    names = sorted(set(slot_names))
+    place = {name: number for number, name in enumerate(names)}
+    return parts, np.array([place[name] for name in slot_names], np.int64), names
+
+
+def _spans(parts: NDArray[np.int8], slots: columns.IntArray, starts: columns.IntArray, *, strict: bool) -> _Spans:
+    """Return every span: a run of one slot that a B- or another slot ends, within one sentence."""
+    inside = parts != OUTSIDE
+    follows = np.zeros(len(parts), bool)
+    follows[1:] = inside[:-1] & (slots[1:] == slots[:-1])
+    follows[starts] = False
+    first = inside & ((parts == BEGIN) | ~follows)
+    last = np.ones(len(parts), bool)
+    last[:-1] = first[1:] | ~inside[1:]
+    last[starts[1:] - 1] = True
+    start, end = np.flatnonzero(first), np.flatnonzero(inside & last)
+    if strict:
+        begun = parts[start] == BEGIN
+        start, end = start[begun], end[begun]
+    return _Spans(start, end, slots[start])
+
+
+def _f1(true: int, predicted: int, correct: int) -> dict[str, Any]:
+    return {
+        "f1": 2 * correct / (true + predicted) if true + predicted else None,
+        "precision": correct / predicted if predicted else None,
+        "recall": correct / true if true else None,
+        "counts": {"true": true, "predicted": predicted, "correct": correct},
+    }

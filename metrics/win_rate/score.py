@@ -1,0 +1,89 @@
+"""How often one score beats another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import optimize, stats
+
+from lapsus import columns, statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+POWER = 0.8  # the chance of finding a rate that is called detectable
+
+
+def win_rate(
+    predictions: Iterable[float],
+    references: Iterable[float],
+    *,
+    ties: str = "loss",
+    comparisons: int | Sequence[float] = 1,
+    confidence_level: float = 0.95,
+    alternative: str = "greater",
+) -> dict[str, Any]:
+    """Return how often a prediction is strictly above its reference, tested against a fair coin.
+
+    Args:
+        predictions: the scores that should win, such as those of the same sentence in another dialect.
+        references: the scores they should beat, such as those of a sentence with another meaning.
+        ties: "loss" counts a tie as not won, as the paper does; "drop" leaves ties out of the trials; "half" wins half.
+            (The test needs whole wins: of an odd number of ties, the last one is lost.)
+        comparisons: how many such tests the study makes; or the p-values of the others, which Holm's correction needs.
+        confidence_level: of the interval; the test is significant at 1 - confidence_level, after Bonferroni.
+        alternative: "greater" (one-tailed), "less" or "two-sided".
+
+    Example:
+        >>> result = win_rate([0.9, 0.8, 0.7, 0.7], [0.1, 0.2, 0.7, 0.3])
+        >>> result["win_rate"], result["ties"], result["p_value"], result["significant"]
+        (0.75, 1, 0.3125, False)
+    """
+    columns.one_of("ties", ties, ("loss", "drop", "half"))
+    columns.one_of("alternative", alternative, ("greater", "less", "two-sided"))
+    statistics.check_level(confidence_level)
+    high, low = columns.scores("predictions", predictions), columns.scores("references", references)
+    examples = columns.same_length(predictions=high, references=low)
+    others = list(columns.scores("comparisons", comparisons)) if isinstance(comparisons, Sequence) else None
+    number = len(others) + 1 if others is not None else comparisons
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise ValueError(f"comparisons is {comparisons!r}: state how many tests are made, this one included.")
+
+    wins, losses = int((high > low).sum()), int((high < low).sum())
+    tied = examples - wins - losses
+    trials = examples - tied if ties == "drop" else examples
+    counted = wins + tied / 2 if ties == "half" else wins
+    alpha = (1 - confidence_level) / number
+    p_value = float(stats.binomtest(int(counted), trials, 0.5, alternative).pvalue) if trials else None
+    corrected = None if p_value is None else statistics.bonferroni(p_value, number)
+    return {
+        "win_rate": counted / trials if trials else None,
+        "wins": wins,
+        "losses": losses,
+        "ties": tied,
+        "trials": trials,
+        "p_value": p_value,
+        "p_value_bonferroni": corrected,
+        "p_value_holm": None if others is None or p_value is None else statistics.holm([p_value, *others])[0],
+        "significant": p_value is not None and p_value < alpha,
+        "win_rate_ci": statistics.wilson(counted, trials, confidence_level),
+        "minimum_detectable_rate": minimum_detectable_rate(trials, alpha, alternative),
+    }
+
+
+def minimum_detectable_rate(trials: int, alpha: float, alternative: str) -> float | None:
+    """Return the true rate nearest to 1/2 that the test would have found with a chance of 80 %.
+
+    >>> round(minimum_detectable_rate(115, 0.01, "greater"), 3)  # the English pairs of the dialect study
+    0.65
+    """
+    tail = alpha / 2 if alternative == "two-sided" else alpha
+    wins = np.arange(trials + 1)
+    found = stats.binom.sf(wins - 1, trials, 0.5) < tail
+    if not found.any():
+        return None
+    needed = int(found.argmax())
+    rate = optimize.brentq(lambda true: stats.binom.sf(needed - 1, trials, true) - POWER, 0.5, 1.0)
+    return float(1 - rate if alternative == "less" else rate)

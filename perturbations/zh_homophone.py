@@ -1,0 +1,165 @@
+"""Replace characters by others of the same sound: READIN's automatic noise, and the copies of its ADA training.
+
+People do not write like this, and `lapsus fidelity` shows it: it is here as the baseline.
+
+>>> from lapsus.perturbations.core import apply, perturb
+>>> text = "花呗怎么不能提额了"
+>>> noisy = apply(text, perturb(ZhHomophone(rate=0.5), text, seed=1, key="row-7"))
+>>> len(noisy) == len(text) and noisy != text
+True
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lapsus.perturbations.core import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from random import Random
+
+    from numpy.typing import NDArray
+
+    Codes = NDArray[np.uint32]
+    Places = NDArray[np.int64]
+    Words = NDArray[np.uint64]
+
+CHARSETS = {"gb2312": "the 6,763 simplified characters of GB 2312", "cjk": "every character that has a reading"}
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # splitmix64: a counter sent through a mixer is a random stream
+MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+LOW, HALF = np.uint64(2**32 - 1), np.uint64(32)  # one draw serves twice: its upper half hits, its lower half picks
+
+
+class Sounds(NamedTuple):
+    """The characters of a set by sound; for each code point its sound and its place within that sound."""
+
+    characters: Codes
+    sound: NDArray[np.int32]  # by code point; 0 has no homophone
+    place: NDArray[np.int32]  # by code point
+    first: Places  # by sound: where its characters begin
+    others: Words  # by sound: how many characters it has beside the one replaced
+
+
+def _in_charset(character: str, charset: str) -> bool:
+    return charset == "cjk" or len(character.encode("gb2312", "ignore")) == 2
+
+
+@cache
+def sounds(charset: str, same_tone: bool) -> Sounds:
+    """Group the characters of a set by their most common reading."""
+    from pypinyin.contrib.tone_convert import to_normal
+    from pypinyin.pinyin_dict import pinyin_dict
+
+    groups: defaultdict[str, list[int]] = defaultdict(list)
+    for code, readings in sorted(pinyin_dict.items()):
+        if _in_charset(chr(code), charset):
+            reading = readings.split(",")[0]
+            groups[reading if same_tone else to_normal(reading)].append(code)
+    kept = [[], *(groups[reading] for reading in sorted(groups) if len(groups[reading]) > 1)]
+    sound, place = np.zeros(0x110000, np.int32), np.zeros(0x110000, np.int32)
+    for number, group in enumerate(kept):
+        sound[group], place[group] = number, range(len(group))
+    sizes = np.array([len(group) for group in kept])
+    return Sounds(
+        np.array([code for group in kept for code in group], np.uint32),
+        sound,
+        place,
+        first=sizes.cumsum() - sizes,
+        others=(sizes - 1).clip(0).astype(np.uint64),
+    )
+
+
+def _mixed(words: Words) -> Words:
+    for shift, factor in zip((30, 27), MIXERS, strict=True):
+        words = (words ^ (words >> np.uint64(shift))) * factor
+    return words ^ (words >> np.uint64(31))
+
+
+def _codes(texts: Sequence[str]) -> tuple[Codes, Places]:
+    """Return the code points of all texts in a row, and the bounds of the texts."""
+    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+    return codes, np.fromiter(accumulate(map(len, texts), initial=0), np.int64, len(texts) + 1)
+
+
+def _starts(name: str, keys: Sequence[str]) -> Words:
+    """Return one hash per key: where its random stream starts, the same in every batch and on every machine."""
+    codes, bounds = _codes(keys)
+    places = np.arange(len(codes)) - np.repeat(bounds[:-1], np.diff(bounds))
+    summed = np.zeros(len(codes) + 1, np.uint64)
+    _mixed(codes.astype(np.uint64) + (places.astype(np.uint64) + np.uint64(1)) * GOLDEN).cumsum(out=summed[1:])
+    begin = np.uint64(int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little"))
+    return _mixed(np.diff(summed[bounds]) + begin)
+
+
+@dataclass(frozen=True, slots=True)
+class ZhHomophone:
+    """Replace each character with probability `rate` by one of the same syllable, all equally likely.
+
+    Args:
+        rate: Probability that a character is replaced, where it has a homophone. A higher rate only adds edits.
+        same_tone: Whether the tone is kept too, as in the authors' own table.
+        charset: What the replacements (and the replaced) come from: "gb2312" or "cjk".
+    """
+
+    rate: float = 0.15
+    same_tone: bool = True
+    charset: str = "gb2312"
+    name: str = "zh_homophone"
+    version: str = "1"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rate <= 1:
+            raise ValueError(f"rate is {self.rate}; give a probability from 0 to 1")
+        if self.charset not in CHARSETS:
+            raise ValueError(f"charset is {self.charset!r}; choose one of {', '.join(CHARSETS)}")
+
+    def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
+        """Replace characters of one text."""
+        return self._edits([text], np.array([int(rng.random() * 2**53)], np.uint64))[0]
+
+    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
+        """Replace characters of each text, all draws made at once from the seed and the keys."""
+        return self._edits(texts, _starts(f"{self.name}/{seed}", keys))
+
+    def rewrite(self, texts: Sequence[str], *, seed: int = 0, keys: Sequence[str] | None = None) -> list[str]:
+        """Return the noisy texts alone, without their edits: several times faster where no record is needed."""
+        codes, _, bounds, where, new = self._hits(
+            texts, _starts(f"{self.name}/{seed}", texts if keys is None else keys)
+        )
+        noisy = codes.copy()
+        noisy[where] = new
+        line = noisy.tobytes().decode("utf-32-le", "surrogatepass")
+        return [line[start:end] for start, end in pairwise(bounds.tolist())]
+
+    def _edits(self, texts: Sequence[str], starts: Words) -> list[tuple[Edit, ...]]:
+        _, offsets, bounds, where, new = self._hits(texts, starts)
+        new_text = new.tobytes().decode("utf-32-le")
+        at = offsets[where]
+        edits = list(map(Edit, at.tolist(), (at + 1).tolist(), new_text))
+        return [tuple(edits[start:end]) for start, end in pairwise(np.searchsorted(where, bounds).tolist())]
+
+    def _hits(self, texts: Sequence[str], starts: Words) -> tuple[Codes, Places, Places, Places, Codes]:
+        """Return all code points, their offset in their text, the texts' bounds, what is hit, and by what."""
+        codes, bounds = _codes(texts)
+        lengths = np.diff(bounds)
+        offsets = np.arange(len(codes)) - np.repeat(bounds[:-1], lengths)
+        draws = _mixed(np.repeat(starts, lengths) + (offsets.astype(np.uint64) + np.uint64(1)) * GOLDEN)
+        table = sounds(self.charset, self.same_tone)
+        sound = table.sound[codes]
+        where = np.flatnonzero((draws >> HALF < np.uint64(self.rate * 2**32)) & (sound > 0))
+        sound = sound[where]
+        pick = ((draws[where] & LOW) * table.others[sound] >> HALF).astype(np.int64)
+        pick += pick >= table.place[codes[where]]  # skip the character itself
+        return codes, offsets, bounds, where, table.characters[table.first[sound] + pick]
+
+
+UNITS = (ZhHomophone(),)

@@ -1,0 +1,60 @@
+"""Fixtures that several test files share."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # helpers beside the tests, which are no package
+
+import hub_double
+
+
+@pytest.fixture(scope="module")
+def hub() -> Iterator[hub_double.Hub]:
+    """Serve an empty Hub on the loopback."""
+    with hub_double.serve() as hub:
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def client(hub: hub_double.Hub, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Return a function that runs a step of hub_client.py against the Hub and returns its result.
+
+    Each step has caches of its own, and fails when a connection left the loopback.
+    """
+
+    def run(step: str, *, token: str = hub_double.WRITE_TOKEN, **arguments: Any) -> Any:
+        home = tmp_path_factory.mktemp("hf_home")
+        settings = {
+            "HF_ENDPOINT": hub.url,
+            "HF_HOME": str(home),
+            "HF_TOKEN": token,
+            "HF_HUB_DISABLE_TELEMETRY": "1",
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+        }
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGINGFACE"))}
+        script = Path(__file__).with_name("hub_client.py")
+        done = subprocess.run(
+            [sys.executable, script, step, json.dumps(arguments)],
+            cwd=home,
+            env=inherited | settings,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        answer = json.loads(done.stdout.splitlines()[-1])
+        assert answer["outside"] == []
+        return answer["result"]
+
+    return run
