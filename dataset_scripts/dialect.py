@@ -37,13 +37,13 @@ class Frmt(Benchmark):
     TAGS = ("dialect", "frmt")
     WHERE = "the folder frmt/dataset of https://github.com/google-research/google-research"
 
-    def columns(self, config: str) -> Features:  # noqa: ARG002 - one config
+    def columns(self, config: str) -> Features:
         """Return the features of a config."""
         return Features(
             {"id": TEXT, "source": TEXT, "base": TEXT, "dialect": TEXT, "bucket": ClassLabel(names=list(BUCKETS))}
         )
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:  # noqa: ARG002 - one config
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the sentences of a split, bucket by bucket."""
         for bucket in BUCKETS:
             names = [source.find(frmt_file(self.LANGUAGE, bucket, split, name)) for name in (self.BASE, self.DIALECT)]
@@ -139,7 +139,7 @@ class DialectEn(Benchmark):
         """Return the folder inside the package."""
         return Path(__file__).with_name("sample_data")
 
-    def columns(self, config: str) -> Features:  # noqa: ARG002 - one config
+    def columns(self, config: str) -> Features:
         """Return the features of a config."""
         return Features(
             {
@@ -152,7 +152,7 @@ class DialectEn(Benchmark):
             }
         )
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:  # noqa: ARG002 - one config
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the pairs of a split."""
         for row in source.json_lines(source.find("dialect_en.jsonl"), "id", "split", "base", "dialect", "perturbed"):
             if row.pop("split") == split:
@@ -204,12 +204,12 @@ class DialectEnDemszky(Benchmark):
     WHERE = "the supplement of https://aclanthology.org/2021.naacl-main.184"
     ROWS = {"default": {"test": 115}}
 
-    def columns(self, config: str) -> Features:  # noqa: ARG002 - one config
+    def columns(self, config: str) -> Features:
         """Return the features of a config."""
         features = List(ClassLabel(names=list(DEMSZKY_FEATURES)))
         return Features({"id": TEXT, "base": TEXT, "dialect": TEXT, "features": features})
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:  # noqa: ARG002 - one config, one split
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the certain pairs, known by the line of the dialect sentence."""
         name = source.find("*dialect*.csv", "*.csv")
         lines: dict[str, int] = {}

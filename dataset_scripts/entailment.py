@@ -43,7 +43,7 @@ class Rte(Benchmark):
         "rte3": {"validation": 800, "test": 800},
     }
 
-    def columns(self, config: str) -> Features:  # noqa: ARG002 - one shape for the three
+    def columns(self, config: str) -> Features:
         """Return the features of a config."""
         return Features({"id": TEXT, "premise": TEXT, "hypothesis": TEXT, "label": LABEL, "task": TASK})
 
@@ -99,7 +99,7 @@ class Parte(Benchmark):
     ID = ("id", "pair_id", "index")
     ORIGINAL_ID = ("original_id", "rte_id", "original_pair_id")
 
-    def columns(self, config: str) -> Features:  # noqa: ARG002 - one shape for the four
+    def columns(self, config: str) -> Features:
         """Return the features of a config."""
         return Features(
             {
@@ -116,7 +116,7 @@ class Parte(Benchmark):
             }
         )
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:  # noqa: ARG002 - one split
+    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the pairs with the wanted side rewritten."""
         for row in self.pairs(source):
             if config in {"default", row["rewritten"]}:

@@ -38,7 +38,7 @@ class Nature(Benchmark):
     TASK_IDS = ("intent-classification",)
     TAGS = ("nature", "spoken-language-understanding", "slot-filling")
 
-    def columns(self, config: str) -> Features:  # noqa: ARG002 - perturbed configs will have more
+    def columns(self, config: str) -> Features:
         """Return the features of a config; labels are those of all splits of the source, in alphabetical order."""
         if self.source is None:
             return Features({"id": TEXT, "tokens": List(TEXT), "tags": List(TEXT), "intent": TEXT})
@@ -52,7 +52,7 @@ class Nature(Benchmark):
             }
         )
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:  # noqa: ARG002 - one config so far
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the utterances of a split."""
         yield from self.utterances(source, split)
 

@@ -43,7 +43,7 @@ class NoiseQa(Benchmark):
         clean = {} if config == "clean" else {"clean_question": TEXT}
         return Features({"id": TEXT, "context": TEXT, "question": TEXT, "answers": answers, **clean})
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:  # noqa: ARG002 - one split
+    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the questions; those of the noisy files must be those of the clean one."""
         clean_name = source.find(FILES["clean"])
         clean = {row["id"]: row for row in squad(source, clean_name)}
