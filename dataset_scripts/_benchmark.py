@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,10 +11,10 @@ import datasets
 import numpy as np
 from datasets import BuilderConfig, Features, SplitGenerator
 
-from lapsus.dataset_scripts._source import Source, open_files, open_source, shown
+from lapsus.dataset_scripts._source import MissingFileError, Source, open_files, open_source, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
 
 # The edits of a noisy row, as `lapsus.perturbations.Noise` records them: each replaces [start, end) of the clean text.
 # A row with noise in several columns has {column: EDITS}.
@@ -98,9 +99,21 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
                 {url.partition("://")[2]: Path(path) for url, path in zip(urls, paths, strict=True)}
             )
             self.info.features = self.columns(self.config.name)  # labels may be those of the source
-        return [SplitGenerator(name=split, gen_kwargs={"split": split}) for split in self.ROWS[self.config.name]]
+        splits = self.ROWS[self.config.name]
+        there = [split for split in splits if len(splits) == 1 or self._has(split)]
+        return [SplitGenerator(name=split, gen_kwargs={"split": split}) for split in there or splits]
 
-    def _generate_examples(self, split: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _has(self, split: str) -> bool:
+        """Tell whether the source has the files of a split; what else may be wrong shows when its rows are built."""
+        with suppress(Exception):
+            try:
+                with closing(self._generate_examples(split)) as examples:
+                    next(examples, None)
+            except MissingFileError:
+                return False
+        return True
+
+    def _generate_examples(self, split: str) -> Generator[tuple[str, dict[str, Any]], None, None]:
         if self.source is None:
             raise RuntimeError("_split_generators opens the source; call download_and_prepare()")
         source, config = self.source, self.config.name

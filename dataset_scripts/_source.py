@@ -17,10 +17,12 @@ import os
 import stat
 import tarfile
 import tempfile
+import weakref
 import xml.etree.ElementTree as ET
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -249,21 +251,26 @@ def open_source(path: Path, *, name: str | None = None, max_bytes: int | None = 
         return Source(path, {name: _opener(path / name) for name in names if not _litter(name)})
     if not path.is_file():
         raise FileNotFoundError(f"there is no source at {path}; name a folder or an archive that exists")
-    try:
-        if zipfile.is_zipfile(path):
-            return Source(path, _zip_files(path, limit))
-        with path.open("rb") as file:
-            magic = file.read(6)
-        unpack = next((opener for mark, opener in COMPRESSED.items() if magic.startswith(mark)), None)
-        plain = _unpacked(path, unpack, limit) if unpack else path.open("rb")
-        if tarfile.is_tarfile(plain):
-            return Source(path, _tar_files(path, plain, limit))
-    except BROKEN as error:
-        raise ValueError(f"{path} is a damaged archive ({error}); get it again") from None
-    if unpack:
-        return Source(path, {name or path.stem: lambda: _rewound(plain)})
-    plain.close()
-    return Source(path, {name or path.name: _opener(path)})
+    with path.open("rb") as file:
+        magic = file.read(6)
+    unpack = next((opener for mark, opener in COMPRESSED.items() if magic.startswith(mark)), None)
+    with ExitStack() as opened:
+        try:
+            if magic.startswith((b"PK\3\4", b"PK\5\6")) or zipfile.is_zipfile(path):
+                return Source(path, _zip_files(path, limit))
+            plain: IO[bytes] = tempfile.TemporaryFile() if unpack else path.open("rb")  # noqa: SIM115 - `opened` closes it
+            opened.callback(plain.close)
+            if unpack:
+                _unpack(path, unpack, plain, limit)
+            if tarfile.is_tarfile(plain):
+                files = _tar_files(path, plain, limit)
+            else:
+                files = {name or path.stem: lambda: _reopened(plain)} if unpack else {name or path.name: _opener(path)}
+        except BROKEN as error:
+            raise ValueError(f"{path} is a damaged archive ({error}); get it again") from None
+        source = Source(path, files)
+        weakref.finalize(source, opened.pop_all().close)
+        return source
 
 
 def open_files(paths: Mapping[str, Path]) -> Source:
@@ -303,24 +310,24 @@ def _tar_files(path: Path, plain: IO[bytes], limit: int) -> dict[str, Callable[[
     return _once(path, [(member.name, _tar_opener(archive, member)) for member in members])
 
 
-def _unpacked(path: Path, unpack: Callable[[Path], IO[bytes]], limit: int) -> IO[bytes]:
-    """Return an unnamed file with the content of a compressed one, which gives random access and leaves no trace."""
-    plain = tempfile.TemporaryFile()  # noqa: SIM115 - stays open as long as its source
+def _unpack(path: Path, opener: Callable[[Path], Any], plain: IO[bytes], limit: int) -> None:
+    """Write the content of a compressed file to an unnamed one, which gives random access and leaves no trace."""
     packed, size = path.stat().st_size, 0
     try:
-        with unpack(path) as file:
+        with opener(path) as file:
             while data := file.read(CHUNK):
                 size += plain.write(data)
                 _within(path, size, limit)
                 _no_bomb(path, path.name, size, packed)
     except OSError as error:
         raise ValueError(f"{path} is a damaged archive ({error}); get it again") from None
-    return _rewound(plain)
+    plain.seek(0)
 
 
-def _rewound(file: IO[bytes]) -> IO[bytes]:
-    file.seek(0)
-    return cast("IO[bytes]", io.FileIO(os.dup(file.fileno())))
+def _reopened(file: IO[bytes]) -> IO[bytes]:
+    file.flush()
+    os.lseek(file.fileno(), 0, os.SEEK_SET)
+    return cast("IO[bytes]", io.FileIO(os.dup(file.fileno())))  # a reader may close what it was given
 
 
 def _opener(path: Path) -> Callable[[], IO[bytes]]:

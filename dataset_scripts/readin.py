@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from datasets import ClassLabel, Features, List, Translation, Value
 
 from lapsus.dataset_scripts._benchmark import Benchmark, label_of
+from lapsus.dataset_scripts._source import MissingFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -75,17 +76,15 @@ class Readin(Benchmark):
             yield self.shaped(clean | merged)
 
     def clean(self, source: Source, split: str) -> Iterator[Row]:
-        """Yield clean rows; a source without READIN's own training files has none."""
-        if split == "test":
-            yield from map(self.shaped, self.examples(source, self.clean_test(source)))
-        elif source.match(*CLEAN_TEST) or not source.match(*self.PUBLIC):
-            part = PARTS[split]
+        """Yield clean rows; the public files train on other rows than READIN."""
+        part = PARTS.get(split)
+        if part is None:
+            name = source.find(*CLEAN_TEST, *self.PUBLIC)
+        elif source.match(*self.PUBLIC) and not source.match(*CLEAN_TEST):
+            raise MissingFileError(f"{source.path} has the public files, which lack READIN's own {split} rows")
+        else:
             name = source.find(f"clean/{part}*.json", f"clean/*/{part}*.json", f"{part}.json", f"{part}/{part}.json")
-            yield from map(self.shaped, self.examples(source, name))
-
-    def clean_test(self, source: Source) -> str:
-        """Return the name of the clean test file: READIN's, or the public one."""
-        return source.find(*CLEAN_TEST, *self.PUBLIC)
+        yield from map(self.shaped, self.examples(source, name))
 
     def aligned(self, source: Source, track: str, annotators: Sequence[int]) -> Iterator[tuple[Row, list[Row]]]:
         """Yield each clean row with what the annotators made of it.
