@@ -81,34 +81,32 @@ def scores(name: str, values: Iterable[float]) -> FloatArray:
 
 
 def score_table(name: str, values: Iterable[Iterable[float | None]]) -> FloatArray:
-    """Return examples x annotators, with NaN where an annotator's score is missing (None)."""
-    rows = listed(name, values)
+    """Return examples x annotators, with NaN where an annotator's score is missing: None, or masked by numpy."""
+    rows = values if isinstance(values, np.ma.MaskedArray) else listed(name, values)
     if isinstance(rows, np.ndarray):
         if rows.ndim != 2:
             raise TypeError(
-                f"{name} has the shape {rows.shape}: give a list of scores, one per annotator, per example."
+                f"{name} has the shape {rows.shape}: give each example a list of scores, one per annotator."
             )
-        table = rows.astype(np.float64)
-        _refuse_not_finite(name, table, "a missing score is None")
-        return table
-    flat, width = flattened(name, rows)
-    missing = None
-    kinds = set(map(type, flat))
-    for kind in kinds:
-        if kind is type(None):
-            missing = np.fromiter((value is None for value in flat), np.bool_, len(flat))
-        elif not issubclass(kind, (Real, np.bool_)):
-            index = next(i for i, value in enumerate(flat) if type(value) is kind)
-            raise TypeError(f"{name}[{index // width}][{index % width}] is {_shown(flat[index])}, not a number.")
-    if missing is None:
+        missing = np.ma.getmaskarray(rows)
+        table = np.ma.getdata(rows).astype(np.float64)
+    else:
+        flat, width = flattened(name, rows)
+        kinds = set(map(type, flat))
+        for kind in kinds - {type(None)}:
+            if not issubclass(kind, (Real, np.bool_)):
+                index = next(i for i, value in enumerate(flat) if type(value) is kind)
+                raise TypeError(f"{name}[{index // width}][{index % width}] is {_shown(flat[index])}, not a number.")
+        missing = np.zeros((len(rows), width), np.bool_)
+        if type(None) in kinds:
+            missing = np.fromiter((value is None for value in flat), np.bool_, len(flat)).reshape(-1, width)
+            flat = [0.0 if value is None else value for value in flat]
         table = np.fromiter(flat, np.float64, len(flat)).reshape(-1, width)
-        _refuse_not_finite(name, table, "a missing score is None")
-        return table
-    filled = np.fromiter((0.0 if value is None else value for value in flat), np.float64, len(flat))
-    _refuse_not_finite(name, filled.reshape(-1, width), "a missing score is None")
-    filled[missing] = np.nan
-    refuse_unannotated(name, missing.reshape(-1, width))
-    return filled.reshape(-1, width)
+    _refuse_not_finite(name, table, "a missing score is None")
+    if missing.any():
+        refuse_unannotated(name, missing)
+        table[missing] = np.nan
+    return table
 
 
 def flattened(name: str, rows: Sequence[Any]) -> tuple[list[Any], int]:

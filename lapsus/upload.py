@@ -48,19 +48,20 @@ class Upload:
 
 
 def upload(
-    folder: Path, repo_id: str, *, token: str | None = None, private: bool = False, timeout: float = 120.0
+    folder: Path, repo_id: str, *, token: str | None = None, private: bool = False, timeout: float = 60.0
 ) -> Upload:
     """Make the dataset repo `repo_id` hold what `folder` holds, creating it if need be (`private` counts only then).
 
     Files that the folder no longer has are removed. Without a `token`, the one of HF_TOKEN or of `hf auth login`
-    counts. `timeout` is how many seconds the Hub may be silent. Raises UploadError.
+    counts. `timeout` is how many seconds the Hub may be silent; huggingface_hub repeats most requests five times
+    before it gives up. Raises UploadError.
     """
     _demand(folder, "README.md")
     return _send(folder, repo_id, "dataset", token, timeout, private=private)
 
 
 def upload_space(
-    folder: Path, repo_id: str, *, token: str | None = None, private: bool = False, timeout: float = 120.0
+    folder: Path, repo_id: str, *, token: str | None = None, private: bool = False, timeout: float = 60.0
 ) -> Upload:
     """Make the Space `repo_id` hold the metric of `folder`, for `evaluate.load(repo_id)`; otherwise as `upload`."""
     _demand(folder, "README.md")
@@ -162,7 +163,10 @@ def _url(api: HfApi, repo_id: str, kind: Kind, main: _Main) -> str:
 
 @contextmanager
 def _patience(seconds: float) -> Iterator[None]:
-    """Let the Hub be silent for so long: huggingface_hub itself would wait for ever."""
+    """Let the Hub be silent for so long: huggingface_hub itself would wait for ever.
+
+    It makes a new client, without our limit, after it could not connect at all.
+    """
     from huggingface_hub import get_session
 
     client = get_session()
@@ -204,7 +208,8 @@ def _diagnosis(error: Exception, api: HfApi, repo_id: str, timeout: float) -> tu
         "TimeoutException": (f"the Hub was silent for {timeout:g} s", AGAIN),
         "TransportError": ("the connection to the Hub broke off", AGAIN),
     }
-    return next((known[kind] for kind in known if kind in kinds), (" ".join(str(error).split()), AGAIN))
+    unknown = " ".join(str(error).split()) or type(error).__name__
+    return next((known[kind] for kind in known if kind in kinds), (unknown, AGAIN))
 
 
 def _refusal(status: int, message: str, api: HfApi, repo_id: str) -> tuple[str, str]:

@@ -37,12 +37,18 @@ class Frame(NamedTuple):
 class Operator(Protocol):
     """A frozen, seedless description of one kind of noise.
 
-    `name` is what the operator is called in datasets and on the command line;
-    `version` changes whenever the same (text, seed, key) would give other edits.
+    A dataclass field will do for `name` and for `version`.
     """
 
-    name: str
-    version: str
+    @property
+    def name(self) -> str:
+        """What the operator is called in datasets and on the command line."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """What changes whenever the same (text, seed, key) would give other edits."""
+        ...
 
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Propose edits of `text`, in order and without overlap."""
@@ -264,6 +270,16 @@ class Described:
             if field.name == "version" or getattr(self, field.name) != field.default
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+class Framed:
+    """Gives an operator that has `edits_framed` the `edits` of one text in an empty frame."""
+
+    __slots__ = ()
+
+    def edits(self: FramedOperator, text: str, rng: Random) -> Iterable[Edit]:
+        """Propose the edits of one text."""
+        return next(iter(self.edits_framed([text], [rng], [Frame()])))
 
 
 @dataclass(frozen=True, slots=True)

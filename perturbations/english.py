@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from lapsus.perturbations.core import Mixture, Operator
 from lapsus.perturbations.fillers import UNITS as FILLERS
+from lapsus.perturbations.speako import UNITS as SPEAKOS
+from lapsus.perturbations.synonyms import UNITS as SYNONYMS
 
-NATURE: tuple[Operator, ...] = (*FILLERS,)
+NATURE: tuple[Operator, ...] = (*FILLERS, *SYNONYMS, *SPEAKOS)
 
 
 def random_operator(index: int) -> Mixture:

@@ -1,8 +1,10 @@
-"""What an operator needs beyond the core is imported when it is used; when it is missing, one sentence says so."""
+"""What an operator needs beyond the core is looked up when it is used; when it is missing, one sentence says so."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 
@@ -17,6 +19,22 @@ def needed(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise ModuleNotFoundError(
-            f'this operator needs {module}; install it with: pip install "lapsus[{extra}]"', name=module
-        ) from error
+        raise _missing(module, extra) from error
+
+
+def shipped(module: str, extra: str) -> Path:
+    """Return the folder of an installed package that is wanted for its data, without running its code.
+
+    >>> shipped("click", "en").name
+    'click'
+    """
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise _missing(module, extra)
+    return Path(spec.origin).parent
+
+
+def _missing(module: str, extra: str) -> ModuleNotFoundError:
+    return ModuleNotFoundError(
+        f'this operator needs {module}; install it with: pip install "lapsus[{extra}]"', name=module
+    )

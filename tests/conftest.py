@@ -31,7 +31,7 @@ def client(hub: hub_double.Hub, tmp_path_factory: pytest.TempPathFactory) -> Cal
     Each step has caches of its own, and fails when a connection left the loopback.
     """
 
-    def run(step: str, *, token: str = hub_double.WRITE_TOKEN, **arguments: Any) -> Any:
+    def run(step: str, *arguments: Any, token: str = hub_double.WRITE_TOKEN, **options: Any) -> Any:
         home = tmp_path_factory.mktemp("hf_home")
         settings = {
             "HF_ENDPOINT": hub.url,
@@ -44,7 +44,7 @@ def client(hub: hub_double.Hub, tmp_path_factory: pytest.TempPathFactory) -> Cal
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGINGFACE"))}
         script = Path(__file__).with_name("hub_client.py")
         done = subprocess.run(
-            [sys.executable, script, step, json.dumps(arguments)],
+            [sys.executable, script, step, json.dumps([arguments, options])],
             cwd=home,
             env=inherited | settings,
             capture_output=True,
@@ -54,7 +54,7 @@ def client(hub: hub_double.Hub, tmp_path_factory: pytest.TempPathFactory) -> Cal
         )
         assert done.returncode == 0, done.stderr[-4000:]
         answer = json.loads(done.stdout.splitlines()[-1])
-        assert answer["outside"] == []
+        assert answer["outside"] == [], "a connection left the loopback"
         return answer["result"]
 
     return run

@@ -1,13 +1,16 @@
 """What a person does against the Hub, each step in a process of its own: the libraries read their environment once.
 
-`python hub_client.py STEP JSON` calls the step with the arguments of the JSON object, and prints what it returned
-together with every connection that left the loopback.
+`python hub_client.py STEP JSON` calls the step with the arguments of the JSON, and prints what it returned together
+with every connection that left the loopback.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +29,17 @@ def watch(event: str, args: tuple[Any, ...]) -> None:
         OUTSIDE.append(f"{event} {host}")
 
 
+def resolve(host: Any, *arguments: Any, look_up: Callable[..., Any] = socket.getaddrinfo, **options: Any) -> Any:
+    """Find the hosts beneath the Hub where the Hub is: `datasets` puts `datasets-server.` before its address."""
+    return look_up("127.0.0.1" if str(host).endswith(".127.0.0.1") else host, *arguments, **options)
+
+
+socket.getaddrinfo = resolve
 sys.addaudithook(watch)
 
 
-def publish(first: str, second: str, metric: str) -> dict[str, Any]:
-    """Push a dataset with `datasets`, a folder twice and a metric with lapsus, and tag the folder's first state."""
+def publish(first: str, second: str, metrics: list[str]) -> dict[str, Any]:
+    """Push a dataset with `datasets`, a folder twice and metrics with lapsus, and tag the folder's first state."""
     from datasets import DatasetDict, load_dataset
     from huggingface_hub import HfApi
 
@@ -44,24 +53,25 @@ def publish(first: str, second: str, metric: str) -> dict[str, Any]:
     api = HfApi()
     api.create_tag("org/built", tag="v1", repo_type="dataset")
     changed = upload(Path(second), "org/built")
-    space = upload_space(Path(metric), "org/agreement")
+    spaces = [str(upload_space(Path(metric), f"org/{Path(metric).name}")) for metric in metrics]
     return {
         "pushed": sorted(api.list_repo_files("org/pushed", repo_type="dataset")),
         "built": [str(built), built.sent],
         "repeated": [str(repeated), repeated.sent],
         "changed": [str(changed), changed.sent, changed.removed],
-        "space": [str(space), space.sent],
+        "spaces": spaces,
         "whoami": api.whoami()["name"],
     }
 
 
-def read(commit: str) -> dict[str, Any]:
+def read(commit: str, metrics: list[str]) -> dict[str, Any]:
     """Load what was published as any user would: by config, by default, streamed, at a tag and at a commit."""
+    sys.modules["transformers"] = None  # evaluate would import it, and torch with it, for a pipeline nobody asks for
     import datasets
+    import evaluate
     from datasets import load_dataset
 
-    sys.modules["transformers"] = None  # evaluate would import it, and torch with it, for a pipeline nobody asks for
-    import evaluate
+    del sys.modules["transformers"]
 
     builder = datasets.load_dataset_builder("org/built", "clean", revision="v1")
     streamed = load_dataset("org/built", "keyboard.1", split="test", streaming=True, revision="v1")
@@ -75,20 +85,29 @@ def read(commit: str) -> dict[str, Any]:
         "announced": {name: split.num_examples for name, split in builder.info.splits.items()},
         "names": builder.info.features["label"].names,
         "streamed": [row["id"] for row in streamed],
+        "loaded": [evaluate.load(f"org/{metric}").name for metric in metrics],
         "metric": evaluate.load("org/agreement").compute(predictions=["a", "b", "b"], references=["a", "b", "c"]),
     }
 
 
-def refused(folder: str) -> str:
-    """Upload with whatever token the environment has, and return the sentence that came of it."""
-    from lapsus.upload import UploadError, upload
+def stray() -> None:
+    """Knock at an address that belongs to nobody, to see that the watch notices."""
+    with socket.socket() as knock, contextlib.suppress(OSError):
+        knock.settimeout(0.01)
+        knock.connect(("192.0.2.1", 9))
 
-    try:
-        return str(upload(Path(folder), "org/refused"))
-    except UploadError as error:
-        return f"UploadError: {error}"
+
+def command(*arguments: str) -> dict[str, Any]:
+    """Run a `lapsus` command as from a shell."""
+    from click.testing import CliRunner
+
+    from lapsus.cli import main
+
+    done = CliRunner().invoke(main, arguments)
+    return {"exit": done.exit_code, "output": done.stdout, "error": done.stderr}
 
 
 if __name__ == "__main__":
-    result = globals()[sys.argv[1]](**json.loads(sys.argv[2]))
+    positional, named = json.loads(sys.argv[2])
+    result = globals()[sys.argv[1]](*positional, **named)
     print(json.dumps({"result": result, "outside": OUTSIDE}))  # noqa: T201 - the answer to the caller

@@ -39,7 +39,7 @@ class Logged(NamedTuple):
 
 @dataclass(slots=True)
 class Fault:
-    """Fail the next `times` requests of `method` whose path contains the pattern `path`.
+    """Fail requests of `method` whose path contains the pattern `path`: let `skip` of them pass, then fail `times`.
 
     `delay` seconds pass before the answer, which is `status`, or a dropped connection: "before" the request took
     effect, or "after" it did, when only the answer is lost. With a delay alone the answer is right, but late.
@@ -48,6 +48,7 @@ class Fault:
     method: str
     path: str
     times: int = 1
+    skip: int = 0
     status: int | None = None
     delay: float = 0.0
     drop: Literal["before", "after"] | None = None
@@ -110,7 +111,11 @@ class Hub:
     def fault_of(self, method: str, path: str) -> Fault | None:
         """Return the fault that this request meets, and count it."""
         for fault in self.faults:
-            if fault.times and fault.method == method and re.search(fault.path, path):
+            if not fault.times or fault.method != method or not re.search(fault.path, path):
+                continue
+            if fault.skip:
+                fault.skip -= 1
+            else:
                 fault.times -= 1
                 return fault
         return None
@@ -460,10 +465,18 @@ def resolve(ask: Request) -> Answer:
     return Answer(data, headers=headers)
 
 
+@route("GET", r"/(?:info|parquet)")
+def viewer(ask: Request) -> Answer:
+    """Answer for datasets-server, the viewer's own host, of which `datasets` asks what it knows of a repo."""
+    raise Refused(404, f"The dataset viewer has not seen {ask.query['dataset']} yet")
+
+
 class Handler(BaseHTTPRequestHandler):
     """HTTP plumbing: read, find the route, meet a fault, answer, log."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer waits 40 ms for an acknowledgement
+    wbufsize = -1
     hub: Hub
 
     def log_message(self, *args: Any) -> None:
@@ -539,7 +552,7 @@ def serve() -> Iterator[Hub]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("BoundHandler", (Handler,), {"hub": hub}))
     server.daemon_threads = True
     hub.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield hub

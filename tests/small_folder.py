@@ -27,12 +27,12 @@ FEATURES = Features(
 )
 
 
-def rows(count: int, start: int = 0) -> list[dict[str, Any]]:
+def rows(count: int, start: int = 0, question: str = "怎么还花呗？") -> list[dict[str, Any]]:
     """Return rows that have something in every column."""
     return [
         {
             "id": f"q{number:03}",
-            "question": "怎么还花呗？" * (1 + number % 4),
+            "question": question * (1 + number % 4),
             "label": number % 2,
             "length": number % 5,
             "score": number / 7,
@@ -44,14 +44,17 @@ def rows(count: int, start: int = 0) -> list[dict[str, Any]]:
     ]
 
 
-def dataset(count: int, start: int = 0) -> Dataset:
+def dataset(count: int, start: int = 0, **options: str) -> Dataset:
     """Return `count` rows as a split."""
-    return Dataset.from_list(rows(count, start), features=FEATURES)
+    return Dataset.from_list(rows(count, start, **options), features=FEATURES)
 
 
 def configs() -> dict[str, dict[str, Dataset]]:
     """Return a clean config with two splits and a noisy one."""
-    return {"clean": {"train": dataset(12), "test": dataset(9, 12)}, "keyboard.1": {"test": dataset(9, 12)}}
+    return {
+        "clean": {"train": dataset(12), "test": dataset(9, 12)},
+        "keyboard.1": {"test": dataset(9, 12, question="怎么换花呗？")},
+    }
 
 
 def write(

@@ -14,7 +14,7 @@ import small_folder
 import viewer
 from datasets import ClassLabel, Dataset, Features, List, Value, get_dataset_config_names, load_dataset
 
-from lapsus.dataset_scripts.sample import Sample
+from lapsus.dataset_scripts import benchmarks
 from lapsus.publish import publish
 
 
@@ -61,7 +61,7 @@ BREAKS = {
     "no YAML": (edit_card("---\n", ""), "does not begin with YAML"),
     "YAML that datasets rejects": (edit_card("split: train", "split: tr-ain"), "cannot read the YAML"),
     "placeholder": (edit_card("Something true.", "[More Information Needed]"), "still has '[More Information Needed]'"),
-    "template left over": (edit_card("Something true.", "{{ title }}"), "still has '{{'"),
+    "template left over": (edit_card("Something true.", "{{ title }}"), "still has '{{ title }}'"),
     "section missing": (edit_card("### Direct Use", "### Directly"), "no section 'Direct Use'"),
     "section at the wrong level": (edit_card("## Glossary", "# Glossary"), "'Glossary' is at level 1"),
     "section empty": (edit_card("Something true.\n\n## Uses", "## Uses"), "'Dataset Sources' is empty"),
@@ -172,12 +172,13 @@ def column(name: str, values: list, feature) -> dict[str, dict[str, Dataset]]:
         (lambda: {"clean": {"test": small_folder.dataset(2).select(range(0))}}, "clean/test is empty"),
         (lambda: {"clean": {f"part{n}": small_folder.dataset(2) for n in range(31)}}, "has 31 splits"),
         (lambda: column("x" * 501, ["a"], Value("string")), "has a name of 501 characters"),
+        (lambda: column("class", [0, 1], ClassLabel(names=[f"name {n}" for n in range(20_000)])), "the features take"),
         (lambda: column("text", ["长" * 10_000] * 10, Value("string")), "the first 10 rows take"),
         (lambda: column("text", ["长" * 50_000] * 100, Value("string")), "a page of 100 rows takes"),
         (lambda: column("text", ["a"] * 200 + ["b" * 200_000] * 100, Value("string")), "a page of 100 rows takes"),
         (lambda: column("moment", [1, 2], Value("duration[s]")), "do not become JSON: timedelta"),
     ],
-    ids=["empty split", "splits", "column name", "first rows", "first page", "later page", "no JSON"],
+    ids=["empty split", "splits", "column name", "features", "first rows", "first page", "later page", "no JSON"],
 )
 def test_limits_of_the_viewer(tmp_path, content, finding):
     assert [problem for problem in written(tmp_path / "small", content()) if finding in problem]
@@ -222,6 +223,14 @@ def test_histograms_of_two_neighbours_are_warned_of(values):
     assert not error.value.serious
 
 
+def test_a_warning_is_no_problem(tmp_path):
+    folder = tmp_path / "small"
+    assert written(folder, column("text", [f"{n}" for n in range(90, 110)], Value("string"))) == []
+    assert viewer.warn_folder(folder) == [
+        "clean/test: no statistics of 'text': all are 2 or 3 (huggingface/dataset-viewer#3440)"
+    ]
+
+
 def test_statistics_fail_on_no_rows():
     for feature in (Value("string"), Value("int64"), Value("bool"), ClassLabel(names=["a"]), List(Value("string"))):
         with pytest.raises(viewer.StatisticsError, match="no rows"):
@@ -245,19 +254,20 @@ def test_statistics_agree_with_numbers_done_by_hand():
     }
 
 
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("published") / "sample"
-    publish(Sample, folder)
-    return folder
+EMBEDDED = {name: unit for name, unit in benchmarks().items() if unit.home()}  # what can be built without a source
 
 
-def test_the_sample_is_fit_for_the_hub(sample):
-    assert list(viewer.findings(sample)) == []
+@pytest.fixture(scope="module", params=EMBEDDED.values(), ids=EMBEDDED)
+def built(request, tmp_path_factory):
+    return publish(request.param, tmp_path_factory.mktemp("built") / request.param.NAME)
 
 
-def test_the_client_reads_the_sample_as_announced(sample):
-    assert set(get_dataset_config_names(str(sample))) == set(Sample.ROWS)
-    for config, splits in Sample.ROWS.items():
-        loaded = load_dataset(str(sample), config, cache_dir=str(sample.parent / "cache"))
+def test_what_is_published_is_fit_for_the_hub(built):
+    assert list(viewer.findings(built.path)) == []
+
+
+def test_the_client_reads_what_is_published_as_announced(built):
+    assert set(get_dataset_config_names(str(built.path))) == set(built.rows)
+    for config, splits in built.rows.items():
+        loaded = load_dataset(str(built.path), config, cache_dir=str(built.path.parent / "cache"))
         assert {split: rows.num_rows for split, rows in loaded.items()} == splits

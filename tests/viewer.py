@@ -85,7 +85,7 @@ def warn_folder(folder: Path) -> list[str]:
 def findings(folder: Path) -> Iterator[Finding]:
     """Yield all that is to be said of a folder."""
     yield from (
-        Finding(f"{script.name} in the root: datasets refuses repos with a script") for script in folder.glob("*.py")
+        Finding(f"{script.name} in the root: datasets refuses a repo of that name") for script in folder.glob("*.py")
     )
     card = folder / "README.md"
     if not card.is_file():
@@ -114,9 +114,8 @@ def findings(folder: Path) -> Iterator[Finding]:
 
 def check_prose(prose: str) -> Iterator[Finding]:
     """Check the card's text: every section of the template is there and says something."""
-    for placeholder in ("[More Information Needed]", "{{", "{%"):
-        if placeholder in prose:
-            yield Finding(f"the card still has {placeholder!r}")
+    for placeholder in re.findall(r"\[More Information Needed\]|\{\{ .*? \}\}|\{% .*? %\}", prose):
+        yield Finding(f"the card still has {placeholder!r}")
     outline = re.sub(r"(?ms)^```.*?^```", "code", prose)  # a comment in code is no heading
     headings = list(re.finditer(r"(?m)^(#+) +(.+?) *$", outline))
     levels = {heading[2]: len(heading[1]) for heading in headings}
@@ -284,6 +283,8 @@ def check_rows(place: str, table: pa.Table, features: Features | None) -> Iterat
             yield Finding(f"{place}: the column {name[:20]}… has a name of {len(name)} characters")
         if table.num_rows and table[name].null_count == table.num_rows:
             yield Finding(f"{place}: the column {name!r} is null in every row")
+    if features and (size := len(json.dumps(features.to_dict()))) > FIRST_ROWS_BYTES:
+        yield Finding(f"{place}: the features take {size:,} bytes, over {FIRST_ROWS_BYTES:,}")
     yield from check_json(place, table)
     for name, feature in (features or {}).items():
         if name in table.column_names:

@@ -27,6 +27,14 @@ def noise_rate(
         references: the clean texts. Code points are compared; nothing is stripped or normalised.
         empty_reference: an empty clean text has no rate: "raise", or "skip" and count it.
 
+    Returns:
+        micro_average: the mean over examples of the mean rate of their annotators.
+        worst_average: the mean over examples of the highest rate among their annotators.
+        annotator_averages: the mean rate of each annotator, None for one without texts.
+        corpus_rate: all edits divided by all clean characters: what other libraries call character error rate.
+        examples: how many were scored.
+        skipped: how many had an empty clean text.
+
     Example:
         >>> result = noise_rate([["花贝提额", "话贝提额"], ["你好", "您好"]], ["花呗提额", "你好"])
         >>> result["micro_average"], result["worst_average"], result["annotator_averages"]

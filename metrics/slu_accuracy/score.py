@@ -33,6 +33,14 @@ def slu_accuracy(
 
     A rate with nothing to divide by is None.
 
+    Returns:
+        e2e_accuracy: the share of utterances whose intent and tags are all right.
+        intent_accuracy: the share of utterances whose intent is right.
+        slot_f1, slot_precision, slot_recall: over the spans of all utterances.
+        counts: the spans that are true, predicted, and correct (both).
+        slot_types: the same for each slot, by its name.
+        examples: how many utterances there are.
+
     Example:
         >>> truth = {"intent": "play", "tags": ["O", "B-artist", "I-artist"]}
         >>> guess = {"intent": "play", "tags": ["O", "B-artist", "O"]}

@@ -36,6 +36,16 @@ def win_rate(
         confidence_level: of the interval; the test is significant at 1 - confidence_level, after Bonferroni.
         alternative: "greater" (one-tailed), "less" or "two-sided".
 
+    Returns:
+        win_rate: the share of trials that are won.
+        wins, losses, ties: how many examples are each.
+        trials: what the share is of: all examples, or those that do not tie with `ties="drop"`.
+        p_value: of the exact binomial test against 1/2.
+        p_value_bonferroni, p_value_holm: corrected for the comparisons; Holm's is None unless p-values are given.
+        significant: whether the corrected test rejects at 1 - confidence_level.
+        win_rate_ci: Wilson's interval.
+        minimum_detectable_rate: the smallest true rate that this many trials find with a chance of 80 %.
+
     Example:
         >>> result = win_rate([0.9, 0.8, 0.7, 0.7], [0.1, 0.2, 0.7, 0.3])
         >>> result["win_rate"], result["ties"], result["p_value"], result["significant"]

@@ -1,0 +1,251 @@
+"""Plots as inline SVG: the same bytes for the same numbers, in the colours and the type of the page around them.
+
+A panel is as wide as a phone, so that its text keeps its size there; a page sets panels side by side. The colours are
+Okabe and Ito's, which readers with a colour vision deficiency can tell apart, and each comes with a shape of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from contextlib import contextmanager
+from html import escape
+from io import StringIO
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    Record = Mapping[str, Any]
+    Limits = tuple[float, float]
+
+WIDTH = 360  # px: a phone
+EDGE = 16  # px left and right of the axis, for half a tick label
+FOOT = 42  # px below the axis, for its ticks and its name
+# Colours are drawn as these place-holders and written as CSS variables: the page decides between light and dark.
+INK, MUTED, GRID, PAPER = "#010203", "#040506", "#070809", "#0a0b0c"
+CLEAN, AVERAGE, WORST = "#0d0e0f", "#101112", "#131415"
+SERIES = tuple(f"#2{number}2{number}2{number}" for number in range(7))
+VARIABLES = dict(
+    zip(
+        (INK, MUTED, GRID, PAPER, CLEAN, AVERAGE, WORST),
+        ["ink", "muted", "grid", "paper", "clean", "average", "worst"],
+        strict=True,
+    )
+) | {colour: f"series-{number}" for number, colour in enumerate(SERIES)}
+STATES = (("clean_average", CLEAN, "o"), ("micro_average", AVERAGE, "D"), ("worst_average", WORST, "s"))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 2)),
+    (0, (1, 1.5)),
+    (0, (6, 2, 1, 2)),
+    (0, (3, 1)),
+    (0, (8, 2)),
+    (0, (2, 2, 6, 2)),
+)
+
+
+def limits(values: Iterable[float | None]) -> Limits:
+    """Return the ends of an axis that holds all values, in steps of ten per cent, or of twenty where it is long.
+
+    >>> limits([0.62, 0.913, None]), limits([0.31, 0.9])
+    ((0.6, 1.0), (0.2, 1.0))
+    """
+    known = [value for value in values if value is not None]
+    low, high = floor(min(known) * 10), ceil(max(known) * 10)
+    while high - low < 3:
+        low, high = max(0, low - 1), min(10, high + 1)
+    if high - low > 6:
+        low, high = low - low % 2, high + high % 2
+    return low / 10, high / 10
+
+
+def ends(record: Record, *measures: str) -> list[Any]:
+    """Return the values of some measures and the ends of their intervals."""
+    return [record.get(f"{measure}{end}") for measure in measures for end in ("", "_low", "_high")]
+
+
+def dumbbells(name: str, title: str, rows: Sequence[tuple[str, Record]], axis: Limits) -> str:
+    """Draw clean, average and worst of every row on one line, with the numbers beside its name."""
+    step = 46
+    with _panel(step * len(rows)) as (figure, axes):
+        for number, (text, record) in enumerate(rows):
+            y = step * number + 32
+            states = [state for state in STATES if record.get(state[0]) is not None]
+            if record.get("annotators") == 1:  # the worst of one is the average
+                states = [state for state in states if state[2] != "s"]
+            values = [record[measure] for measure, _, _ in states]
+            axes.plot([min(values), max(values)], [y, y], color=MUTED, linewidth=1.5, zorder=2)
+            for measure, colour, marker in states:
+                value, low, high = ends(record, measure)
+                if low is not None:
+                    axes.plot(
+                        [low, high], [y, y], color=colour, alpha=0.35, linewidth=8, solid_capstyle="butt", zorder=1
+                    )
+                axes.plot(value, y, marker, color=colour, markersize=8.5, markeredgecolor=PAPER, zorder=4)
+            _heading(axes, y - 16, text, " → ".join(f"{value * 100:.1f}" for value in values))
+        _scale(axes, axis)
+        return _svg(figure, name, title)
+
+
+def annotators(name: str, title: str, rows: Sequence[tuple[str, float | None, Sequence[Record]]], axis: Limits) -> str:
+    """Draw the average of every annotator as its number, row by row, beside a line for clean."""
+    step = 18
+    with _panel(sum(32 + step * len(tracks) for _, _, tracks in rows)) as (figure, axes):
+        top = 0
+        for text, clean, tracks in rows:
+            _heading(axes, top + 16, text, "")
+            first = top + 32
+            if clean is not None:
+                last = first + step * (len(tracks) - 1)
+                axes.plot([clean, clean], [first - 9, last + 9], color=CLEAN, linewidth=2.5, zorder=2)
+            for number, track in enumerate(tracks):
+                y = first + step * number
+                value, low, high = ends(track, "average")
+                if low is not None:
+                    axes.plot([low, high], [y, y], color=AVERAGE, linewidth=2.5, zorder=3)
+                axes.plot(
+                    value, y, "o", color=PAPER, markersize=13, markeredgecolor=AVERAGE, markeredgewidth=1.6, zorder=4
+                )
+                place: dict[str, Any] = {
+                    "xy": (value, y),
+                    "ha": "center",
+                    "va": "center_baseline",
+                    "fontsize": 9,
+                    "zorder": 5,
+                }
+                axes.annotate(str(track["annotator"])[:3], **place)
+            top += 32 + step * len(tracks)
+        _scale(axes, axis)
+        return _svg(figure, name, title)
+
+
+def against_noise(name: str, title: str, lines: Sequence[tuple[str, Sequence[Record]]]) -> str:
+    """Draw the average score of texts against how noisy they are, one line each."""
+    key = 18 * ceil(len(lines) / 2) + 4 if len(lines) > 1 else 0
+    with _panel(220, key) as (figure, axes):
+        for number, (text, points) in enumerate(lines):
+            colour = SERIES[number % 7]
+            style = {"color": colour, "marker": MARKERS[number % 7], "linestyle": DASHES[number % 7]}
+            x = [point["noise_rate"] * 100 for point in points]
+            y = [point["average"] for point in points]
+            axes.plot(x, y, label=_short(text, 24), markersize=7, linewidth=2, markeredgecolor=PAPER, zorder=3, **style)
+            for place, point in zip(x, points, strict=True):
+                if point["average_low"] is not None:
+                    span = [point["average_low"], point["average_high"]]
+                    axes.plot([place, place], span, color=colour, alpha=0.45, linewidth=1.6, zorder=2)
+        bottom, top = limits(value for _, points in lines for point in points for value in ends(point, "average"))
+        axes.set_ylim(bottom - 0.01, top + 0.01)
+        axes.set_xlim(left=min(-1.0, axes.get_xlim()[0]))
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value * 100:.0f}")
+        axes.set_xlabel("noise rate (edits per 100 characters of clean text)")
+        axes.set_title("average score (%)", loc="left", fontsize=11, color=INK)
+        axes.grid(axis="y", color=GRID)
+        axes.spines["bottom"].set_color(MUTED)
+        axes.set_position(
+            (30 / WIDTH, (FOOT + key) / (220 + FOOT + key), (WIDTH - 30 - 8) / WIDTH, 194 / (220 + FOOT + key))
+        )
+        if key:
+            figure.legend(loc="lower left", ncols=2, bbox_to_anchor=(0.0, 0.0), borderaxespad=0, handlelength=2.8)
+        return _svg(figure, name, title)
+
+
+@contextmanager
+def _panel(height: float, key: float = 0) -> Iterator[tuple[Figure, Axes]]:
+    """Give a panel whose y axis counts px downwards, in the place-holder colours."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    style = {
+        "svg.fonttype": "none",  # text stays text: the page's font, selectable, searchable
+        "font.size": 11,
+        "text.parse_math": False,  # a model may be called $x$
+        "text.color": INK,
+        "axes.labelcolor": INK,
+        "axes.unicode_minus": False,
+        "axes.edgecolor": MUTED,
+        "axes.spines.left": False,
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "axes.axisbelow": True,
+        "xtick.color": MUTED,
+        "ytick.color": MUTED,
+        "xtick.major.size": 3,
+        "ytick.major.size": 0,
+        "legend.frameon": False,
+    }
+    with rc_context(style):
+        whole = height + FOOT + key
+        figure = Figure(figsize=(WIDTH / 72, whole / 72))
+        axes = figure.add_axes((EDGE / WIDTH, (FOOT + key) / whole, 1 - 2 * EDGE / WIDTH, height / whole))
+        axes.set_ylim(height, 0)
+        yield figure, axes
+
+
+def _scale(axes: Axes, axis: Limits) -> None:
+    """Give the axis of scores its ends, its lines and its name."""
+    axes.set_xlim(*axis)
+    axes.set_yticks([])
+    steps = round((axis[1] - axis[0]) * 10)
+    axes.set_xticks([axis[0] + number / 10 for number in range(0, steps + 1, 2 if steps > 6 else 1)])
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value * 100:.0f}")
+    axes.grid(axis="x", color=GRID, zorder=0)
+    axes.set_xlabel("average score (%)")
+
+
+def _heading(axes: Axes, y: float, text: str, numbers: str) -> None:
+    """Write a row's name above it on the left, and its numbers on the right."""
+    side: dict[str, Any] = {
+        "xycoords": ("axes fraction", "data"),
+        "annotation_clip": False,
+        "zorder": 6,
+        "va": "baseline",
+    }
+    axes.annotate(_short(text, 30 if numbers else 46), (-EDGE / (WIDTH - 2 * EDGE), y), weight="bold", **side)
+    axes.annotate(numbers, (1 + EDGE / (WIDTH - 2 * EDGE), y), ha="right", **side)
+
+
+def _short(text: str, most: int) -> str:
+    """Shorten a name to the width of `most` Latin letters, keeping both ends."""
+    if _width(text) <= most:
+        return text
+    head = tail = ""
+    for left, right in zip(text, reversed(text), strict=True):
+        if _width(head + left + tail) >= most:
+            break
+        head += left
+        if _width(head + right + tail) >= most:
+            break
+        tail = right + tail
+    return f"{head}…{tail}"
+
+
+def _width(text: str) -> int:
+    """Return how many Latin letters wide a text is, roughly: the letters of the East are two."""
+    return sum(2 if letter > "\u2e80" else 1 for letter in text)
+
+
+def _svg(figure: Figure, name: str, title: str) -> str:
+    """Write the figure for use inside a page: no width of its own, CSS colours and font, ids that are its own."""
+    from matplotlib import rc_context
+
+    stream = StringIO()
+    with rc_context({"svg.hashsalt": name}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # the page's font has it
+        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    svg = stream.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    used = set(re.findall(r"(?:url\(#|href=\"#)([^\")]+)", svg))
+    svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", svg)
+    svg = re.sub(r"(url\(#|href=\"#)", rf"\g<1>{name}-", svg)
+    svg = re.sub(r"font-family: [^;\"]*;? ?|<style.*?</style>", "", svg, flags=re.DOTALL)  # the page's own
+    for colour, variable in VARIABLES.items():
+        svg = svg.replace(colour, f"var(--{variable})")
+    opening = f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {WIDTH} {figure.get_figheight() * 72:g}">'
+    return re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1).strip()

@@ -1,0 +1,357 @@
+"""The real clients against a Hub on the loopback: what is published comes back, and what fails says so."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import hub_double
+import pytest
+import small_folder
+from hub_double import Fault
+from huggingface_hub import CommitOperationAdd, HfApi, constants, get_session
+from huggingface_hub.errors import HfHubHTTPError
+
+from lapsus.upload import UploadError, upload, upload_space
+
+ROOT = Path(__file__).parents[1]
+STRANGER = "hf_of_nobody"
+AGREEMENT = '''"""How often two lists agree."""
+
+import datasets
+import evaluate
+
+from .score import share
+
+
+class Agreement(evaluate.Metric):
+    """Share of equal pairs."""
+
+    def _info(self):
+        text = datasets.Value("string")
+        return evaluate.MetricInfo(
+            description="", citation="", features=datasets.Features({"predictions": text, "references": text})
+        )
+
+    def _compute(self, predictions, references):
+        return {"agreement": share(predictions, references)}
+'''
+SCORE = "def share(left, right):\n    return sum(a == b for a, b in zip(left, right, strict=True)) / len(left)\n"
+METRICS = [script.parent for script in sorted(ROOT.glob("metrics/*/*.py")) if script.stem == script.parent.name]
+SPACE_CARD = "---\ntitle: Agreement\nsdk: gradio\napp_file: app.py\ntags: [evaluate, metric]\n---\n\n# Agreement\n"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Return a built dataset, its next version (other rows, one config less) and a metric with a helper file."""
+    first, second, metric = (
+        tmp_path_factory.mktemp(name) / folder
+        for name, folder in (("v1", "small"), ("v2", "small"), ("m", "agreement"))
+    )
+    for folder in (first, second, metric):
+        folder.mkdir()
+    small_folder.write(first, small_folder.configs())
+    small_folder.write(second, {"clean": small_folder.configs()["clean"] | {"test": small_folder.dataset(8, 12)}})
+    for name, text in {"agreement.py": AGREEMENT, "score.py": SCORE, "README.md": SPACE_CARD}.items():
+        (metric / name).write_text(text)
+    (metric / "__pycache__").mkdir()
+    (metric / "__pycache__" / "score.pyc").touch()
+    return SimpleNamespace(first=first, second=second, metric=metric)
+
+
+@pytest.fixture(scope="module")
+def published(hub, client, folders):
+    hub.page_size = 3  # so that listings take several pages
+    metrics = [str(folders.metric), *map(str, METRICS)]
+    return client("publish", first=str(folders.first), second=str(folders.second), metrics=metrics)
+
+
+@pytest.fixture(scope="module")
+def loaded(hub, client, published):  # noqa: ARG001 - there is something to load only then
+    commit = hub.repos["datasets", "org/built"].refs["v1"]
+    return client("read", commit=commit, metrics=["agreement", *(metric.name for metric in METRICS)])
+
+
+@pytest.mark.slow
+def test_what_the_clients_published_is_on_the_hub(hub, folders, published):
+    assert published["whoami"] == hub_double.USER
+    assert published["pushed"] == [
+        ".gitattributes",
+        "README.md",
+        "clean/test-00000-of-00001.parquet",
+        "clean/train-00000-of-00001.parquet",
+        "keyboard.1/test-00000-of-00001.parquet",
+    ]
+    for version, ref in ((folders.first, "v1"), (folders.second, "main")):
+        local = {
+            path.relative_to(version).as_posix(): path.read_bytes() for path in version.rglob("*.*") if path.is_file()
+        }
+        remote = hub.files("datasets", "org/built", ref)
+        assert {name: data for name, data in remote.items() if name != ".gitattributes"} == local
+    assert sorted(hub.files("spaces", "org/agreement")) == [".gitattributes", "README.md", "agreement.py", "score.py"]
+    assert hub.repos["spaces", "org/agreement"].sdk == "gradio"
+
+
+@pytest.mark.slow
+def test_uploads_say_what_they_did(hub, published):
+    first = hub.repos["datasets", "org/built"].refs["v1"]
+    assert published["built"][0] == f"{hub.url}/datasets/org/built/commit/{first}: 4 files sent, 0 removed"
+    assert published["repeated"] == [f"{hub.url}/datasets/org/built/commit/{first}: nothing to change", []]
+    _, sent, removed = published["changed"]
+    assert sent == ["README.md", "clean/test-00000-of-00001.parquet"]  # the training rows are the same
+    assert removed == ["keyboard.1/test-00000-of-00001.parquet"]
+    assert len(hub.repos["datasets", "org/built"].commits) == 3  # the Hub's own, and one for each change
+
+
+@pytest.mark.slow
+def test_what_users_load_is_what_was_published(loaded):
+    assert loaded["configs"] == ["clean", "keyboard.1"]
+    assert loaded["pushed"] == small_folder.rows(9, 12, question="怎么换花呗？")[0]
+    assert loaded["default"] == 12
+    assert loaded["announced"] == {"train": 12, "test": 9}
+    assert loaded["names"] == ["different", "same"]
+    assert loaded["streamed"] == [row["id"] for row in small_folder.rows(9, 12)]
+
+
+@pytest.mark.slow
+def test_revisions_stay_what_they_were(loaded):
+    assert (loaded["tagged"], loaded["at commit"], loaded["now"]) == (9, 9, 8)
+
+
+@pytest.mark.slow
+def test_a_metric_loads_from_the_hub_with_its_helper_file(loaded):
+    assert loaded["metric"] == {"agreement": pytest.approx(2 / 3)}
+
+
+@pytest.mark.slow
+def test_every_metric_of_the_project_loads_from_the_hub(loaded):
+    assert loaded["loaded"] == ["agreement", *(metric.name for metric in METRICS)]
+
+
+def test_the_watch_over_connections_notices(client):
+    with pytest.raises(AssertionError, match="left the loopback"):
+        client("stray")
+
+
+def test_build_and_push_from_the_command_line(hub, client, tmp_path):
+    stranger = client("command", "build", "sample", "--out", str(tmp_path / "sample"), "--push", "org", token=STRANGER)
+    assert stranger["exit"] == 1
+    assert stranger["error"].splitlines()[-1] == (
+        "Error: sample was not uploaded to org/sample: the Hub does not accept the token; no file was sent; "
+        f"make one that may write at {hub.url}/settings/tokens, set HF_TOKEN to it, and repeat the upload"
+    )
+    hub.faults = [Fault("POST", "/sample/commit/", status=500)]
+    failed = client("command", "build", "sample", "--out", str(tmp_path / "sample"), "--push", "org")
+    assert failed["exit"] == 1
+    assert failed["error"].splitlines()[-1] == (
+        "Error: sample was not uploaded to org/sample: the Hub answered 500 (a fault that the test arranged); "
+        "main shows no files, as before the upload; repeat the upload, it continues where it stopped"
+    )
+    assert "Traceback" not in failed["error"]
+    done = client("command", "build", "sample", "--out", str(tmp_path / "sample"), "--push", "org")
+    assert done["exit"] == 0, done
+    shown = hub.files("datasets", "org/sample")
+    assert f"uploaded to {hub.url}/datasets/org/sample/commit/" in done["output"]
+    assert f"{len(shown) - 1} files sent, 0 removed" in done["output"]
+    assert shown["README.md"] == (tmp_path / "sample" / "README.md").read_bytes()
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Point this process at a new Hub, and take the waiting out of its retries."""
+    with hub_double.serve() as hub:
+        monkeypatch.setattr(constants, "ENDPOINT", hub.url)
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", True)
+        monkeypatch.setenv("HF_TOKEN", hub_double.WRITE_TOKEN)
+        monkeypatch.setattr("huggingface_hub.utils._http.time", SimpleNamespace(sleep=lambda _: None))
+        yield hub
+
+
+REPEAT = "repeat the upload, it continues where it stopped"
+UNTOUCHED = "main shows no files, as before the upload"
+FAULTS = {
+    "500 while creating": (
+        [Fault("POST", "/api/repos/create", status=500)],
+        f"the Hub answered 500 (a fault that the test arranged); no file was sent; {REPEAT}",
+    ),
+    "500 while asking": (
+        [Fault("GET", "/api/datasets/org/small", status=500)],
+        f"the Hub answered 500 (a fault that the test arranged); {UNTOUCHED}; {REPEAT}",
+    ),
+    "503 for ever while sending": (
+        [Fault("PUT", "/_lfs/", times=99, status=503)],
+        f"the Hub answered 503 (a fault that the test arranged); {UNTOUCHED}; {REPEAT}",
+    ),
+    "dropped for ever while sending": (
+        [Fault("PUT", "/_lfs/", times=99, drop="before")],
+        f"the connection to the Hub broke off; {UNTOUCHED}; {REPEAT}",
+    ),
+    "500 at the commit": (
+        [Fault("POST", "/commit/", status=500)],
+        f"the Hub answered 500 (a fault that the test arranged); {UNTOUCHED}; {REPEAT}",
+    ),
+    "too much for the Hub": (
+        [Fault("POST", "/commit/", status=413)],
+        f"the Hub answered 413 (a fault that the test arranged); {UNTOUCHED}; {REPEAT}",
+    ),
+    "dropped at the commit": (
+        [Fault("POST", "/commit/", drop="before")],
+        f"the connection to the Hub broke off; {UNTOUCHED}; {REPEAT}",
+    ),
+    "silent at the commit": (
+        [Fault("POST", "/commit/", delay=1.0, drop="before")],
+        f"the Hub was silent for 0.5 s; {UNTOUCHED}; {REPEAT}",
+    ),
+    "gone since the commit": (
+        [Fault("POST", "/commit/", drop="before"), Fault("GET", "/org/small$", skip=1, status=502)],
+        f"the connection to the Hub broke off; main shows either the old files or the new ones; {REPEAT}",
+    ),
+    "no right to this repo": (
+        [Fault("POST", "/preupload/", status=403)],
+        f"the token may not write to 'org'; {UNTOUCHED}; take one that may, from ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("faults", "sentence"), FAULTS.values(), ids=FAULTS)
+def test_a_failed_upload_says_what_reached_the_hub_and_can_be_repeated(here, folders, faults, sentence):
+    here.faults = [replace(fault) for fault in faults]
+    with pytest.raises(UploadError) as caught:
+        upload(folders.first, "org/small", timeout=0.5)
+    assert f"small was not uploaded to org/small: {sentence}" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.__cause__ is not None
+    here.faults = []
+    assert len(upload(folders.first, "org/small").sent) == 4
+    assert str(upload(folders.first, "org/small")).endswith(": nothing to change")
+
+
+def test_a_failure_once_is_overcome_without_a_word(here, folders):
+    here.faults = [Fault("PUT", "/_lfs/", status=503), Fault("PUT", "/_lfs/", drop="before")]
+    assert len(upload(folders.first, "org/small").sent) == 4
+
+
+def test_objects_that_arrived_are_not_sent_again(here, folders):
+    here.faults = [Fault("POST", "/commit/", status=500)]
+    with pytest.raises(UploadError):
+        upload(folders.first, "org/small")
+    arrived = len(here.requests("PUT"))
+    assert arrived == len(here.objects)
+    upload(folders.first, "org/small")
+    assert len(here.requests("PUT")) == arrived
+
+
+def test_an_update_that_fails_leaves_the_old_version_visible(here, folders):
+    upload(folders.first, "org/small")
+    before = here.files("datasets", "org/small")
+    here.faults = [Fault("POST", "/commit/", status=500)]
+    with pytest.raises(UploadError, match=r"main shows 4 files \(README.md, clean/test-.*, …\), as before the upload"):
+        upload(folders.second, "org/small")
+    assert here.files("datasets", "org/small") == before
+
+
+def test_a_lost_answer_to_a_commit_that_arrived_is_a_success(here, folders):
+    here.faults = [Fault("POST", "/commit/", drop="after")]
+    done = upload(folders.first, "org/small")
+    assert done.url.endswith(here.repos["datasets", "org/small"].refs["main"])
+    assert len(done.sent) == 4
+
+
+def test_a_commit_in_between_is_not_overwritten(here, folders, monkeypatch):
+    def slip_in(self, *arguments, **options):
+        here.repos["datasets", "org/small"].commit("main", {"NOTES.md": b"mine"}, (), "by somebody else")
+        return commit(self, *arguments, **options)
+
+    commit = HfApi.create_commit
+    monkeypatch.setattr(HfApi, "create_commit", slip_in)
+    with pytest.raises(UploadError, match="somebody else changed org/small meanwhile") as caught:
+        upload(folders.first, "org/small")
+    assert "main shows 1 file (NOTES.md) of somebody else's commit" in str(caught.value)
+    assert "NOTES.md" in here.files("datasets", "org/small")
+
+
+@pytest.mark.parametrize(
+    ("repo", "token", "sentence"),
+    [
+        ("org/small", STRANGER, "the Hub does not accept the token; no file was sent; make one that may write"),
+        ("org/small", hub_double.READ_TOKEN, "the token may not write to 'org'; no file was sent; take one that may"),
+        ("others/small", hub_double.WRITE_TOKEN, "the token may not write to 'others'; no file was sent; take one"),
+        (
+            "org/small/extra",
+            hub_double.WRITE_TOKEN,
+            "'org/small/extra' is no name of a repo; no file was sent; name it",
+        ),
+    ],
+    ids=["bad token", "token that only reads", "other organisation", "no name"],
+)
+def test_what_a_user_got_wrong_is_one_sentence(here, folders, repo, token, sentence):
+    with pytest.raises(UploadError) as caught:
+        upload(folders.first, repo, token=token)
+    assert f"small was not uploaded to {repo}: {sentence}" in str(caught.value)
+    assert not here.repos
+
+
+def test_no_token_at_all(here, folders, monkeypatch, tmp_path):
+    monkeypatch.delenv("HF_TOKEN")
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "none"))
+    with pytest.raises(UploadError, match=f"no token was given; no file was sent; make one .* at {here.url}"):
+        upload(folders.first, "org/small")
+
+
+@pytest.mark.usefixtures("here")
+def test_offline(folders, monkeypatch):
+    monkeypatch.setattr(constants, "is_offline_mode", lambda: True)
+    with pytest.raises(UploadError, match="HF_HUB_OFFLINE forbids every connection; no file was sent; unset it"):
+        upload(folders.first, "org/small")
+
+
+@pytest.mark.usefixtures("here")
+def test_nobody_at_the_address(folders, monkeypatch):
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        nowhere = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    monkeypatch.setattr(constants, "ENDPOINT", nowhere)
+    with pytest.raises(UploadError, match=f"{nowhere} cannot be reached; no file was sent; check the network"):
+        upload(folders.first, "org/small")
+
+
+@pytest.mark.parametrize(("send", "missing"), [(upload, "README.md"), (upload_space, "other.py")])
+def test_a_folder_that_was_not_built(here, folders, tmp_path, send, missing):
+    folder = tmp_path if send is upload else folders.metric
+    with pytest.raises(UploadError, match=f"has no {missing}; build"):
+        send(folder, "org/other")
+    assert not here.log
+
+
+@pytest.mark.usefixtures("here")
+def test_a_private_repo_is_seen_by_its_owner_alone(folders):
+    upload(folders.first, "org/small", private=True)
+    assert HfApi(token=hub_double.READ_TOKEN).repo_info("org/small", repo_type="dataset").private
+    with pytest.raises(HfHubHTTPError, match="401"):
+        HfApi(token=False).repo_info("org/small", repo_type="dataset")
+
+
+@pytest.mark.usefixtures("here")
+def test_patience_ends_with_the_upload(folders):
+    usual = get_session().timeout
+    upload(folders.first, "org/small", timeout=7)
+    assert get_session().timeout == usual
+
+
+def test_the_double_refuses_what_the_hub_refuses(here):
+    api = HfApi()
+    api.create_repo("org/strict", repo_type="dataset")
+    start = here.repos["datasets", "org/strict"].refs["main"]
+    note = partial(api.create_commit, "org/strict", commit_message="note", repo_type="dataset")
+    note([CommitOperationAdd("a.txt", b"a")], parent_commit=start)
+    with pytest.raises(HfHubHTTPError, match="412"):
+        note([CommitOperationAdd("b.txt", b"b")], parent_commit=start)
+    with pytest.raises(HfHubHTTPError, match="409"):
+        api.create_repo("org/strict", repo_type="dataset")
+    with pytest.raises(HfHubHTTPError, match="404"):
+        api.list_repo_files("org/strict", repo_type="dataset", revision="nowhere")
+    assert HfApi(token=False).list_repo_files("org/strict", repo_type="dataset") == [".gitattributes", "a.txt"]
