@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lapsus.perturbations import Noise, Operator
 
 BATCH_ROWS = 1000
+TRACKS = tuple(f"{kind}.{annotator}" for kind in ("auto",) for annotator in (1, 2, 3))
 
 
 def noisy_rows(noise: Noise, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

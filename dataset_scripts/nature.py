@@ -18,6 +18,9 @@ from datasets import ClassLabel, Features, List, Value
 
 from lapsus.dataset_scripts._benchmark import Benchmark
 from lapsus.dataset_scripts._source import MissingFileError
+from lapsus.dataset_scripts._tracks import noisy_rows
+from lapsus.perturbations import OPERATORS, Noise
+from lapsus.perturbations.english import NATURE, UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,6 +33,12 @@ TEXT = Value("string")
 FILES = {"train": "train", "validation": "dev", "test": "test"}
 
 
+def official(train: int, validation: int, test: int) -> dict[str, dict[str, int]]:
+    """Return the rows of all configs: the original, and the test utterances under each operator and each mixture."""
+    altered = {operator.name: {"test": test} for operator in (*NATURE, *UNITS)}
+    return {"original": {"train": train, "validation": validation, "test": test}, **altered}
+
+
 class Nature(Benchmark):
     """An SLU benchmark: utterances with one tag per token (IOB2) and an intent."""
 
@@ -40,21 +49,23 @@ class Nature(Benchmark):
 
     def columns(self, config: str) -> Features:
         """Return the features of a config; labels are those of all splits of the source, in alphabetical order."""
-        if self.source is None:
-            return Features({"id": TEXT, "tokens": List(TEXT), "tags": List(TEXT), "intent": TEXT})
-        tags, intents = labels(self.utterances, self.source)
-        return Features(
-            {
-                "id": TEXT,
-                "tokens": List(TEXT),
-                "tags": List(ClassLabel(names=list(tags))),
-                "intent": ClassLabel(names=list(intents)),
-            }
-        )
+        tag: Any = TEXT
+        intent: Any = TEXT
+        if self.source:  # else they are not known yet
+            tags, intents = labels(self.utterances, self.source)
+            tag, intent = ClassLabel(names=list(tags)), ClassLabel(names=list(intents))
+        clean = Features({"id": TEXT, "tokens": List(TEXT), "tags": List(tag), "intent": intent})
+        return clean if config == "original" else self.noise(config).features(clean)
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
-        """Yield the utterances of a split."""
-        yield from self.utterances(source, split)
+        """Yield the utterances of a split, in the configs of operators altered by them."""
+        clean = self.utterances(source, split)
+        return clean if config == "original" else noisy_rows(self.noise(config), clean)
+
+    @staticmethod
+    def noise(operator: str) -> Noise:
+        """Return what alters the utterances of an operator's config."""
+        return Noise(OPERATORS[operator], column="tokens", tags="tags", key="id")
 
     @classmethod
     def utterances(cls, source: Source, split: str) -> Iterator[Row]:
@@ -116,7 +127,7 @@ class NatureAtis(TaggedLines):
         "the LDC (LDC93S5, LDC94S19, LDC95S26) in the `token tag` layout of "
         "https://github.com/LeePleased/StackPropagation-SLU"
     )
-    ROWS = {"original": {"train": 4_478, "validation": 500, "test": 893}}
+    ROWS = official(train=4_478, validation=500, test=893)
     WORDS = ("atis",)
 
 
@@ -131,7 +142,7 @@ class NatureSnips(TaggedLines):
         for part in FILES.values()
     )
     WHERE = "https://github.com/LeePleased/StackPropagation-SLU"
-    ROWS = {"original": {"train": 13_084, "validation": 700, "test": 700}}
+    ROWS = official(train=13_084, validation=700, test=700)
     WORDS = ("snips",)
 
 
@@ -152,41 +163,47 @@ class NatureNlued(Nature):
         "AnnotatedData/NLU-Data-Home-Domain-Annotated-All.csv"
     )
     WHERE = "https://github.com/xliuhw/NLU-Evaluation-Data"
-    ROWS = {"original": {"train": 20_628, "validation": 2_544, "test": 2_544}}
+    ROWS = official(train=20_628, validation=2_544, test=2_544)
 
     @classmethod
     def utterances(cls, source: Source, split: str) -> Iterator[Row]:
         """Yield the utterances of a split, in the order of the source."""
-        rows = list(cls.everything(source))
+        rows = everything(source)
         shuffled = sorted(range(len(rows)), key=lambda place: hashlib.sha256(rows[place]["id"].encode()).digest())
         share = round(len(rows) * 2_544 / 25_716)
         chosen = {"test": shuffled[:share], "validation": shuffled[share : 2 * share], "train": shuffled[2 * share :]}
         for place in sorted(chosen[split]):
             yield rows[place]
 
-    @classmethod
-    def everything(cls, source: Source) -> Iterator[Row]:
-        """Yield all utterances: of the CSV (separated by `;`), or of the test folds, each once."""
-        official = source.match("*Annotated-All.csv")
-        keys = ("answerid", "scenario", "intent", "answer_annotation")
-        seen: dict[str, int] = {}
-        folds: set[tuple[str, ...]] = set()
-        raw = source.table(official[0], *keys) if official else source.json_lines(source.find("*.jsonl"), *keys)
-        for row in raw:
-            fields = tuple(str(row[key]) for key in keys)
-            if not official:  # folds may overlap; rows of the CSV never stand for each other
-                if fields in folds:
-                    continue
-                folds.add(fields)
-            name = f"{row['scenario']}_{row['intent']}-{row['answerid']}"
-            seen[name] = seen.get(name, 0) + 1
-            tokens, tags = marked(str(row["answer_annotation"]), f"{source.path.name} answer {row['answerid']!r}")
-            yield {
-                "id": name if seen[name] == 1 else f"{name}-{seen[name]}",
-                "tokens": tokens,
-                "tags": tags,
-                "intent": f"{row['scenario']}_{row['intent']}",
-            }
+
+@lru_cache(maxsize=2)  # likewise
+def everything(source: Source) -> tuple[Row, ...]:
+    """Return all utterances of NLU-ED: of the CSV (separated by `;`), or of the test folds, each once."""
+    return tuple(nlued_rows(source))
+
+
+def nlued_rows(source: Source) -> Iterator[Row]:
+    """Yield all utterances of NLU-ED."""
+    official = source.match("*Annotated-All.csv")
+    keys = ("answerid", "scenario", "intent", "answer_annotation")
+    seen: dict[str, int] = {}
+    folds: set[tuple[str, ...]] = set()
+    raw = source.table(official[0], *keys) if official else source.json_lines(source.find("*.jsonl"), *keys)
+    for row in raw:
+        fields = tuple(str(row[key]) for key in keys)
+        if not official:  # folds may overlap; rows of the CSV never stand for each other
+            if fields in folds:
+                continue
+            folds.add(fields)
+        name = f"{row['scenario']}_{row['intent']}-{row['answerid']}"
+        seen[name] = seen.get(name, 0) + 1
+        tokens, tags = marked(str(row["answer_annotation"]), f"{source.path.name} answer {row['answerid']!r}")
+        yield {
+            "id": name if seen[name] == 1 else f"{name}-{seen[name]}",
+            "tokens": tokens,
+            "tags": tags,
+            "intent": f"{row['scenario']}_{row['intent']}",
+        }
 
 
 MARK = re.compile(r"\[\s*([^\[\]:]+?)\s*:\s*([^\[\]]*?)\s*\]")

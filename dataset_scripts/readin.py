@@ -48,7 +48,7 @@ class Readin(Benchmark):
     NUMBERED: ClassVar[bool] = False  # rows are known by their place, so that none can be left out
 
     LANGUAGES: ClassVar[tuple[str, ...]] = ("zh",)
-    LICENSE = None
+    LICENSE: ClassVar[str | None] = None
     TAGS: ClassVar[tuple[str, ...]] = ("readin", "noise", "keyboard", "speech-recognition")
     WHERE = "the Google Drive or Tsinghua Cloud folder linked from https://github.com/thunlp/READIN"
 
