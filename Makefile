@@ -32,7 +32,7 @@ bench: .venv/installed-dev  ## speed beside peers, as ratios
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
 
 cards: .venv/installed-dev  ## regenerate every generated text
-	$(BIN)/python -m lapsus.cards
+	$(BIN)/python -m lapsus.generated
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -7,73 +7,68 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from math import log
+from math import log, sqrt
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-NEGATIONS = set("不没无未")
-NUMERALS = set("0123456789一二三四五六七八九十")
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
-def _grams(text: str, size: int) -> set[str]:
-    return {text[start : start + size] for start in range(len(text) - size + 1)}
+def characters(text: str) -> Sequence[str]:
+    """Read a text as its characters."""
+    return text
+
+
+def sounds(text: str) -> Sequence[str]:
+    """Read a text as its syllables, so that homophones are the same.
+
+    >>> sounds("花呗") == sounds("花贝")
+    True
+    """
+    from pypinyin import lazy_pinyin
+
+    syllables: list[str] = lazy_pinyin(text)
+    return syllables
 
 
 @dataclass(frozen=True, slots=True)
-class ParaphraseModel:
-    """Logistic regression on how much two Chinese questions share, rare characters counting more."""
+class Search:
+    """Find the question that is nearest to another: cosine over runs of one and two units, rare ones counting more."""
 
-    rarity: Mapping[str, float]
+    read: Callable[[str], Sequence[str]]
+    rarity: Mapping[Sequence[str], float]
     unseen: float
-    weights: np.ndarray
 
     @classmethod
-    def train(cls, rows: Iterable[Mapping[str, Any]]) -> ParaphraseModel:
-        """Fit on rows of sentence1, sentence2, label (1: paraphrase)."""
-        from scipy.optimize import minimize
+    def train(cls, read: Callable[[str], Sequence[str]], texts: Sequence[str]) -> Search:
+        """Learn from `texts` which units are rare; `read` cuts a text into units."""
+        seen = Counter(run for text in texts for run in set(_runs(read(text))))
+        rarity = {run: log((len(texts) + 1) / (count + 0.5)) for run, count in seen.items()}
+        return cls(read, rarity, log(2 * (len(texts) + 1)))
 
-        rows = list(rows)
-        sentences = [row[name] for row in rows for name in ("sentence1", "sentence2")]
-        seen = Counter(gram for text in sentences for size in (1, 2) for gram in _grams(text, size))
-        rarity = {gram: log(len(sentences) / count) for gram, count in seen.items()}
-        blank = cls(rarity, log(len(sentences) + 1), np.zeros(0))
-        inputs = np.array([blank._features(row) for row in rows])
-        signs = np.array([1 if row["label"] == 1 else -1 for row in rows])
+    def predict(self, queries: Iterable[str], entries: Sequence[str]) -> list[int]:
+        """Return for each query the place of the nearest of `entries`; the first wins a tie.
 
-        def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-            margins = signs * (inputs @ weights)
-            slope = -signs / (1 + np.exp(margins))
-            return np.logaddexp(0, -margins).sum() + 0.05 * weights @ weights, inputs.T @ slope + 0.1 * weights
+        >>> Search.train(characters, ["怎么退款"]).predict(["退款要多久"], ["怎么改地址", "怎么退款"])
+        [1]
+        """
+        vectors = [self._vector(entry) for entry in entries]
+        nearest = []
+        for query in queries:
+            asked = self._vector(query)
+            near = [sum(weight * entry.get(run, 0.0) for run, weight in asked.items()) for entry in vectors]
+            nearest.append(max(range(len(entries)), key=near.__getitem__))
+        return nearest
 
-        return cls(rarity, blank.unseen, minimize(loss, np.zeros(inputs.shape[1]), jac=True, method="L-BFGS-B").x)
-
-    def predict(self, rows: Iterable[Mapping[str, Any]]) -> list[int]:
-        """Return 1 for each row whose sentences look like paraphrases."""
-        return [int(self._features(row) @ self.weights > 0) for row in rows]
-
-    def _features(self, row: Mapping[str, Any]) -> np.ndarray:
-        one, two = row["sentence1"], row["sentence2"]
-        values = [1.0, abs(len(one) - len(two)) / max(len(one), len(two), 1), one[:1] == two[:1], one[-1:] == two[-1:]]
-        for size in (1, 2):
-            left, right = _grams(one, size), _grams(two, size)
-            values += [
-                _share(left & right, left | right),
-                self._weight(left & right) / (self._weight(left | right) or 1),
-            ]
-        differing = set(one) ^ set(two)
-        values += [len(differing & NEGATIONS), len(differing & NUMERALS)]
-        return np.array(values, dtype=float)
-
-    def _weight(self, grams: set[str]) -> float:
-        return sum(self.rarity.get(gram, self.unseen) for gram in sorted(grams))  # sorted: the same sum everywhere
+    def _vector(self, text: str) -> dict[Sequence[str], float]:
+        counts = Counter(_runs(self.read(text)))  # a Counter keeps the order of the text, so sums are the same anywhere
+        weights = {run: count * self.rarity.get(run, self.unseen) for run, count in counts.items()}
+        length = sqrt(sum(weight * weight for weight in weights.values())) or 1.0
+        return {run: weight / length for run, weight in weights.items()}
 
 
-def _share(part: set[str], whole: set[str]) -> float:
-    return len(part) / max(len(whole), 1)
+def _runs(units: Sequence[str]) -> list[Sequence[str]]:
+    return [tuple(units[start : start + size]) for size in (1, 2) for start in range(len(units) - size + 1)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -9,17 +11,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lapsus.dataset_scripts._benchmark import Benchmark
+    from lapsus.perturbations import Operator
 
 
 def catalogue() -> dict[str, list[dict[str, str]]]:
-    """Return name, summary and needs of every unit, by kind."""
+    """Return name, summary and needs of every unit, by kind; of a numbered family, the first."""
     import lapsus.metrics
     from lapsus.dataset_scripts import benchmarks
     from lapsus.perturbations import OPERATORS
 
     datasets = [_unit(name, unit, build_needs(unit)) for name, unit in benchmarks().items()]
     metrics = [_unit(name, getattr(lapsus.metrics, name)) for name in lapsus.metrics.names()]
-    operators = [_unit(name, OPERATORS[name]) for name in sorted(OPERATORS)]
+    operators = [_unit(name, OPERATORS[name]) for name in sorted(OPERATORS) if not re.search(r"\.[1-9]", name)]
     return {"datasets": datasets, "metrics": metrics, "operators": operators}
 
 
@@ -56,3 +59,45 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     near = get_close_matches(name, known, n=2)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     return f"there is no {kind} {name!r}; {hint}(known: {', '.join(known)})"
+
+
+def pairs(words: Iterable[str]) -> dict[str, str]:
+    """Read NAME=VALUE words.
+
+    >>> pairs(["rate=0.1", "where=a=b"])
+    {'rate': '0.1', 'where': 'a=b'}
+    """
+    found = {}
+    for word in words:
+        name, sign, value = word.partition("=")
+        if not (name and sign):
+            raise ValueError(f"{word!r} is not a setting; write NAME=VALUE")
+        found[name] = value
+    return found
+
+
+def configured(operator: Operator, words: Iterable[str]) -> Operator:
+    """Return the operator with other settings, each read as the type of the one it replaces.
+
+    >>> from lapsus.perturbations import OPERATORS
+    >>> configured(OPERATORS["zh_homophone"], ["rate=0.5"]).rate
+    0.5
+    """
+    known = {field.name: getattr(operator, field.name) for field in fields(operator)}  # type: ignore[arg-type] # all are
+    settings: dict[str, Any] = {}
+    for name, value in pairs(words).items():
+        if not isinstance(known.get(name), (bool, int, float, str)) or name in {"name", "version"}:
+            raise ValueError(unknown(f"setting of {operator.name}", name, known.keys() - {"name", "version"}))
+        settings[name] = _like(name, value, known[name])
+    return replace(operator, **settings)  # type: ignore[type-var] # likewise
+
+
+def _like(name: str, value: str, old: float | str) -> Any:
+    if isinstance(old, bool):
+        if value.lower() not in {"true", "false"}:
+            raise ValueError(f"{name} is {value!r}; write true or false")
+        return value.lower() == "true"
+    try:
+        return type(old)(value)
+    except ValueError:
+        raise ValueError(f"{name} is {value!r}; write a number such as {old}") from None

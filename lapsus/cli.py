@@ -36,7 +36,7 @@ def one_sentence(error: BaseException) -> str:
     """
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
-    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    text = str(error.args[0]) if type(error) is KeyError and error.args else str(error)  # KeyError quotes its text
     return " ".join(text.split()) or type(error).__name__
 
 
@@ -121,6 +121,122 @@ def build(
         from lapsus.upload import upload
 
         click.echo(f"uploaded to {upload(built.path, f'{push}/{name}', private=private)}")
+
+
+@main.command(
+    epilog=example("lapsus perturb --operator zh_homophone --set rate=0.1 --column text --key id in.jsonl out.jsonl")
+)
+@click.argument("source")
+@click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--operator", required=True, metavar="NAME", help="One of the operators of `lapsus list`.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the operator.")
+@click.option(
+    "--column", multiple=True, required=True, help="Column of text, or of tokens; may be given several times."
+)
+@click.option("--key", help="Column of the example's id. Noise depends on it, and not on the order of rows.")
+@click.option("--tags-column", help="Column of BIO tags, when --column holds tokens.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes; same bytes for any."
+)
+@click.option("--split", help="Split, when IN is a dataset.")
+@click.option("--config", help="Config, when IN is a dataset.")
+def perturb(
+    source: str,
+    target: Path,
+    operator: str,
+    settings: tuple[str, ...],
+    column: tuple[str, ...],
+    key: str | None,
+    tags_column: str | None,
+    seed: int,
+    workers: int,
+    split: str | None,
+    config: str | None,
+) -> None:
+    """Perturb SOURCE into TARGET: JSON lines, CSV or Parquet, or a dataset of the Hub.
+
+    Every row keeps its clean text and records its edits. A run that was stopped goes on where it stopped.
+    """
+    from lapsus.catalogue import configured
+    from lapsus.perturb_file import perturb_file
+    from lapsus.perturbations import OPERATORS, Noise
+
+    columns = column[0] if len(column) == 1 else column
+    noise = Noise(configured(OPERATORS[operator], settings), column=columns, key=key, seed=seed, tags=tags_column)
+    click.echo(str(perturb_file(source, target, noise, split=split, config=config, workers=workers)))
+
+
+@main.command(epilog=example("lapsus score noise_rate --predictions noisy.jsonl --references clean.jsonl"))
+@click.argument("metric")
+@click.option("--predictions", type=click.Path(path_type=Path), multiple=True, required=True)
+@click.option("--references", type=click.Path(path_type=Path), help="File joined to the predictions by id.")
+@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows with this value.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Option of the metric, or its column.")
+def score(
+    metric: str,
+    predictions: tuple[Path, ...],
+    references: Path | None,
+    where: tuple[str, ...],
+    settings: tuple[str, ...],
+) -> None:
+    """Print METRIC over files of predictions, as JSON."""
+    from lapsus.catalogue import pairs
+    from lapsus.score import score as measure
+
+    result = measure(metric, predictions, references, pairs(settings), where=pairs(where))
+    click.echo(json.dumps(result, ensure_ascii=False, indent=2))
+
+
+@main.command(epilog=example("lapsus report bert.clean.jsonl bert.keyboard.*.jsonl --out report"))
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--references", type=click.Path(path_type=Path), help="File, or folder of `lapsus build`, joined by id.")
+@click.option("--names", metavar="PATTERN", help='How paths end, as in "{model}/{dataset}/{track}".')
+@click.option("--score", "score_column", help="Column of scores from 0 to 1.")
+@click.option("--prediction", help="Column of predictions.")
+@click.option("--gold", help="Column of right answers.")
+@click.option("--cluster", help="Column of the original that several rows share.")
+@click.option("--by", multiple=True, metavar="COLUMN", help="Break averages down by this column.")
+@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows with this value.")
+@click.option("--split", default="test", show_default=True, help="Split of --references.")
+@click.option("--title")
+@click.option("--confidence-level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95)
+def report(
+    files: tuple[Path, ...],
+    out: Path,
+    references: Path | None,
+    names: str | None,
+    score_column: str | None,
+    prediction: str | None,
+    gold: str | None,
+    cluster: str | None,
+    by: tuple[str, ...],
+    where: tuple[str, ...],
+    split: str,
+    title: str | None,
+    confidence_level: float,
+) -> None:
+    """Write tables, plots and one HTML page over predictions of any origin.
+
+    FILES are JSON lines, CSV, Parquet, samples of lm-evaluation-harness, or logs of inspect.
+    """
+    from lapsus.catalogue import pairs
+    from lapsus.report import report as write
+    from lapsus.tracks import read_tracks
+
+    tracks = read_tracks(
+        files,
+        references=references,
+        names=names,
+        score=score_column,
+        prediction=prediction,
+        gold=gold,
+        cluster=cluster,
+        where=pairs(where),
+        split=split,
+    )
+    click.echo(f"wrote {write(tracks, out, by=by, title=title, confidence_level=confidence_level)}")
 
 
 if __name__ == "__main__":

@@ -180,12 +180,13 @@ def _mapped_integers(values: Any, label_map: Mapping[Any, Any]) -> IntArray:
     return mapped
 
 
-def numbered(values: Iterable[Any]) -> tuple[IntArray, list[Any]]:
-    """Return each value's number and the distinct values in order of first sight."""
-    values = values.tolist() if isinstance(values, np.ndarray) else values
-    numbers: dict[Any, int] = {}
-    codes = [numbers.setdefault(value, len(numbers)) for value in values]
-    return np.array(codes, np.int64), list(numbers)
+def numbered(name: str, values: Iterable[Any]) -> tuple[IntArray, list[Any]]:
+    """Return each name's number and the distinct names in order of first sight; a name is a string or an integer."""
+    column = listed(name, values)
+    _label_kind(name, column)
+    column = column.tolist() if isinstance(column, np.ndarray) else column
+    numbers = {value: number for number, value in enumerate(dict.fromkeys(column))}
+    return np.fromiter(map(numbers.__getitem__, column), np.int64, len(column)), list(numbers)
 
 
 def breakdown(

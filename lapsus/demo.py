@@ -9,10 +9,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lapsus import metrics
-from lapsus.baselines import ParaphraseModel, SluModel
+from lapsus.baselines import Search, SluModel, characters, sounds
 from lapsus.perturbations import OPERATORS, Noise
 from lapsus.perturbations.zh_homophone import ZhHomophone
 from lapsus.publish import publish
+from lapsus.quiet import quiet_datasets
 from lapsus.report import report
 from lapsus.staging import staged_folder
 from lapsus.tracks import Track
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 RATES = (0.05, 0.1, 0.2, 0.4)  # of homophones: how a score falls as noise grows
-BOTH = ("sentence1", "sentence2")
+SIMULATED = ("auto.", "keyboard.", "speech.")
 
 
 def run(out: Path, *, say: Callable[[str], None] = print) -> Path:
@@ -33,7 +34,7 @@ def run(out: Path, *, say: Callable[[str], None] = print) -> Path:
 
     from lapsus.dataset_scripts import benchmarks
 
-    with staged_folder(out, ours=lambda folder: (folder / "report" / "report.json").is_file()) as folder:
+    with staged_folder(out, ours=is_demo) as folder, quiet_datasets():
         built = publish(benchmarks()["sample"], folder / "sample")
         rows = sum(sum(splits.values()) for splits in built.rows.values())
         say(f"built    {rows:,} rows in {len(built.rows)} configs")
@@ -44,10 +45,10 @@ def run(out: Path, *, say: Callable[[str], None] = print) -> Path:
 
         tracks = [
             *question_tracks(load, list(built.rows)),
-            *command_tracks(load, list(built.rows)),
+            *command_tracks(load, list(built.rows), say),
             *entailment_tracks(load),
         ]
-        say(f"scored   {sum(len(track.rows) for track in tracks):,} predictions on {len(tracks)} tracks")
+        say(f"wrote    {sum(len(track.rows) for track in tracks):,} predictions on {len(tracks)} tracks")
         chosen = dialect_choice(load)
         say(
             f"judged   chrF prefers the dialect to a changed meaning in {chosen['win_rate']:.0%} of "
@@ -61,37 +62,45 @@ def run(out: Path, *, say: Callable[[str], None] = print) -> Path:
     return out.absolute() / "report" / "index.html"
 
 
+def is_demo(folder: Path) -> bool:
+    """Tell whether the folder is an earlier demo."""
+    return (folder / "report" / "report.json").is_file() and (folder / "sample").is_dir()
+
+
 def question_tracks(load: Callable[..., Dataset], configs: list[str]) -> Iterator[Track]:
-    """Ask two models of paraphrase about clean and noisy questions."""
-    train, test = load("clean", "train").to_list(), load("clean")
-    noisy_copy = Noise(ZhHomophone(0.15), column=BOTH, key="id", seed=7).map(load("clean", "train")).to_list()
-    models = {"logistic": ParaphraseModel.train(train), "logistic-copies": ParaphraseModel.train(train + noisy_copy)}
-    tracks = {config: load(config) for config in configs if config.startswith(("auto.", "keyboard.", "speech."))}
-    tracks |= {f"homophones_{rate:.0%}": Noise(ZhHomophone(rate), column=BOTH, key="id").map(test) for rate in RATES}
-    for model, paraphrase in models.items():
-        for track, rows in {"clean": test, **tracks}.items():
-            names = rows.features["label"].names
+    """Let two models search the second question of each pair, written cleanly, by the first as a person entered it."""
+    train, test = load("clean", "train"), load("clean")
+    known = [*train["sentence1"], *train["sentence2"]]
+    entries = test["sentence2"]
+    tracks = {"clean": test} | {name: load(name) for name in configs if name.startswith(SIMULATED)}
+    tracks |= {
+        f"homophones_{rate:.0%}": Noise(ZhHomophone(rate), column="sentence1", key="id").map(test) for rate in RATES
+    }
+    for read in (characters, sounds):
+        model = Search.train(read, known)
+        for track, rows in tracks.items():
             yield Track(
-                model,
+                read.__name__,
                 track,
                 [
                     {
                         "id": row["id"],
-                        "prediction": names[guess],
-                        "gold": names[row["label"]],
-                        "text": row["sentence1"] + row["sentence2"],
-                        "clean_text": row.get("clean_sentence1", row["sentence1"])
-                        + row.get("clean_sentence2", row["sentence2"]),
+                        "score": int(found == place),
+                        "pair": rows.features["label"].int2str(row["label"]),
+                        "text": row["sentence1"],
+                        "clean_text": row.get("clean_sentence1", row["sentence1"]),
                     }
-                    for row, guess in zip(rows, paraphrase.predict(rows), strict=True)
+                    for place, (row, found) in enumerate(
+                        zip(rows, model.predict(rows["sentence1"], entries), strict=True)
+                    )
                 ],
-                "questions-zh",
+                "search-zh",
             )
 
 
-def command_tracks(load: Callable[..., Dataset], configs: list[str]) -> Iterator[Track]:
+def command_tracks(load: Callable[..., Dataset], configs: list[str], say: Callable[[str], None]) -> Iterator[Track]:
     """Ask two models of intent and slots about plain commands and the same with fillers, synonyms, speakos."""
-    train = load("original", "train")
+    train = load("original", "train+validation")
     fillers = [OPERATORS["filler_bos"], OPERATORS["filler_eos"]]
     copies = [row for op in fillers for row in Noise(op, column="tokens", tags="tags", key="id", seed=7).map(train)]
     models = {"bayes": SluModel.train(train), "bayes-copies": SluModel.train([*train, *copies])}
@@ -100,21 +109,39 @@ def command_tracks(load: Callable[..., Dataset], configs: list[str]) -> Iterator
             rows = load(config)
             intents = rows.features["intent"].names
             guesses = slu.predict(rows["tokens"])
+            understood = slu_accuracy(rows, guesses)
+            say(
+                f"scored   {model} on {config}: intent {understood['intent_accuracy']:.1%}, "
+                f"slot F1 {understood['slot_f1']:.1%}, all right {understood['e2e_accuracy']:.1%}"
+            )
             yield Track(
                 model,
                 config,
                 [
                     {
                         "id": row["id"],
-                        "score": int(guess == {"intent": row["intent"], "tags": row["tags"]}),
-                        "intent": intents[row["intent"]],
+                        "prediction": intents[guess["intent"]],
+                        "gold": intents[row["intent"]],
                         "text": " ".join(row["tokens"]),
                         "clean_text": " ".join(row.get("clean_tokens", row["tokens"])),
                     }
                     for row, guess in zip(rows, guesses, strict=True)
                 ],
-                "commands-en",
+                "intents-en",
             )
+
+
+def slu_accuracy(rows: Dataset, guesses: list[dict[str, Any]]) -> dict[str, Any]:
+    """Score guesses whose tags are numbers, as the rows' are."""
+    names = rows.features["tags"].feature.names
+
+    def named(intent: int, tags: list[int]) -> dict[str, Any]:
+        return {"intent": str(intent), "tags": [names[tag] for tag in tags]}
+
+    result: dict[str, Any] = metrics.slu_accuracy(
+        [named(**guess) for guess in guesses], [named(row["intent"], row["tags"]) for row in rows]
+    )
+    return result
 
 
 def entailment_tracks(load: Callable[..., Dataset]) -> Iterator[Track]:

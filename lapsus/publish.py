@@ -9,7 +9,6 @@ The same sources, version and package give the same bytes.
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lapsus.dataset_card import render
 from lapsus.error_rates import ErrorRates, TrackRates
 from lapsus.perturbations.core import apply
+from lapsus.quiet import quiet_datasets
 from lapsus.staging import staged_folder
 
 if TYPE_CHECKING:
@@ -210,17 +210,3 @@ def check_edits(place: str, batch: Mapping[str, list[Any]], texts: Mapping[str, 
                     f"the edits of row {batch['id'][row]!r} in {place} do not give {name!r} back from {clean_name!r}; "
                     "rebuild it with the operator that made it"
                 )
-
-
-@contextmanager
-def quiet_datasets() -> Iterator[None]:
-    """Silence the bars of `datasets`, one per split, while ours is shown."""
-    from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
-
-    was_quiet = are_progress_bars_disabled()
-    disable_progress_bars()
-    try:
-        yield
-    finally:
-        if not was_quiet:
-            enable_progress_bars()

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lapsus import __version__, statistics
-from lapsus.metrics import micro_worst_average, prediction_consistency
+from lapsus.metrics.micro_worst_average.score import micro_worst_average
+from lapsus.metrics.prediction_consistency.score import prediction_consistency
 from lapsus.predictions import few
 from lapsus.tracks import CLEAN, Track
 
@@ -327,9 +328,7 @@ def _changes(pairs: Sequence[tuple[Run, Run]], options: Options) -> Record:
     low, high = result["changed_rate_cluster_ci" if repeated else "changed_rate_ci"] or (None, None)
     changes = {"changed": result["changed"], "changed_rate": result["changed_rate"]}
     changes |= {"changed_rate_low": low, "changed_rate_high": high}
-    if not graded:
-        return changes
-    return changes | result["transitions"]
+    return {**changes, **result["transitions"]} if graded else changes
 
 
 def _family(

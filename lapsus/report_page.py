@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lapsus.report import Numbers, Record
 
     Found = Mapping[str, list[Record]]
+    Figures = list[tuple[str, Markup]]
     Column = tuple[str, str, "Callable[[Record], Cell]"]  # its title, its unit, what it shows of a record
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -272,7 +273,7 @@ def _overview(key: str, found: Found) -> Iterator[Section]:
     if not summary:
         return
     axis = plots.limits(value for record in summary for value in plots.ends(record, *AVERAGES))
-    figures = []
+    figures: Figures = []
     for family, records in _grouped(summary, "family").items():
         ranked = [(record["model"], record) for record in sorted(records, key=lambda record: -record["worst_average"])]
         title = f"{family}: clean, average and worst score of {counted(len(ranked), 'model')}"
@@ -296,7 +297,7 @@ def _annotators(key: str, found: Found) -> Iterator[Section]:
     if not noisy:
         return
     axis = plots.limits([*clean.values(), *(value for record in noisy for value in plots.ends(record, "average"))])
-    figures = []
+    figures: Figures = []
     for family, records in _grouped(noisy, "family").items():
         rows = [(model, clean.get(model), of_model) for model, of_model in _grouped(records, "model").items()]
         if max(len(of_model) for *_, of_model in rows) > 1:
@@ -349,7 +350,7 @@ def _noise(key: str, found: Found) -> Iterator[Section]:
         return
     panels, lines = ("family", "model") if len(_grouped(records, "model")) <= MOST_LINES else ("model", "family")
     telling = [record for record in records if record["texts"] >= FEWEST_TEXTS]
-    figures = []
+    figures: Figures = []
     for panel, inside in _grouped(telling, panels).items():
         drawn = list(_grouped(inside, lines).items())[: len(plots.SERIES)]
         title = f"{panel}: average score against noise rate"
@@ -386,7 +387,7 @@ def _breakdowns(key: str, found: Found) -> Iterator[Section]:
     for number, (column, records) in enumerate(_grouped(found["breakdowns"], "column").items()):
         called = "right answer" if column == "gold" else column
         axis = plots.limits(value for record in records for value in plots.ends(record, *AVERAGES))
-        figures = []
+        figures: Figures = []
         for family, of_family in _grouped(records, "family").items():
             ranked = sorted(of_family, key=lambda record: str(record["value"]))
             if len(ranked) <= MOST_ROWS:

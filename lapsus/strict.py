@@ -90,19 +90,14 @@ class StrictMetric(evaluate.Metric, metaclass=abc.ABCMeta):  # type: ignore[misc
             raise ValueError(
                 f"{self.name} was given {', '.join(columns) or 'no columns'}: it needs {', '.join(expected)}."
             )
-        if self.selected_feature_format is None:
+        if self.writer is None and not self._waiting:
             choices = self.features if isinstance(self.features, list) else [self.features]
             firsts = {name: next(iter(column), None) for name, column in columns.items()}
-            self.selected_feature_format = next(
-                (
-                    features
-                    for features in choices
-                    if all(is_meant(firsts[field.name], field.type) for field in features.arrow_schema)
-                ),
-                choices[0],
-            )
-            schema = self.selected_feature_format.arrow_schema
-            self._kinds_now = {name: schema.field(name).type for name in expected}
+            schemas = [features.arrow_schema for features in choices]
+            fitting = (all(is_meant(firsts[field.name], field.type) for field in schema) for schema in schemas)
+            place = next((number for number, fit in enumerate(fitting) if fit), 0)
+            self.selected_feature_format = choices[place]
+            self._kinds_now = {name: schemas[place].field(name).type for name in expected}
         return self._kinds_now
 
     def _write_waiting(self) -> None:
@@ -148,7 +143,7 @@ def column_of(name: str, values: Iterable[Any], kind: pa.DataType) -> pa.Array:
             array = pa.FixedSizeListArray.from_arrays(values.ravel(), values.shape[1])
         else:
             array = pa.array(values)
-        if fits(array.type, kind) and (array.null_count == 0 or pa.types.is_list(kind)):
+        if fits(array.type, kind) and not array.null_count:
             return array.cast(kind)
     except (pa.ArrowException, UnicodeEncodeError, OverflowError, TypeError):
         pass  # a mixture: look at each element

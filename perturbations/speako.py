@@ -9,7 +9,6 @@ import os
 import re
 import sqlite3
 import tempfile
-from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -25,7 +24,7 @@ from lapsus.perturbations.tagging import WORD
 from lapsus.perturbations.words import like
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from random import Random
 
     from lapsus.perturbations.core import Frame

@@ -39,12 +39,62 @@ def test_build_says_what_it_wrote(tmp_path):
     assert f"configs to {tmp_path / 'sample'}" in result.output
 
 
+ROWS = """{"id": "a", "text": "花呗怎么不能提额了"}\n{"id": "b", "text": ""}\n"""
+
+
+def test_perturb_then_score(tmp_path):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text(ROWS, encoding="utf-8")
+    words = [
+        "perturb",
+        "--operator",
+        "zh_homophone",
+        "--set",
+        "rate=1",
+        "--column",
+        "text",
+        "--key",
+        "id",
+        source,
+        target,
+    ]
+    result = run(*words)
+    assert result.output.startswith(f"wrote 2 rows, 1 of them changed, to {target}"), result.output
+    columns = ["predictions=text", "references=clean_text", "empty_reference=skip"]
+    result = run(
+        "score", "noise_rate", "--predictions", target, *(word for column in columns for word in ("--set", column))
+    )
+    assert json.loads(result.output)["micro_average"] == pytest.approx(
+        4 / 9
+    )  # the other five have no homophone of their tone
+
+
+def test_report_over_files(tmp_path):
+    for track, scores in {"clean": (1, 1), "keyboard.1": (1, 0)}.items():
+        rows = [{"id": str(number), "score": score} for number, score in enumerate(scores)]
+        (tmp_path / f"mine.{track}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = run("report", *sorted(tmp_path.glob("*.jsonl")), "--out", tmp_path / "report")
+    assert result.output == f"wrote {tmp_path / 'report' / 'index.html'}\n"
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["build", "sampel", "--out", "x"], "there is no dataset 'sampel'; did you mean sample?"),
         (["build", "sample", "--out", "/"], "exists and was not written by lapsus"),
         (["build", "sample", "--out", "x", "--source", "/nowhere"], "there is no source at /nowhere"),
+        (["perturb", "--operator", "zh_hom", "--column", "c", "in.csv", "out.csv"], "no operator is called 'zh_hom'"),
+        (
+            ["perturb", "--operator", "zh_homophone", "--set", "rat=1", "--column", "c", "in.csv", "out.csv"],
+            "no setting of zh_homophone 'rat'; did you mean rate?",
+        ),
+        (
+            ["perturb", "--operator", "zh_homophone", "--set", "rate=often", "--column", "c", "in.csv", "out.csv"],
+            "rate is 'often'; write a number such as 0.15",
+        ),
+        (["perturb", "--operator", "zh_homophone", "--column", "c", "in.csv", "out.csv"], "in.csv"),
+        (["score", "noise_rat", "--predictions", "in.csv"], "noise_rate"),
+        (["report", "in.csv", "--out", "x"], "in.csv"),
     ],
 )
 def test_a_mistake_costs_one_sentence(words, sentence, tmp_path, monkeypatch):

@@ -50,10 +50,10 @@ def mixed_effects(
     """
     statistics.check_level(confidence_level)
     score = columns.scores("predictions", predictions)
-    condition_of, names = columns.numbered(columns.listed("conditions", conditions))
-    example_of, ids = columns.numbered(columns.listed("examples", examples))
+    condition_of, names = columns.numbered("conditions", conditions)
+    example_of, ids = columns.numbered("examples", examples)
     columns.same_length(predictions=score, conditions=condition_of, examples=example_of)
-    baseline = min(names, key=lambda name: (str(type(name)), name)) if baseline is None else baseline
+    baseline = min(names) if baseline is None else baseline
     if baseline not in names:
         raise ValueError(f"baseline is {baseline!r}: choose one of the conditions {', '.join(map(repr, names))}.")
     if len(names) < 2:

@@ -62,7 +62,7 @@ def prediction_consistency(
     outcomes[same] = np.where(new[same] == gold[same], SAME_RIGHT, SAME_WRONG)
     cluster_of = None
     if clusters is not None:
-        cluster_of, _ = columns.numbered(columns.listed("clusters", clusters))
+        cluster_of, _ = columns.numbered("clusters", clusters)
         columns.same_length(predictions=new, clusters=cluster_of)
 
     def score(members: Any) -> dict[str, Any]:

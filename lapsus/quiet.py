@@ -1,0 +1,23 @@
+"""One progress bar at a time: ours, or that of `datasets`."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def quiet_datasets() -> Iterator[None]:
+    """Silence the bars of `datasets`, one per split, while ours is shown."""
+    from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    was_quiet = are_progress_bars_disabled()
+    disable_progress_bars()
+    try:
+        yield
+    finally:
+        if not was_quiet:
+            enable_progress_bars()

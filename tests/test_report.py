@@ -1,0 +1,424 @@
+"""The numbers of a report: right where they can be counted by hand, equal to other implementations at random."""
+
+from __future__ import annotations
+
+import csv
+import json
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+
+from lapsus.report import Options, measure, report
+from lapsus.tracks import Track, read_tracks
+
+QUICK = Options(n_resamples=50)
+
+
+def scored(model, name, scores, **columns):
+    """A track with the given scores for the ids 0, 1, 2 …; None leaves the row out."""
+    rows = [
+        {"id": str(number), "score": score} | {column: values[number] for column, values in columns.items()}
+        for number, score in enumerate(scores)
+        if score is not None
+    ]
+    return Track(model, name, rows)
+
+
+def answered(model, name, predictions, gold, **columns):
+    return Track(
+        model,
+        name,
+        [
+            {"id": str(number), "prediction": prediction, "gold": truth}
+            | {column: values[number] for column, values in columns.items()}
+            for number, (prediction, truth) in enumerate(zip(predictions, gold, strict=True))
+        ],
+    )
+
+
+def only(records, **wanted):
+    found = [record for record in records if all(record[name] == value for name, value in wanted.items())]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def test_clean_micro_worst_and_drops():
+    tracks = [
+        scored("m", "clean", [1, 1, 1, 0]),
+        scored("m", "keyboard.1", [1, 0, 1, 0]),
+        scored("m", "keyboard.2", [1, 1, 0, 0]),
+        scored("m", "speech.1", [0, 0, 0, 1]),
+    ]
+    numbers = measure(tracks, QUICK)
+    keyboard, speech = numbers["summary"]
+    assert (keyboard["family"], keyboard["annotators"], keyboard["examples"]) == ("keyboard", 2, 4)
+    assert [keyboard[f"{name}_average"] for name in ("clean", "micro", "worst")] == [0.75, 0.5, 0.25]
+    assert (keyboard["micro_drop"], keyboard["worst_drop"]) == (0.25, 0.5)
+    assert (keyboard["changed"], keyboard["changed_rate"], keyboard["correct_to_wrong"]) == (2, 0.25, 2)
+    assert (speech["worst_average"], speech["changed"], speech["wrong_to_correct"]) == (0.25, 4, 1)
+    assert keyboard["worst_average_low"] <= 0.25 <= keyboard["worst_average_high"]
+    assert [record["track"] for record in numbers["tracks"]] == ["clean", "keyboard.1", "keyboard.2", "speech.1"]
+    assert only(numbers["tracks"], track="keyboard.1")["difference"] == -0.25
+
+
+def test_without_clean_there_are_averages_and_no_drops():
+    numbers = measure([scored("m", "keyboard.1", [1, 0]), scored("m", "keyboard.2", [1, 1])], QUICK)
+    summary = only(numbers["summary"], model="m")
+    assert (summary["micro_average"], summary["worst_average"]) == (0.75, 0.5)
+    assert (summary["clean_average"], summary["worst_drop"], summary["changed"]) == (None, None, None)
+    assert "p_value" not in numbers["tracks"][0]
+
+
+def test_predictions_that_change_and_the_matrix_of_flips():
+    gold = ["a", "a", "b", "c"]
+    tracks = [answered("m", "clean", ["a", "a", "a", "b"], gold), answered("m", "noise", ["a", "b", "b", "a"], gold)]
+    numbers = measure(tracks, QUICK)
+    summary = only(numbers["summary"], family="noise")
+    assert (summary["changed"], summary["correct_to_wrong"], summary["wrong_to_correct"]) == (3, 1, 1)
+    assert summary["wrong_to_other_wrong"] == 1
+    flips = {(record["clean"], record["noisy"]): record["count"] for record in numbers["transitions"]}
+    assert flips == {("a", "a"): 1, ("a", "b"): 2, ("b", "a"): 1, ("b", "b"): 0}
+
+
+def test_answers_that_were_both_right_did_not_change():
+    """Free text is scored by the task, not by its wording."""
+    clean = Track(
+        "m", "clean", [{"id": 1, "prediction": "Paris", "score": 1}, {"id": 2, "prediction": "Rome", "score": 0}]
+    )
+    noisy = Track(
+        "m", "noise", [{"id": 1, "prediction": "paris.", "score": 1}, {"id": 2, "prediction": "Oslo", "score": 0}]
+    )
+    summary = only(measure([clean, noisy], QUICK)["summary"], model="m")
+    assert (summary["changed"], summary["wrong_to_other_wrong"]) == (1, 1)
+
+
+def test_many_labels_flip_between_right_and_wrong():
+    gold = [str(number) for number in range(20)]
+    tracks = [answered("m", "clean", gold, gold), answered("m", "noise", ["0"] * 20, gold)]
+    flips = {(r["clean"], r["noisy"]): r["count"] for r in measure(tracks, QUICK)["transitions"]}
+    assert flips == {("right", "right"): 1, ("right", "wrong"): 19, ("wrong", "right"): 0, ("wrong", "wrong"): 0}
+
+
+def test_graded_scores_have_a_paired_test_and_no_matrix():
+    clean, noisy = [0.9, 0.8, 0.75, 0.5], [0.7, 0.9, 0.25, 0.5]
+    numbers = measure([scored("m", "clean", clean), scored("m", "noise", noisy)], QUICK)
+    record = only(numbers["tracks"], track="noise")
+    expected = stats.ttest_rel(noisy, clean)
+    assert record["test"] == "paired t"
+    assert record["p_value"] == pytest.approx(expected.pvalue)
+    assert [record["difference_low"], record["difference_high"]] == pytest.approx(expected.confidence_interval())
+    assert record["changed"] is None
+    assert numbers["transitions"] == []
+
+
+def random_tracks(models=3, examples=80, seed=1):
+    draw = Random(seed)
+    return [
+        scored(f"m{model}", name, [int(draw.random() < 0.9 - 0.1 * model - 0.05 * place) for _ in range(examples)])
+        for model in range(models)
+        for place, name in enumerate(["clean", "keyboard.1", "keyboard.2", "speech.1"])
+    ]
+
+
+def test_models_are_compared_as_statsmodels_would():
+    tracks = random_tracks()
+    comparisons = measure(tracks, QUICK)["comparisons"]
+    table = {(track.model, track.track): np.array([row["score"] for row in track.rows]) for track in tracks}
+    assert len(comparisons) == 3 * (1 + 2 + 2)
+    for record in comparisons:
+        names = {"": ["clean"], "keyboard": ["keyboard.1", "keyboard.2"], "speech": ["speech.1"]}[record["family"]]
+        pick = np.min if record["measure"] == "worst" else np.mean
+        ours, theirs = (pick([table[record[who], name] for name in names], axis=0) for who in ("model", "other"))
+        assert record["difference"] == pytest.approx((ours - theirs).mean())
+        assert record["examples"] == 80
+        if record["test"] == "paired t":
+            assert record["p_value"] == pytest.approx(stats.ttest_rel(ours, theirs).pvalue)
+        else:
+            counts = [[sum((ours == a) & (theirs == b)) for b in (1, 0)] for a in (1, 0)]
+            assert record["p_value"] == pytest.approx(mcnemar(counts, exact=True).pvalue)
+    corrected = multipletests([record["p_value"] for record in comparisons], method="holm")[1]
+    assert [record["p_holm"] for record in comparisons] == pytest.approx(corrected)
+
+
+def test_noise_tests_are_corrected_over_all_tracks_of_all_models():
+    tests = [record for record in measure(random_tracks(), QUICK)["tracks"] if not record["clean"]]
+    assert len(tests) == 9
+    corrected = multipletests([record["p_value"] for record in tests], method="holm")[1]
+    assert [record["p_holm"] for record in tests] == pytest.approx(corrected)
+
+
+def test_models_that_agree_everywhere_are_not_different():
+    tracks = [scored(model, name, [0.5, 0.25, 1]) for model in "ab" for name in ("clean", "noise")]
+    for record in measure(tracks, QUICK)["comparisons"]:
+        assert (record["difference"], record["p_value"]) == (0.0, 1.0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.lists(st.sampled_from([0, 1, 0.5, None]), min_size=4, max_size=4), min_size=1, max_size=12))
+def test_laws(table):
+    """Worst is at most average; a drop is a difference; groups and flips add up; order does not matter."""
+    rows = [
+        [*row, number % 2]
+        for number, row in enumerate(table)
+        if row[0] is not None and any(s is not None for s in row[1:])
+    ]
+    if not rows:
+        return
+    columns = list(zip(*rows, strict=True))
+    names = ["clean", "keyboard.1", "keyboard.2", "keyboard.3"]
+    tracks = [
+        scored("m", name, column, half=columns[4])
+        for name, column in zip(names, columns, strict=False)
+        if any(score is not None for score in column)
+    ]
+    numbers = measure(tracks, Options(by=("half",), n_resamples=20))
+    summary = only(numbers["summary"], model="m")
+    assert 0 <= summary["worst_average"] <= summary["micro_average"] + 1e-12
+    assert summary["micro_drop"] == pytest.approx(summary["clean_average"] - summary["micro_average"])
+    assert sum(record["examples"] for record in numbers["breakdowns"]) == summary["examples"] == len(rows)
+    whole = sum(record["micro_average"] * record["examples"] for record in numbers["breakdowns"])
+    assert whole == pytest.approx(summary["micro_average"] * len(rows))
+    backwards = [Track(track.model, track.track, track.rows[::-1]) for track in tracks]
+    again = only(measure(backwards, Options(by=("half",), n_resamples=20))["summary"], model="m")
+    assert again["worst_average"] == pytest.approx(summary["worst_average"])
+    json.dumps(numbers, allow_nan=False)
+
+
+def test_score_against_noise():
+    rows = [
+        {"id": 1, "score": 1, "text": "abcd", "clean_text": "abcd"},
+        {"id": 2, "score": 0, "text": ["abXd", "efgh"], "clean_text": ["abcd", "efgh"]},
+        {"id": 3, "score": 1, "noise_rate": 0.5, "text": "x", "clean_text": "abcd"},
+        {"id": 4, "score": 1, "text": "x", "clean_text": ""},
+    ]
+    numbers = measure([Track("m", "keyboard.1", rows)], QUICK)
+    found = [(r["noise_above"], r["noise_up_to"], r["noise_rate"], r["average"], r["texts"]) for r in numbers["noise"]]
+    assert found == [(None, 0.0, 0.0, 1.0, 1), (0.1, 0.2, 0.125, 0.0, 1), (0.3, 0.5, 0.5, 1.0, 1)]
+    assert numbers["tracks"][0]["noise_rate"] == pytest.approx((0 + 1 / 8 + 1 / 2) / 3)
+
+
+def test_breakdowns_by_any_column_and_by_gold_where_it_is_small():
+    gold = ["yes", "yes", "no", "no"]
+    tracks = [
+        answered("m", "clean", gold, gold, source=["a", "b", "a", "b"]),
+        answered("m", "k.1", ["yes", "no", "no", "no"], gold, source=["a", "b", "a", "b"]),
+    ]
+    by_gold = measure(tracks, QUICK)["breakdowns"]
+    assert {(r["column"], r["value"], r["micro_average"]) for r in by_gold} == {
+        ("gold", "no", 1.0),
+        ("gold", "yes", 0.5),
+    }
+    by_source = measure(tracks, Options(by=("source", "gold"), n_resamples=0))["breakdowns"]
+    assert only(by_source, column="source", value="b")["micro_drop"] == 0.5
+    with pytest.raises(LookupError, match=r"no column 'domain' to break down by; the tracks have 'gold', 'id'"):
+        measure(tracks, Options(by=("domain",)))
+    with pytest.raises(ValueError, match="Column 'id' has 60 values"):
+        measure([scored("m", "clean", [1] * 60)], Options(by=("id",)))
+
+
+def test_ids_that_do_not_join_are_counted_and_named():
+    tracks = [
+        scored("a", "clean", [1, 1, None, 1]),
+        Track(
+            "a",
+            "k.1",
+            [{"id": "1", "score": 1}, {"id": "2", "score": 0}, {"id": "9", "score": None}],
+            "",
+            ("7",),
+            ("8",),
+        ),
+        scored("b", "clean", [1, 1]),
+    ]
+    numbers = measure(tracks, QUICK)
+    joins = {(r["model"], r["track"], r["problem"]): (r["count"], r["ids"]) for r in numbers["joins"]}
+    assert joins == {
+        ("a", "k.1", "in the data, but not predicted"): (1, ["7"]),
+        ("a", "k.1", "predicted, but not in the data"): (1, ["8"]),
+        ("a", "k.1", "has no score"): (1, ["9"]),
+        ("a", "k.1", "has no clean counterpart"): (2, ["2", "9"]),
+        ("a", "k.1", "clean only"): (2, ["0", "3"]),
+        ("b", "clean", "scored for another model only"): (1, ["3"]),
+    }
+    assert only(numbers["summary"], model="a")["examples"] == 1
+    assert only(numbers["comparisons"], measure="clean")["examples"] == 2
+
+
+def test_clusters_widen_the_interval_of_changes():
+    gold, changed = ["y"] * 40, ["n"] * 10 + ["y"] * 30
+    apart = [answered("m", "clean", gold, gold), answered("m", "rewritten", changed, gold)]
+    together = [
+        answered("m", n, p, gold, cluster=[i // 10 for i in range(40)])
+        for n, p in (("clean", gold), ("rewritten", changed))
+    ]
+    widths = []
+    for tracks in (apart, together):
+        record = only(measure(tracks, QUICK)["summary"], model="m")
+        widths.append(record["changed_rate_high"] - record["changed_rate_low"])
+    assert widths[1] > 2 * widths[0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([{"id": 1, "score": 1.2}], r"m / k\.1, id '1': the score is 1\.2; give a number from 0 to 1\."),
+        ([{"id": 1, "score": float("nan")}], "the score is nan"),
+        ([{"id": 1, "score": "1"}], "the score is '1'"),
+        ([{"id": 1, "prediction": "a"}], "has neither a score nor a prediction with its gold answer"),
+        ([{"id": 1, "score": 1}, {"id": "1", "score": 1}], r"row 2: id '1' occurs a second time"),
+        ([{"score": 1}], r"row 1: has no 'id'"),
+        ([{"id": 1, "score": None}], "none of its 1 rows has a score"),
+    ],
+)
+def test_rows_that_cannot_be_scored_are_named(rows, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        measure([Track("m", "k.1", rows)], QUICK)
+
+
+def test_no_tracks_and_the_same_track_twice_are_errors():
+    with pytest.raises(ValueError, match="There are no tracks"):
+        measure([])
+    with pytest.raises(ValueError, match=r"Track 'k\.1' of model 'm' is given twice"):
+        measure([scored("m", "k.1", [1]), scored("m", "k.1", [0])])
+
+
+def test_every_number_is_written_as_json_and_csv(tmp_path):
+    page = report(random_tracks(), tmp_path / "deep" / "out", n_resamples=50)
+    assert page == tmp_path / "deep" / "out" / "index.html"
+    numbers = json.loads((page.parent / "report.json").read_text(encoding="utf-8"))
+    for name in ("summary", "tracks", "comparisons", "transitions", "breakdowns"):
+        path = page.parent / f"{name}.csv"
+        assert path.exists() == bool(numbers[name])
+        if numbers[name]:
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                rows = list(csv.DictReader(file))
+            assert len(rows) == len(numbers[name])
+            for row, record in zip(rows, numbers[name], strict=True):
+                assert {
+                    key: "" if value is None else str(value) for key, value in record.items()
+                }.items() <= row.items()
+
+
+def test_a_report_replaces_a_report_and_nothing_else(tmp_path):
+    out = tmp_path / "out"
+    first = report(random_tracks(), out, n_resamples=50).read_bytes()
+    assert report(random_tracks(), out, n_resamples=50).read_bytes() == first  # the same bytes for the same predictions
+    report(random_tracks(models=1), out, n_resamples=50)
+    assert not (out / "comparisons.csv").exists()
+    with pytest.raises(ValueError, match="no tracks"):
+        report([], out)
+    assert (out / "index.html").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]  # no draft is left behind
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("")
+    with pytest.raises(FileExistsError, match=r"mine: holds something other than a report"):
+        report(random_tracks(), tmp_path / "mine")
+
+
+def write_lines(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_tracks_are_named_by_their_paths(tmp_path):
+    row = {"id": 1, "score": 1}
+    files = [
+        write_lines(tmp_path / "gpt-4.1.keyboard.2.jsonl", [row]),
+        write_lines(tmp_path / "bert" / "speech.1.jsonl", [row]),
+        write_lines(tmp_path / "bert" / "clean.jsonl", [row]),
+        write_lines(tmp_path / "bert" / "filler_bos.jsonl", [row]),
+    ]
+    tracks = read_tracks(files)
+    assert [(t.model, t.track, t.family, t.annotator) for t in tracks] == [
+        ("gpt-4.1", "keyboard.2", "keyboard", "2"),
+        ("bert", "speech.1", "speech", "1"),
+        ("bert", "clean", "clean", ""),
+        ("bert", "filler_bos", "filler_bos", ""),
+    ]
+    deep = write_lines(tmp_path / "runs" / "bert" / "afqmc" / "keyboard.1.jsonl", [row])
+    [track] = read_tracks([deep], names="{model}/{dataset}/{track}")
+    assert (track.model, track.dataset, track.track) == ("bert", "afqmc", "keyboard.1")
+    with pytest.raises(ValueError, match=r"names '\{run\}' is not understood"):
+        read_tracks([deep], names="{run}")
+    with pytest.raises(ValueError, match=r"7\.jsonl: names no model and track"):
+        read_tracks([write_lines(tmp_path / "7.jsonl", [row])])
+
+
+def test_columns_name_tracks_too(tmp_path):
+    rows = [
+        {"id": i, "score": 1, "model": model, "track": "keyboard", "annotator": annotator}
+        for i in range(2)
+        for model in ("a", "b")
+        for annotator in (1, 2)
+    ]
+    tracks = read_tracks([write_lines(tmp_path / "all.jsonl", rows)])
+    assert [(t.model, t.track, len(t.rows)) for t in tracks] == [
+        ("a", "keyboard.1", 2),
+        ("a", "keyboard.2", 2),
+        ("b", "keyboard.1", 2),
+        ("b", "keyboard.2", 2),
+    ]
+
+
+def test_lm_eval_samples_become_tracks(tmp_path):
+    sample = {"doc_id": 0, "doc": {"id": "t-1", "label": "x"}, "target": "x", "filtered_resps": ["x"], "acc": 1.0}
+    path = write_lines(tmp_path / "org__m" / "samples_readin_afqmc_keyboard.2_2026-01-02T03-04-05.jsonl", [sample])
+    [track] = read_tracks([path])
+    assert (track.model, track.dataset, track.track) == ("org__m", "readin_afqmc", "keyboard.2")
+    assert track.rows[0]["score"] == 1.0
+    two = write_lines(tmp_path / "org__m" / "samples_x_clean.jsonl", [sample | {"acc_norm": 0.0}])
+    with pytest.raises(ValueError, match="holds the scores 'acc', 'acc_norm'; choose one as score"):
+        read_tracks([two])
+    assert read_tracks([two], score="acc_norm")[0].rows[0]["score"] == 0.0
+
+
+def test_predictions_join_the_published_folder(tmp_path):
+    """The folder that `lapsus build` writes gives the gold answers, the texts, and the columns to break down by."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    clean = [{"id": f"t-{i}", "sentence1": "花呗提额", "sentence2": "借呗", "label": i % 2} for i in range(4)]
+    noisy = [
+        r | {"sentence1": "花贝提额", "clean_sentence1": r["sentence1"], "clean_sentence2": r["sentence2"]}
+        for r in clean
+    ]
+    for name, rows in {"clean": clean, "keyboard.1": noisy}.items():
+        (tmp_path / "data" / name).mkdir(parents=True)
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / "data" / name / "test-00000-of-00001.parquet")
+    files = [
+        write_lines(tmp_path / "m" / "clean.jsonl", [{"id": f"t-{i}", "prediction": str(i % 2)} for i in range(4)]),
+        write_lines(tmp_path / "m" / "keyboard.1.jsonl", [{"id": f"t-{i}", "prediction": "1"} for i in (1, 2, 3, 7)]),
+    ]
+    tracks = read_tracks(files, references=tmp_path / "data")
+    assert (tracks[1].missing, tracks[1].unknown) == (("t-0",), ("t-7",))
+    assert tracks[1].rows[0]["text"] == ["花贝提额", "借呗"]
+    numbers = measure(tracks, QUICK)
+    assert only(numbers["summary"], model="m")["micro_average"] == pytest.approx(2 / 3)
+    assert numbers["noise"][0]["noise_rate"] == pytest.approx(1 / 6)
+    assert [record["id"] for record in numbers["examples"]] == ["t-2"]
+    with pytest.raises(
+        FileNotFoundError, match=r"holds no split 'dev' of track 'clean'; it holds 'clean', 'keyboard\.1'"
+    ):
+        read_tracks(files, references=tmp_path / "data", split="dev")
+    stranger = write_lines(tmp_path / "m" / "clean.jsonl", [{"id": "u-1", "prediction": 1}])
+    with pytest.raises(
+        ValueError, match=r"none of its 1 ids is in the data \('u-1' against 't-0', 't-1', 't-2' and 1 more\)"
+    ):
+        read_tracks([stranger], references=tmp_path / "data")
+
+
+def test_missing_columns_are_named_with_those_found(tmp_path):
+    path = write_lines(tmp_path / "m" / "clean.jsonl", [{"id": 1, "output": "x", "domain": "bank"}])
+    with pytest.raises(
+        ValueError, match=r"has neither a score nor .* it has 'id', 'output', 'domain': name the columns"
+    ):
+        read_tracks([path])
+    with pytest.raises(LookupError, match=r"has no column 'answer' for the gold; it has 'id', 'output', 'domain'"):
+        read_tracks([path], gold="answer")
+    assert read_tracks([path], gold="domain")[0].rows[0]["gold"] == "bank"

@@ -1,0 +1,130 @@
+"""`lapsus score`: every metric takes its columns from files that are joined by id."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lapsus import metrics
+from lapsus.score import columns_of, score
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(name, rows):
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        return path
+
+    return written
+
+
+@pytest.fixture
+def noisy(write):
+    """Three annotators; the second one lacks an example."""
+    scores = ([1, 1, 0], [0, None, 1], [1, 0, 0])
+    return [
+        write(f"keyboard.{number}.jsonl", [{"id": i, "score": s} for i, s in enumerate(column) if s is not None])
+        for number, column in enumerate(scores, 1)
+    ]
+
+
+def test_the_columns_of_every_metric_are_known():
+    for name in metrics.names():
+        columns = columns_of(name)
+        assert next(iter(columns)) == "predictions"
+        assert not {"confidence_level", "group_names", "label_map", "direction"} & columns.keys()
+    assert {"groups", "clusters", "original_predictions"} <= columns_of("prediction_consistency").keys()
+
+
+def test_annotators_come_from_several_files(noisy, write):
+    data = write("data.jsonl", [{"id": i, "label": "ab"[i % 2]} for i in range(4)])
+    clean = write("clean.jsonl", [{"id": i, "acc": 1.0} for i in range(3)])
+    options = {"groups": "label", "clean_scores": f"{clean}:acc", "n_resamples": "0"}
+    found = score("micro_worst_average", noisy, data, options)
+    rows = [[1, 0, 1], [1, None, 0], [0, 1, 0]]
+    expected = metrics.micro_worst_average(rows, groups=["a", "b", "a"], clean_scores=[1, 1, 1], n_resamples=0)
+    assert found.pop("join") == {
+        "examples": 3,
+        "not_predicted": {"count": 1, "ids": ["3"]},
+        "not_in_keyboard.2.jsonl": {"count": 1, "ids": ["1"]},
+    }
+    assert found == expected
+
+
+def test_annotators_may_be_lists_in_one_file(write):
+    path = write("lists.jsonl", [{"id": 1, "score": [1, 0]}, {"id": 2, "score": [1, 1]}])
+    assert score("micro_worst_average", [path])["worst_average"] == 0.5
+
+
+def test_labels_join_whatever_their_type(write):
+    """lm-evaluation-harness writes the index of a choice as a number, and the target as text."""
+    new = write("new.jsonl", [{"id": i, "prediction": p} for i, p in enumerate([1, 0, 1])])
+    old = write("old.jsonl", [{"id": i, "prediction": p} for i, p in enumerate(["1", "1", "1"])])
+    gold = write("gold.csv.jsonl", [{"id": i, "label": "1"} for i in range(3)])
+    found = score("prediction_consistency", [new], gold, {"original_predictions": str(old)})
+    assert (found["changed"], found["transitions"]["correct_to_wrong"], found["examples"]) == (1, 1, 3)
+    mapped = score("prediction_consistency", [new], gold, {"original_predictions": str(old), "label_map": '{"0": "1"}'})
+    assert mapped["changed"] == 0
+
+
+def test_the_same_column_name_on_both_sides_is_kept_apart(write):
+    first = write("a.jsonl", [{"id": 1, "score": 0.9}, {"id": 2, "score": 0.2}])
+    second = write("b.jsonl", [{"id": 2, "score": 0.3}, {"id": 1, "score": 0.1}])
+    assert score("win_rate", [first], second)["wins"] == 1
+    guess = write("guess.jsonl", [{"id": 1, "intent": "play", "tags": ["B-x", "O"]}])
+    truth = write("truth.jsonl", [{"id": 1, "intent": "play", "tags": ["B-x", "B-x"], "tokens": ["a", "b"]}])
+    assert score("slu_accuracy", [guess], truth)["counts"] == {"true": 2, "predicted": 1, "correct": 1}
+    only_intents = write("intents.jsonl", [{"id": 1, "intent": "play"}])
+    with pytest.raises(LookupError, match="slu_accuracy finds no column for its predictions"):
+        score("slu_accuracy", [only_intents], truth)  # and does not take the true tags
+
+
+def test_texts_are_named_by_the_user(write):
+    path = write("rows.jsonl", [{"id": 1, "question": "花贝提额", "clean_question": "花呗提额"}])
+    found = score("noise_rate", [path], None, {"predictions": "question", "references": "clean_question"})
+    assert found["micro_average"] == 0.25
+    with pytest.raises(
+        LookupError, match=r"noise_rate finds no column for its predictions .*'clean_question': name it"
+    ):
+        score("noise_rate", [path])
+
+
+def test_files_are_the_conditions_of_mixed_effects(noisy, write):
+    clean = write("clean.jsonl", [{"id": i, "score": 1 - i / 10} for i in range(3)])
+    found = score("mixed_effects", [clean, *noisy], None, {"baseline": "clean"})
+    assert set(found["coefficients"]) == {"keyboard.1", "keyboard.2", "keyboard.3"}
+    assert (found["examples"], found["observations"]) == (3, 11)
+    rows = [{"example": i, "condition": c, "score": i + len(c)} for i in range(4) for c in ("a", "bb")]
+    alone = score("mixed_effects", [write("long.jsonl", rows)])
+    assert alone["observations"] == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sentence"),
+    [
+        ("win_rates", {}, r"There is no metric 'win_rates'; did you mean 'win_rate'.*There is 'annotated_bleu', "),
+        ("win_rate", {"tie": "drop"}, r"win_rate has no option 'tie'; did you mean 'ties'\?"),
+        ("win_rate", {"references": "gold"}, r"win_rate finds no column 'gold' in the files; they have 'id', 'score'"),
+        ("win_rate", {}, r"win_rate finds no column for its references in the files"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_right_ones(write, name, options, sentence):
+    path = write("p.jsonl", [{"id": 1, "score": 1}])
+    with pytest.raises(LookupError, match=sentence):
+        score(name, [path], None, options)
+
+
+def test_ids_that_never_join_are_an_error(write):
+    first, second = write("a.jsonl", [{"id": "t-1", "score": 1}]), write("b.jsonl", [{"id": "u-1", "score": 1}])
+    with pytest.raises(ValueError, match=r"none of its ids is in .*b\.jsonl \('t-1' against 'u-1'\)"):
+        score("win_rate", [first], second)
+    with pytest.raises(ValueError, match="win_rate takes one file of predictions, not 2"):
+        score("win_rate", [first, second])
+    with pytest.raises(LookupError, match=r"b\.jsonl: lacks 1 of the 1 ids \('t-1'\)"):
+        score("win_rate", [first], None, {"references": str(second)})
+
+
+def test_results_are_plain_json(noisy):
+    json.dumps(score("micro_worst_average", noisy), allow_nan=False)
