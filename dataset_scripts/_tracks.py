@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from lapsus.perturbations import Noise, Operator
 
 BATCH_ROWS = 1000
-TRACKS = tuple(f"{kind}.{annotator}" for kind in ("auto",) for annotator in (1, 2, 3))
+TRACKS = tuple(f"{kind}.{annotator}" for kind in ("auto", "keyboard", "speech") for annotator in (1, 2, 3))
 
 
 def noisy_rows(noise: Noise, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -36,9 +36,14 @@ def track_operator(track: str) -> tuple[Operator, int]:
     >>> track_operator("auto.2")[1]
     2
     """
-    from lapsus.perturbations import OPERATORS
+    from lapsus.perturbations.zh_homophone import ZhHomophone
+    from lapsus.perturbations.zh_keyboard import ZhKeyboard
+    from lapsus.perturbations.zh_speech import ZhSpeech
 
-    kind, _, annotator = track.partition(".")
-    if kind == "auto":
-        return OPERATORS["zh_homophone"], int(annotator)
-    raise LookupError(f"there is no synthetic track {track!r}; tracks are auto.1 to auto.3")
+    if track not in TRACKS:
+        raise LookupError(f"there is no synthetic track {track!r}; there are {', '.join(TRACKS)}")
+    kind, _, number = track.partition(".")
+    annotator = int(number)
+    if kind == "keyboard":
+        return ZhKeyboard.annotator(annotator), 0
+    return (ZhSpeech.annotator(annotator), 0) if kind == "speech" else (ZhHomophone(), annotator)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from datasets import ClassLabel, Features, List, Value
 
 from lapsus.dataset_scripts._benchmark import Benchmark
-from lapsus.dataset_scripts._tracks import noisy_rows, track_operator
+from lapsus.dataset_scripts._tracks import TRACKS, noisy_rows, track_operator
 from lapsus.perturbations import OPERATORS, Noise
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ DIALECT = Features(
     }
 )
 
-# Configs over the test rows of `clean`, and over those of `original`.
-SIMULATED = tuple(f"{kind}.{annotator}" for kind in ("auto",) for annotator in (1, 2, 3))
+# Configs over the test rows of `clean` with all annotators of a row together; over those of `original`.
+TOGETHER = ("keyboard", "speech")
 SPOKEN = ("filler_bos", "filler_eos")
 
 
@@ -91,7 +91,7 @@ class Sample(Benchmark):
     TASK_IDS = ("semantic-similarity-classification", "natural-language-inference", "intent-classification")
     ROWS = {
         "clean": {"train": 120, "validation": 30, "test": 90},
-        **{track: {"test": 90} for track in SIMULATED},
+        **{track: {"test": 90} for track in (*TRACKS, *TOGETHER)},
         "original": {"train": 120, "validation": 30, "test": 70},
         **{track: {"test": 70} for track in SPOKEN},
         "entailment": {"test": 80},
@@ -108,16 +108,22 @@ class Sample(Benchmark):
 
     def columns(self, config: str) -> Features:
         """Return the features of a config."""
-        if config in SIMULATED:
+        if config in TRACKS:
             return self.simulated(config).features(PARAPHRASE)
+        if config in TOGETHER:
+            annotated = List({"annotator": Value("int8"), "text": TEXT})
+            noisy = dict.fromkeys(("sentence1", "sentence2"), annotated)
+            return Features({**PARAPHRASE, **noisy, "clean_sentence1": TEXT, "clean_sentence2": TEXT})
         if config in SPOKEN:
             return self.spoken(config).features(SLU)
         return {"clean": PARAPHRASE, "original": SLU, "dialect": DIALECT}.get(config, ENTAILMENT)
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split."""
-        if config in SIMULATED:
+        if config in TRACKS:
             yield from noisy_rows(self.simulated(config), self.rows(source, "clean", split))
+        elif config in TOGETHER:
+            yield from self.together(source, config, split)
         elif config in SPOKEN:
             yield from noisy_rows(self.spoken(config), self.rows(source, "original", split))
         else:
@@ -127,6 +133,15 @@ class Sample(Benchmark):
                 wanted = config not in REWRITES or row["rewritten"] == config
                 if row.pop("split") == split and wanted:
                     yield row
+
+    def together(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+        """Yield each row with what all annotators of a track made of its sentences."""
+        tracks = [self.rows(source, f"{config}.{annotator}", split) for annotator in (1, 2, 3)]
+        for same in zip(*tracks, strict=True):
+            row = {name: same[0][name] for name in ("id", "label", "clean_sentence1", "clean_sentence2")}
+            for name in ("sentence1", "sentence2"):
+                row[name] = [{"annotator": number, "text": each[name]} for number, each in enumerate(same, 1)]
+            yield row
 
     @staticmethod
     def simulated(track: str) -> Noise:

@@ -239,5 +239,30 @@ def report(
     click.echo(f"wrote {write(tracks, out, by=by, title=title, confidence_level=confidence_level)}")
 
 
+@main.command(
+    epilog=example(
+        "lapsus fidelity --clean clean.jsonl --human h1.jsonl --human h2.jsonl --synthetic s1.jsonl --column text"
+    )
+)
+@click.option("--clean", type=click.Path(path_type=Path), required=True, help="The texts as they were meant.")
+@click.option(
+    "--human", type=click.Path(path_type=Path), multiple=True, required=True, help="What a person made of them."
+)
+@click.option(
+    "--synthetic", type=click.Path(path_type=Path), multiple=True, required=True, help="What an operator made."
+)
+@click.option("--column", help="Column of the text in JSON lines; otherwise one text per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def fidelity(
+    clean: Path, human: tuple[Path, ...], synthetic: tuple[Path, ...], column: str | None, *, as_json: bool
+) -> None:
+    """Tell how human a synthetic track is: profiles side by side, and whether a classifier can tell them apart."""
+    from lapsus.fidelity import fidelity as compare
+    from lapsus.fidelity import report as tables
+
+    result = compare(clean, human, synthetic, column)
+    click.echo(json.dumps(result, ensure_ascii=False, indent=2) if as_json else tables(result))
+
+
 if __name__ == "__main__":
     sys.exit(main())

@@ -50,17 +50,26 @@ def same_length(**columns: Any) -> int:
     return next(iter(lengths.values()))
 
 
-def texts(name: str, values: Iterable[str]) -> Sequence[str]:
-    """Return `values`, each of which must be a string."""
+def texts(name: str, values: Iterable[str], first: int = 0) -> Sequence[str]:
+    """Return `values`, each of which must be a string; `first` is the index of the first in its column."""
     column: Sequence[str] = listed(name, values)
     try:
-        "".join(column)  # looks at every element, at the speed of C
+        "".join(column)  # looks at every element, faster than any loop
     except TypeError:
         index, value = next((i, v) for i, v in enumerate(column) if not isinstance(v, str))
         raise TypeError(
-            f"{name}[{index}] is {_shown(value)}, not text: convert it with str() if that is what was meant."
+            f"{name}[{first + index}] is {_shown(value)}, not text: convert it with str() if that is what was meant."
         ) from None
     return column
+
+
+def text_lengths(name: str, values: Sequence[str], first: int = 0) -> IntArray:
+    """Return the length of each string, checking in the same pass that it is one."""
+    try:
+        return np.fromiter(map(str.__len__, values), np.int64, len(values))
+    except TypeError:
+        texts(name, values, first)
+        raise
 
 
 def scores(name: str, values: Iterable[float]) -> FloatArray:

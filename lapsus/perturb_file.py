@@ -41,10 +41,8 @@ class Summary:
     unchanged: dict[str, int]  # by reason
 
     def __str__(self) -> str:
-        kept = "; ".join(f"{count} unchanged: {reason}" for reason, count in sorted(self.unchanged.items()))
-        return f"wrote {self.rows} rows, {self.changed} of them changed, to {self.target}" + (
-            f" ({kept})" if kept else ""
-        )
+        kept = "".join(f"; {count} unchanged: {reason}" for reason, count in sorted(self.unchanged.items()))
+        return f"wrote {self.rows} rows to {self.target}, {self.changed} of them changed{kept}"
 
 
 class Source(NamedTuple):

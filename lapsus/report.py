@@ -37,7 +37,6 @@ NOISE_STEPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, math.inf)  # a class of noise rate
 MOST_GROUPS = 50
 MOST_LABELS = 8  # beyond this a matrix of labels is no longer readable; right and wrong are
 MOST_EXAMPLES = 12
-FILES = ("index.html", "report.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,7 @@ class Options:
     confidence_level: float = 0.95
     n_resamples: int = 10_000
     seed: int = 0
+    progress: Callable[[list[str]], Iterable[str]] = iter  # wraps the models of each dataset, as tqdm would
 
     @property
     def resampling(self) -> dict[str, Any]:
@@ -78,18 +78,20 @@ def report(
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
     seed: int = 0,
+    progress: Callable[[list[str]], Iterable[str]] = iter,
 ) -> Path:
     """Write the page, the JSON and the CSV of what noise costs, into the folder `out`; return the page.
 
     Tracks of one model and dataset are compared with its track `clean` (or `original`); `keyboard.1` and `keyboard.2`
     are two annotators of one family. `by` names columns to break the averages down by; without it, that is the gold
-    label where there are few. The folder appears when it is complete; an older report in it is replaced.
+    label where there are few. The folder appears when it is complete; an older report in it is replaced. `progress`
+    wraps the models of each dataset, as `tqdm` would.
     """
     from lapsus.report_page import page
 
     if out.exists() and not (out / "report.json").is_file() and (out.is_file() or any(out.iterdir())):
         raise FileExistsError(f"{out}: holds something other than a report; give another folder.")
-    options = Options(tuple(by), confidence_level, n_resamples, seed)
+    options = Options(tuple(by), confidence_level, n_resamples, seed, progress)
     numbers = measure(tracks, options)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as temporary:
@@ -151,7 +153,7 @@ def _dataset(runs: Sequence[Run], options: Options) -> dict[str, list[Record]]:
     found: dict[str, list[Record]] = {}
     by = _columns(runs, options)
     models = list(dict.fromkeys(run.track.model for run in runs))
-    for model in models:
+    for model in options.progress(models):
         mine = [run for run in runs if run.track.model == model]
         clean = next((run for run in mine if run.track.track in CLEAN), None)
         noisy = [run for run in mine if run is not clean]
@@ -273,11 +275,11 @@ def _paired(ours: Sequence[float], theirs: Sequence[float], options: Options) ->
     first, second = np.array(ours), np.array(theirs)
     difference = first - second
     low = high = p_value = None
-    if np.ptp(difference) > 0:
+    if np.ptp(difference) > 1e-12:  # else they differ by rounding alone
         result = stats.ttest_rel(first, second)
         interval = result.confidence_interval(options.confidence_level)
         low, high, p_value = float(interval.low), float(interval.high), float(result.pvalue)
-    elif not difference.any():
+    elif abs(difference[0]) <= 1e-12:
         low = high = 0.0
         p_value = 1.0
     test = "paired t"

@@ -26,6 +26,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 DASH = "–"
 MOST_LINES = 6  # more lines in one plot are no longer told apart
 MOST_ROWS = 40  # more rows in one plot are better read as a table
+MOST_TABLED = 500  # more rows in one table are better read by a program
 FEWEST_TEXTS = 10  # fewer texts of one noise rate tell more about chance than about noise
 
 
@@ -41,19 +42,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that every column can sort; a column is a title and its unit."""
+    """A table that every column can sort; a column is a title and its unit, and holds words or numbers."""
 
     caption: str
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[Cell]]
-
-    @property
-    def kinds(self) -> list[str]:
-        """Whether each column holds numbers or words."""
-        return [
-            "word" if any(isinstance(cell.sort, str) for cell in column) else "number"
-            for column in zip(*self.rows, strict=True)
-        ]
+    kinds: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +157,7 @@ def percent(value: float | None) -> str:
     >>> percent(0.0395), percent(None)
     ('4.0', '–')
     """
-    return DASH if value is None else f"{value * 100:.1f}"
+    return DASH if value is None else f"{value * 100:.1f}".replace("-", "−")
 
 
 def p_value(value: float | None) -> str:
@@ -200,9 +194,15 @@ def _grouped(records: Iterable[Record], name: str) -> dict[Any, list[Record]]:
 
 
 def _table(caption: str, records: Sequence[Record], *columns: Column) -> Table | None:
-    """Lay out records as a table, if there are any."""
-    rows = [[cell(record) for _, _, cell in columns] for record in records]
-    return Table(caption, [(title, unit) for title, unit, _ in columns], rows) if rows else None
+    """Lay out records as a table, if there are any; of very many, the first."""
+    if not records:
+        return None
+    rows = [[cell(record) for _, _, cell in columns] for record in records[:MOST_TABLED]]
+    words = [any(isinstance(cell.sort, str) for cell in column) for column in zip(*rows, strict=True)]
+    if len(records) > len(rows):
+        caption += f": the first {len(rows):,} of {len(records):,} rows, all of which are in the files beside this page"
+    titles = [(title, unit) for title, unit, _ in columns]
+    return Table(caption, titles, rows, ["word" if is_word else "number" for is_word in words])
 
 
 def _word(title: str, name: str) -> Column:
@@ -265,7 +265,7 @@ SCORES = (_rate("Clean", "clean_average"), _rate("Average", "micro_average"), _r
 DROPS = (_rate("Average drop", "micro_drop", "points"), _rate("Worst drop", "worst_drop", "points"))
 MODEL, FAMILY, EXAMPLES = _word("Model", "model"), _word("Noise", "family"), _count("Examples", "examples")
 CHANGED = _rate("Changed", "changed_rate", "% of answers")
-NOISE_RATE = "edits per 100 characters"
+NOISE_RATE = "edits per 100 letters"
 
 
 def _overview(key: str, found: Found) -> Iterator[Section]:
@@ -294,9 +294,7 @@ def _annotators(key: str, found: Found) -> Iterator[Section]:
     tracks = found["tracks"]
     noisy = [record for record in tracks if not record["clean"]]
     clean = {record["model"]: record["average"] for record in tracks if record["clean"]}
-    if not noisy:
-        return
-    axis = plots.limits([*clean.values(), *(value for record in noisy for value in plots.ends(record, "average"))])
+    axis = plots.limits(value for record in tracks for value in plots.ends(record, "average"))
     figures: Figures = []
     for family, records in _grouped(noisy, "family").items():
         rows = [(model, clean.get(model), of_model) for model, of_model in _grouped(records, "model").items()]
@@ -307,17 +305,17 @@ def _annotators(key: str, found: Found) -> Iterator[Section]:
         MODEL,
         _word("Track", "track"),
         _rate("Score", "average"),
-        _rate("Difference", "difference", "points from clean", sign="+"),
+        _rate("From clean", "difference", "points", sign="+"),
         *_tests(tracks),
         CHANGED,
-        _count("Right to wrong", "correct_to_wrong", "answers"),
-        _count("Wrong to right", "wrong_to_correct", "answers"),
+        _count("Right to wrong", "correct_to_wrong"),
+        _count("Wrong to right", "wrong_to_correct"),
         _rate("Noise rate", "noise_rate", NOISE_RATE),
         EXAMPLES,
     )
     yield Section(
         f"{key}-annotators",
-        "Annotator by annotator",
+        "Annotator by annotator" if noisy else "Scores",
         "Each number is a person (or a seed) who typed or spoke the same examples. The farther from clean, the more"
         " it costs to be that person. The test asks whether right answers were lost and won equally often.",
         figures,
@@ -409,6 +407,8 @@ def _comparisons(key: str, found: Found) -> Iterator[Section]:
     records = [{**record, "on": f"{record['family']} {record['measure']}".strip()} for record in found["comparisons"]]
     if not records:
         return
+    if len(records) > MOST_TABLED:
+        records.sort(key=lambda record: 1.0 if record["p_value"] is None else record["p_value"])
     columns = (
         MODEL,
         _word("Other", "other"),

@@ -39,13 +39,14 @@ class MaskedLM:
 
     def ranked(self, gaps: Sequence[Gap]) -> list[Sequence[str]]:
         """Mask each gap's word and ask the model; a gap beyond the model's length gets no candidates."""
-        return [
-            words
-            for start in range(0, len(gaps), self.batch_size)
-            for words in self._batch(gaps[start : start + self.batch_size])
-        ]
+        return [[word for word, _ in scored] for scored in self.scored(gaps)]
 
-    def _batch(self, gaps: Sequence[Gap]) -> Iterator[Sequence[str]]:
+    def scored(self, gaps: Sequence[Gap]) -> list[list[tuple[str, float]]]:
+        """Return the candidates of each gap with their logits."""
+        starts = range(0, len(gaps), self.batch_size)
+        return [scored for start in starts for scored in self._batch(gaps[start : start + self.batch_size])]
+
+    def _batch(self, gaps: Sequence[Gap]) -> Iterator[list[tuple[str, float]]]:
         torch = needed("torch", "models")
         tokenizer, model = _loaded(self.checkpoint, self.revision, self.device)
         mask = tokenizer.mask_token
@@ -53,6 +54,7 @@ class MaskedLM:
             [f"{gap.text[: gap.start]}{mask}{gap.text[gap.end :]}" for gap in gaps],
             padding=True,
             truncation=True,
+            max_length=min(tokenizer.model_max_length, model.config.max_position_embeddings - 2),
             return_tensors="pt",
         ).to(self.device)
         with torch.inference_mode():
@@ -63,9 +65,9 @@ class MaskedLM:
             if nth >= len(places):
                 yield []
                 continue
-            scores = logits[i, places[nth]].round(decimals=6)
-            order = torch.sort(scores, descending=True, stable=True).indices[: self.top].tolist()
-            yield [word for word in map(_whole_word(tokenizer), order) if word]
+            scores, order = torch.sort(logits[i, places[nth]].round(decimals=6), descending=True, stable=True)
+            best = zip(map(_whole_word(tokenizer), order[: self.top].tolist()), scores.tolist(), strict=False)
+            yield [(word, score) for word, score in best if word]
 
 
 def _whole_word(tokenizer: Any) -> Any:

@@ -8,15 +8,20 @@ unlike lapsus' operators, another version of Python may draw otherwise.
 
 from __future__ import annotations
 
+import math
 import random
 import re
+from bisect import bisect
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from lapsus.perturbations.core import Choice, Described, Edit, Frame, Framed, Mixture, settled, stream
 from lapsus.perturbations.extras import needed
+from lapsus.perturbations.masked import MaskedLM
+from lapsus.perturbations.synonyms import Gap
 from lapsus.perturbations.tagging import PERCEPTRON
 from lapsus.perturbations.wordnet import base_forms, senses
 
@@ -33,8 +38,8 @@ CLASSES = {
     "synonym": "word.SynonymAug",
     "antonym": "word.AntonymAug",
     "tfidf": "word.TfIdfAug",
-    "contextual": "word.ContextualWordEmbsAug",
 }
+SHARE, MOST, TOP = 0.3, 10, 100  # nlpaug's own: the share of words replaced, at most so many, from so many candidates
 DRAWS = 10  # results that are tried before a text is left as it is
 
 
@@ -43,8 +48,8 @@ class Nlpaug(Described, Framed):
     """One of nlpaug's augmenters.
 
     Args:
-        augmenter: keyboard, spelling, synonym, antonym, tfidf or contextual.
-        model: For tfidf the folder that `train_tfidf` filled, for contextual a checkpoint of transformers.
+        augmenter: keyboard, spelling, synonym, antonym or tfidf.
+        model: For tfidf, the folder that `train_tfidf` filled.
 
     >>> from lapsus.perturbations.core import apply, perturb
     >>> text = "please play some music"
@@ -83,6 +88,57 @@ class Nlpaug(Described, Framed):
             yield script(text, found[0] if found else text)
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Contextual(Described, Framed):
+    """Replace three words in ten by what a fill-mask model draws for their place, as ContextualWordEmbsAug does.
+
+    nlpaug's own class asks tokenizers for a method that transformers 5 no longer has; and it draws from torch's
+    global generator. This one draws from the example's stream, and replaces word by word, so that tags stay.
+    """
+
+    candidates: MaskedLM
+    name: str = "nlpaug_contextual"
+    version: str = "1"
+
+    def edits_framed(
+        self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
+    ) -> list[tuple[Edit, ...]]:
+        """Replace the last chosen word of all texts, then the one before, each in the light of the others."""
+        places = [self._places(*one) for one in zip(texts, rngs, frames, strict=True)]
+        noisy = list(texts)
+        edits: list[list[Edit]] = [[] for _ in texts]
+        while waiting := [i for i, left in enumerate(places) if left]:
+            gaps = [Gap(noisy[i], *places[i].pop(), tag="", part="any") for i in waiting]
+            for i, gap, scored in zip(waiting, gaps, self.candidates.scored(gaps), strict=True):
+                word = _drawn(scored, gap.word, rngs[i].random())
+                edits[i].insert(0, Edit(gap.start, gap.end, word))
+                noisy[i] = f"{noisy[i][: gap.start]}{word}{noisy[i][gap.end :]}"
+        return [
+            tuple(edit for edit in found if text[edit.start : edit.end] != edit.text)
+            for text, found in zip(texts, edits, strict=True)
+        ]
+
+    def _places(self, text: str, rng: Random, frame: Frame) -> list[tuple[int, int]]:
+        """Choose the words of one text."""
+        words = [match.span() for match in re.finditer(r"\S+", text)]
+        free = [
+            (start, end)
+            for start, end in words
+            if not any(start < right and left < end for left, right in frame.protected)
+        ]
+        count = min(math.ceil(SHARE * len(words)), MOST)
+        return sorted(sorted(free, key=lambda _: rng.random())[:count])
+
+
+def _drawn(scored: Sequence[tuple[str, float]], old: str, draw: float) -> str:
+    """Draw a word by its probability among the candidates; where there is none, the old one stays."""
+    others = [(word, score) for word, score in scored if word.lower() != old.lower()]
+    if not others:
+        return old
+    shares = list(accumulate(math.exp(score - others[0][1]) for _, score in others))
+    return others[min(bisect(shares, draw * shares[-1]), len(others) - 1)][0]
+
+
 def redraws(op: Operator, text: str, *, seed: int = 0, key: str | None = None, frame: Frame) -> int:
     """Return how many results were thrown away, since their labels could not be realigned, before one was taken."""
     rng = stream(op, seed, text if key is None else key)
@@ -104,8 +160,8 @@ def augmentation(tfidf: str, contextual: str = "bert-base-uncased") -> Mixture:
         tfidf: The folder that `train_tfidf` filled from the training texts.
         contextual: A fill-mask checkpoint.
     """
-    models = {"tfidf": tfidf, "contextual": contextual}
-    return Mixture("augmented", tuple(Nlpaug(one, models.get(one, "")) for one in CLASSES))
+    five = (Nlpaug(one, tfidf if one == "tfidf" else "") for one in CLASSES)
+    return Mixture("augmented", (*five, Contextual(MaskedLM(contextual, top=TOP))))
 
 
 def train_tfidf(texts: Iterable[str], folder: Path) -> None:
@@ -173,9 +229,6 @@ def _augmenter(name: str, model: str) -> Any:
     """Make nlpaug's object once."""
     module, _, kind = CLASSES[name].partition(".")
     make = getattr(needed(f"nlpaug.augmenter.{module}", "augment"), kind)
-    if name == "contextual":
-        needed("torch", "models")
-        return make(model_path=model or "bert-base-uncased", model_type="bert" if "bert" not in model else "")
     if name == "tfidf":
         if not model:
             raise ValueError("nlpaug_tfidf has no word statistics; make them with train_tfidf and give their folder")
@@ -209,4 +262,4 @@ class _Thesaurus:
         return found
 
 
-UNITS = tuple(Nlpaug(augmenter) for augmenter in CLASSES)
+UNITS = (*(Nlpaug(augmenter) for augmenter in CLASSES), Contextual(MaskedLM("bert-base-uncased", top=TOP)))

@@ -174,8 +174,8 @@ class Noise:
     def _tokens(self, rows: Row, keys: Sequence[str] | None) -> tuple[dict[str, Any], list[_Outcome]]:
         """Perturb a column of tokens with its column of tags."""
         column, tag_column = self.columns[0], str(self.tags)
-        tokens, tags = list(rows[column]), [self._named(row) for row in rows[tag_column]]
-        said, faults = self._checked(_utterance, tokens, tags, keys)
+        tokens, tags = list(rows[column]), list(rows[tag_column])
+        said, faults = self._checked(self._said, tokens, tags, keys)
         noisy = dict(
             zip(
                 said,
@@ -190,18 +190,31 @@ class Noise:
                 strict=True,
             )
         )
+        for i in [i for i, one in noisy.items() if not self._known(one.tags)]:
+            del noisy[i]
+            faults[i] = "the noisy tokens need a tag that the dataset has no name for"
         made: dict[str, Any] = {
             column: [noisy[i].tokens if i in noisy else tokens[i] for i in range(len(tokens))],
-            tag_column: [self._numbered(noisy[i].tags if i in noisy else tags[i]) for i in range(len(tokens))],
+            tag_column: [self._numbered(noisy[i].tags) if i in noisy else tags[i] for i in range(len(tokens))],
             f"clean_{column}": tokens,
-            f"clean_{tag_column}": list(rows[tag_column]),
+            f"clean_{tag_column}": tags,
         }
         texts = [said[i].text if i in said else "" for i in range(len(tokens))]
         proposals = {i: Proposal(one.edits, one.operator) for i, one in noisy.items()}
         return made, self._outcomes(texts, proposals, faults)
 
-    def _named(self, tags: Any) -> Any:
-        return [self.tag_names[tag] for tag in tags] if tags and self.tag_names else tags
+    def _said(self, tokens: Any, tags: Any) -> Utterance:
+        """Read one utterance, its tags by name."""
+        if tokens is None or tags is None:
+            raise TypeError("tokens or tags are missing; give both")
+        if self.tag_names:
+            tags = [self.tag_names[tag] if tag in range(len(self.tag_names)) else tag for tag in tags]
+        if any(not isinstance(tag, str) for tag in tags):
+            raise TypeError(f"the tags {list(tags)[:3]} are not names; use noise.map(dataset), or give tag_names")
+        return utterance(tokens, tags)
+
+    def _known(self, tags: Any) -> bool:
+        return not self.tag_names or set(tags) <= set(self.tag_names)
 
     def _numbered(self, tags: Any) -> Any:
         return [self.tag_names.index(tag) for tag in tags] if tags and self.tag_names else tags
@@ -268,14 +281,6 @@ def _is_row(value: Any, *, tokens: bool) -> bool:
     if value is None or isinstance(value, str):
         return True
     return tokens and all(isinstance(token, str) for token in value)
-
-
-def _utterance(tokens: Any, tags: Any) -> Utterance:
-    if tokens is None or tags is None:
-        raise TypeError("tokens or tags are missing; give both")
-    if any(not isinstance(tag, str) for tag in tags):
-        raise TypeError(f"the tags {list(tags)[:3]} are not names; use noise.map(dataset), or give tag_names")
-    return utterance(tokens, tags)
 
 
 def _frame(text: Any, answers: Any, protect: Sequence[str]) -> Frame:

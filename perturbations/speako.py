@@ -15,6 +15,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -77,11 +78,11 @@ def nearest() -> Mapping[str, str]:
     """
     parts = Speako().version, version("gruut_lang_en"), version("wordfreq")
     path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lapsus" / f"speako-{'-'.join(parts)}.npz"
-    with suppress(OSError, KeyError, ValueError):  # absent or damaged: it is made anew
-        kept = np.load(path, allow_pickle=False)
+    with suppress(OSError, KeyError, ValueError, BadZipFile), path.open("rb") as file:
+        kept = np.load(file, allow_pickle=False)
         words = kept["words"].tolist()
         return dict(zip(words, (words[i] for i in kept["nearest"]), strict=True))
-    spoken = dictionary()
+    spoken = dictionary()  # the file is absent or damaged
     words = list(spoken)
     others = neighbours(list(spoken.values()))
     with suppress(OSError):  # a home that cannot be written to costs time, not the result

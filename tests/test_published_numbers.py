@@ -318,3 +318,65 @@ def test_slurp_gold_mean_and_worst_recording():
     assert [round(100 * number, 1) for number in numbers] == [84.8, 78.3, 63.1, 76.6]
     low, high = result["worst_drop_ci"]
     assert low < result["worst_drop"] < high
+
+
+def percentages(total):
+    return {percent(Fraction(count, total)) for count in range(total + 1)}
+
+
+def test_errata_of_readin():
+    assert 69.78 not in percentages(3219)
+    assert 56.71 not in percentages(9657)
+    assert (percent(Fraction(5477, 9657), ROUND_DOWN), percent(Fraction(5477, 9657))) == (56.71, 56.72)
+
+    def macro_f1(right_positive, right_negative, positive=1338, negative=2978):
+        wrong = positive - right_positive + negative - right_negative
+        return (
+            2 * right_positive / (2 * right_positive + wrong) + 2 * right_negative / (2 * right_negative + wrong)
+        ) / 2
+
+    clean = {row: [TABLE5[f"keyboard|{row}"][f"AFQMC_{side}"]["clean"][1] for side in ("pos", "neg")] for row in ROWS}
+    assert [round(100 * macro_f1(*counts), 2) for counts in clean.values()] == [68.46, 66.57]
+    assert {READIN["table9_macro_f1"][track][row][0] for track in ("keyboard", "speech") for row in ROWS}.isdisjoint(
+        {68.46, 66.57}
+    )
+    changed = [
+        (row, task, key)
+        for row in ROWS
+        for track in ("keyboard", "speech")
+        for task, cell in TABLE5[f"{track}|{row}"].items()
+        for key, value in cell.items()
+        if (track == "speech" or task == "CMRC2018") and value != TABLE5[f"{track}|{row} w/ Word Correction"][task][key]
+    ]
+    assert changed == [("MacBERT", "CMRC2018", "micro_average"), ("MacBERT", "AFQMC_neg", "micro_average")]
+
+
+ROWS = ("RoBERTa-wwm", "MacBERT")
+
+
+@pytest.mark.parametrize(("model", "nearest"), [("BiLSTM", {6.09, 6.1, 5.17}), ("GPT-3", {3.35, 4.27})])
+def test_errata_of_parte(model, nearest):
+    changed = PARTE["table2"][model]["counts"]["changed"]
+    found = {
+        round(percent(Fraction(both, 122)) - percent(Fraction(changed - both, 1004)), 2) for both in range(10, 40)
+    } | {percent(Fraction(both, 122) - Fraction(changed - both, 1004), ROUND_DOWN) for both in range(10, 40)}
+    assert PARTE["both_minus_one_points"][model] not in found
+    assert found & nearest
+
+
+def test_parte_is_truncated():
+    published = [float(number) for row in PARTE["table2"].values() for number in row["published"].values()]
+    rounded = percentages(PARTE["examples"])
+    assert sum(number not in rounded for number in published) == 9
+
+
+def test_errata_of_nature():
+    table4, table5 = NATURE["table4_percent"]["Stack-Prop+BERT"], NATURE["table5_percent"]
+    drops = [round(before - after, 1) for before, after in zip(table4["Orig"], table4["EOS Filler"], strict=True)]
+    assert drops[:3] == [6.8, 0.2, 32.1]
+    without = table5["Rand"][0], table4["Rand"][5], table5["Rand"][4]
+    with_augmentation = table5["Rand"][1:6:2]
+    assert printed(sum(without) / 3, 1) == 59.0
+    assert printed(sum(with_augmentation) / 3, 1) == 58.0
+    assert table5["Rand"][6:] == [54.1, 58.3]
+    assert round(with_augmentation[1] - without[1], 1) == -5.6

@@ -422,3 +422,15 @@ def test_missing_columns_are_named_with_those_found(tmp_path):
     with pytest.raises(LookupError, match=r"has no column 'answer' for the gold; it has 'id', 'output', 'domain'"):
         read_tracks([path], gold="answer")
     assert read_tracks([path], gold="domain")[0].rows[0]["gold"] == "bank"
+
+
+def test_progress_sees_every_model(tmp_path):
+    seen = []
+
+    def watched(models):
+        for model in models:
+            seen.append(model)
+            yield model
+
+    report(random_tracks(models=2), tmp_path / "out", n_resamples=10, progress=watched)
+    assert seen == ["m0", "m1"]

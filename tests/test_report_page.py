@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
+from html.parser import HTMLParser
 from random import Random
 
 import pytest
@@ -125,3 +128,243 @@ def browser(tmp_path_factory):
     running = Browser(driver, chromium, tmp_path_factory.mktemp("profile"))
     yield running
     running.close()
+
+
+HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"'{{ 7 * 7 }}$a^b$"
+
+
+def test_the_page_is_valid_and_complete(folder):
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    parser = Strict()
+    parser.feed(text)
+    assert not parser.open_tags
+    assert len(parser.ids) == len(set(parser.ids))
+    assert {link.removeprefix("#") for link in parser.links} <= set(parser.ids)
+    for expected in (
+        "From clean to worst",
+        "Where predictions flip",
+        "Models side by side",
+        "all ids join",
+        "95 % interval",
+    ):
+        assert expected in text
+    numbers = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    for record in numbers["summary"]:
+        assert f">{record['worst_average'] * 100:.1f} <small>" in text
+
+
+def test_no_address_of_another_machine_is_on_the_page(folder):
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    assert "http:" not in text.replace("http-equiv", "")
+    assert "https:" not in text
+    assert not re.search(r"@import|url\((?!#)|\bsrc=|srcset=", text)
+
+
+def test_names_and_texts_are_escaped_everywhere(tmp_path):
+    rows = [{"id": f"{HOSTILE}{i}", "prediction": HOSTILE, "gold": HOSTILE, HOSTILE: HOSTILE} for i in range(12)]
+    noisy = [row | {"prediction": "x", "text": f"{HOSTILE}?", "clean_text": HOSTILE} for row in rows]
+    tracks = [
+        Track(model, track, some, dataset)
+        for dataset in (HOSTILE, "b")
+        for model in (HOSTILE, "m")
+        for track, some in (("clean", rows), (f"{HOSTILE}.1", noisy), (f"{HOSTILE}.2", noisy[1:]))
+    ]
+    report(tracks, tmp_path / "out", by=[HOSTILE], title=HOSTILE, n_resamples=20)
+    text = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    parser = Strict()
+    parser.feed(text)
+    assert parser.counts["script"] == 1
+    assert parser.counts["img"] == 0
+    assert not parser.open_tags
+    assert "<script>alert" not in text
+    assert "onerror=alert(2)>" not in text
+    assert text.count("{{ 7 * 7 }}") > 20  # nor is a name a template, or mathematics
+    assert "49" not in parser.title
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        {"clean": [1]},
+        {"clean": [1, 0]},
+        {"k.1": [0.5, 0.25]},
+        {"clean": [1], "k.1": [0]},
+        {"clean": [1, 1], "k.1": [1, 1], "k.2": [1, 1]},
+        {"clean": [0, 0], "k.1": [0, 0]},
+        {"clean": [0.3, 0.4], "k.1": [0.1, 0.2], "s.1": [0.2, 0.3]},
+    ],
+)
+@pytest.mark.parametrize("n_resamples", [0, 20])
+def test_small_and_degenerate_reports_have_a_page(tmp_path, scores, n_resamples):
+    tracks = [
+        Track(model, name, [{"id": i, "score": score, "noise_rate": i / 10} for i, score in enumerate(column)])
+        for model in ("a", "b")
+        for name, column in scores.items()
+    ]
+    page = report(tracks, tmp_path / "out", n_resamples=n_resamples)
+    parser = Strict()
+    parser.feed(page.read_text(encoding="utf-8"))
+    assert not parser.open_tags
+    assert parser.counts["table"] >= 2
+    assert "nan" not in page.read_text(encoding="utf-8").lower().replace("nano", "")
+
+
+class Strict(HTMLParser):
+    """Notes what the page contains, and fails on a tag that is closed but was not open."""
+
+    VOID = frozenset({"meta", "link", "br", "img", "path", "circle", "use", "rect"})
+
+    def __init__(self):
+        super().__init__()
+        self.open_tags, self.ids, self.links, self.counts, self.title = [], [], [], Counter(), ""
+
+    def handle_starttag(self, tag, attrs):
+        self.counts[tag] += 1
+        for name, value in attrs:
+            assert not name.startswith("on")
+            if name == "id":
+                self.ids.append(value)
+            if name == "href" and tag == "a":
+                self.links.append(value)
+        if tag not in self.VOID:
+            self.open_tags.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open_tags.pop()
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open_tags.pop() == tag
+
+    def handle_data(self, data):
+        if self.open_tags[-1:] == ["title"]:
+            self.title += data
+
+
+FITS = """
+const wide = innerWidth;
+const boxed = (e) => e.closest(".table, .matrix");
+return [document.documentElement.scrollWidth, wide,
+  [...document.querySelectorAll("body *")].filter((e) => !boxed(e) && e.getBoundingClientRect().right > wide + 1)
+    .map((e) => e.tagName + " " + e.textContent.slice(0, 40))]
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_overflows(browser, folder, width):
+    browser.open(folder / "index.html", width)
+    browser.run("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    page, window, outside = browser.run(FITS)
+    assert outside == []
+    assert page <= window == width
+
+
+def test_long_names_and_many_models_fit_a_phone(browser, tmp_path):
+    models = {f"an-organisation/{'very-' * number}long-model-name": (0.9, 1.0) for number in range(8)} | {
+        "模" * 60: (0.8, 1)
+    }
+    report(simulated(models, {"keyboard": (0.1, 0.2)}, examples=40), tmp_path / "out", n_resamples=20)
+    browser.open(tmp_path / "out" / "index.html", 390)
+    page, window, outside = browser.run(FITS)
+    assert (page <= window, outside) == (True, [])
+    text_fits = """return [...document.querySelectorAll("figure svg")].flatMap((svg) => {
+      const box = svg.getBoundingClientRect();
+      return [...svg.querySelectorAll("text")].filter((t) => t.getBoundingClientRect().right > box.right + 4
+        || t.getBoundingClientRect().left < box.left - 4).map((t) => t.textContent)})"""
+    assert browser.run(text_fits) == []
+    headings_apart = """return [...document.querySelectorAll("figure svg")].flatMap((svg) => {
+      const texts = [...svg.querySelectorAll("text")].map((t) => [t.textContent, t.getBoundingClientRect()]);
+      return texts.flatMap(([a, x], i) => texts.slice(i + 1).filter(([b, y]) => a && b && x.right > y.left + 1
+        && y.right > x.left + 1 && x.bottom > y.top + 3 && y.bottom > x.top + 3).map(([b]) => a + " on " + b))})"""
+    assert browser.run(headings_apart) == []
+
+
+SORTED = """
+const table = document.querySelector("table.sortable");
+const column = [...table.tHead.rows[0].cells].findIndex((head) => head.textContent.startsWith(arguments[0]));
+const button = table.tHead.rows[0].cells[column].querySelector("button");
+const seen = () => [...table.tBodies[0].rows].map((row) => row.cells[column].firstChild.textContent.trim());
+const result = [seen()];
+for (const click of [1, 2]) {
+  button.click();
+  result.push(seen(), table.tHead.rows[0].cells[column].getAttribute("aria-sort"));
+}
+result.push(table.querySelectorAll("[aria-sort]").length);
+return result
+"""
+
+
+def test_tables_sort_by_number_and_by_name(browser, folder):
+    browser.open(folder / "index.html", 1280)
+    before, down, first, up, second, marked = browser.run(SORTED.replace("arguments[0]", '"Worst"'))
+    values = sorted(map(float, before))
+    assert before != [f"{value:.1f}" for value in values]
+    assert ([float(text) for text in down], first) == (values[::-1], "descending")
+    assert ([float(text) for text in up], second) == (values, "ascending")
+    assert marked == 1
+    _, up, first, down, second, marked = browser.run(SORTED.replace("arguments[0]", '"Model"'))
+    assert (up, first, down, second) == (sorted(up), "ascending", sorted(up)[::-1], "descending")
+    assert marked == 1
+
+
+def test_rows_without_a_value_sort_last(browser, folder):
+    browser.open(folder / "index.html", 1280)
+    missing = """
+    const table = [...document.querySelectorAll("table.sortable")][1];
+    const column = [...table.tHead.rows[0].cells].findIndex((head) => head.textContent.startsWith("From clean"));
+    const button = table.tHead.rows[0].cells[column].querySelector("button");
+    const seen = () => [...table.tBodies[0].rows].map((row) => row.cells[column].dataset.sort ?? null);
+    return [1, 2].map(() => { button.click(); return seen(); })
+    """
+    for column in browser.run(missing):
+        assert column[-3:] == [None] * 3
+        assert None not in column[:-3]
+
+
+def test_the_page_asks_nobody_for_anything(browser, folder):
+    browser.log("performance")
+    browser.open(folder / "index.html", 1280)
+    time.sleep(0.5)
+    messages = [json.loads(entry["message"])["message"] for entry in browser.log("performance")]
+    asked = [
+        message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
+    ]
+    own = (folder / "index.html").as_uri()
+    assert own in asked
+    assert [url for url in asked if url != own and not url.startswith("data:")] == []
+    assert browser.log("browser") == []  # no error, and nothing that the policy of the page had to block
+    blocked = """const image = new Image(); image.src = "https://example.invalid/x.png";
+    const added = document.createElement("script"); added.textContent = "window.got_in = 1";
+    document.body.append(added);
+    return window.got_in ?? null"""
+    assert browser.run(blocked) is None
+
+
+def test_dark_and_light_differ_and_can_be_read(browser, folder):
+    contrast = """const parts = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map((part) => {
+      const share = part / 255; return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4 });
+    const light = (colour) => { const [r, g, b] = parts(colour); return 0.2126 * r + 0.7152 * g + 0.0722 * b };
+    const paper = light(getComputedStyle(document.body).backgroundColor);
+    return [...document.querySelectorAll("h1, .facts, .text, td, td small, a, figcaption, figure text")].map((e) => {
+      const style = getComputedStyle(e), ink = light(e.tagName === "text" ? style.fill : style.color);
+      return [(Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05), e.tagName + "." + e.className] }).sort(
+        (a, b) => a[0] - b[0])[0].concat(paper)"""
+    papers = []
+    for scheme in ("light", "dark"):
+        browser.devtools(
+            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        )
+        browser.open(folder / "index.html", 1280)
+        worst, where, paper = browser.run(contrast)
+        assert worst >= 4.5, where
+        papers.append(paper)
+    assert papers[0] > 0.9
+    assert papers[1] < 0.1
+
+
+def test_without_script_the_tables_are_there(folder):
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    assert "<button" not in text
+    assert text.count("<tr>") > 30

@@ -59,9 +59,9 @@ def mixed_effects(
     if len(names) < 2:
         raise ValueError(f"There is only the condition {names[0]!r}: give at least two to compare.")
     inner_freedom = len(score) - len(ids) - len(names) + 1
-    if inner_freedom < 1:
+    if inner_freedom < 1 or len(ids) < 2:
         raise ValueError(
-            f"{len(score)} scores of {len(ids)} examples cannot tell example from noise: "
+            f"{len(score)} scores of {len(ids)} examples cannot tell examples from noise: "
             "score examples under several conditions, with the same id each time."
         )
 
@@ -190,7 +190,7 @@ def _unbalanced(
     intercepts = level - share @ additive
     noise = centred - additive[condition_of] - intercepts[example_of]
     if _or_zero(float(noise @ noise), score) == 0:
-        return _noiseless(shift + additive, intercepts)
+        return _noiseless(shift + additive, intercepts, score)
     ratio = _best_ratio(deviance, slope)
     matrix, means, left = solve(ratio)
     residual = left / freedom
@@ -199,9 +199,9 @@ def _unbalanced(
     return _Fit(means + shift, np.linalg.inv(matrix) * residual, ratio * residual, residual, likelihood)
 
 
-def _noiseless(means: columns.FloatArray, intercepts: columns.FloatArray) -> _Fit:
+def _noiseless(means: columns.FloatArray, intercepts: columns.FloatArray, score: columns.FloatArray) -> _Fit:
     """Fit scores that are exactly example + condition: the differences are certain."""
-    variance = float(intercepts.var(ddof=1))
+    variance = _or_zero(float(((intercepts - intercepts.mean()) ** 2).sum()), score) / (len(intercepts) - 1)
     means = means + intercepts.mean()
     return _Fit(means, np.full((len(means),) * 2, variance / len(intercepts)), variance, 0.0, None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
+from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -52,7 +53,7 @@ def slu_accuracy(
     guessed_intents, guessed_tags = _parts("predictions", predictions)
     true_intents, true_tags = _parts("references", references)
     examples = columns.same_length(predictions=guessed_intents, references=true_intents)
-    numbers: dict[str, int] = {}
+    numbers = _Numbers()
     guess, guess_lengths = _numbered("predictions", guessed_tags, numbers)
     truth, lengths = _numbered("references", true_tags, numbers)
     if (unequal := guess_lengths != lengths).any():
@@ -74,7 +75,7 @@ def slu_accuracy(
     tags_right = np.ones(examples, bool)
     if len(starts):
         tags_right[lengths > 0] = np.logical_and.reduceat(truth == guess, starts)
-    intent_right = np.fromiter(map(str.__eq__, guessed_intents, true_intents), bool, examples)
+    intent_right = np.fromiter(map(eq, guessed_intents, true_intents), bool, examples)
     overall = _f1(len(true_spans.slot), len(guessed_spans.slot), int(correct.sum()))
     by_slot = [
         np.bincount(found, minlength=len(names)).tolist()
@@ -113,22 +114,35 @@ def _parts(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[list[str], lis
     return intents, tags
 
 
+class _Numbers(dict[str, int]):
+    """Tags and their numbers; a new tag gets the next."""
+
+    def __missing__(self, tag: object) -> int:
+        if not isinstance(tag, str) or not (tag in {"O", "B", "I"} or tag[:2] in {"B-", "I-"}):
+            raise ValueError(tag)
+        return self.setdefault(tag, len(self))
+
+
 def _numbered(
-    name: str, sentences: list[Sequence[str]], numbers: dict[str, int]
+    name: str, sentences: list[Sequence[str]], numbers: _Numbers
 ) -> tuple[columns.IntArray, columns.IntArray]:
-    """Return the number of every tag and the length of every sentence; new tags extend `numbers`."""
+    """Return the number of every tag and the length of every sentence."""
     for kind in set(map(type, sentences)):
         if issubclass(kind, str) or not hasattr(kind, "__len__"):
             index = next(i for i, tags in enumerate(sentences) if type(tags) is kind)
             raise TypeError(f"{name}[{index}] has the tags {sentences[index]!r}: give a list with one tag per token.")
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-    flat = list(chain.from_iterable(sentences))
-    for tag in set(flat) - numbers.keys():
-        if not isinstance(tag, str) or not (tag in {"O", "B", "I"} or tag[:2] in {"B-", "I-"}):
-            index = next(i for i, tags in enumerate(sentences) if tag in tags)
-            raise ValueError(f"{name}[{index}] has the tag {tag!r}: tags are O, B-<slot> or I-<slot>.")
-        numbers[tag] = len(numbers)
-    return np.fromiter(map(numbers.__getitem__, flat), np.int32, len(flat)), lengths
+    # each string is touched once: with a million of them, memory is what takes the time
+    tags = map(numbers.__getitem__, chain.from_iterable(sentences))
+    try:
+        return np.fromiter(tags, np.int32, int(lengths.sum())), lengths
+    except (TypeError, ValueError):
+        for index, tag in ((index, tag) for index, tags in enumerate(sentences) for tag in tags):
+            try:
+                numbers[tag]
+            except (TypeError, ValueError):
+                raise ValueError(f"{name}[{index}] has the tag {tag!r}: tags are O, B-<slot> or I-<slot>.") from None
+        raise
 
 
 def _decoded(numbers: dict[str, int]) -> tuple[NDArray[np.int8], columns.IntArray, list[str]]:

@@ -56,7 +56,11 @@ def win_rate(
     statistics.check_level(confidence_level)
     high, low = columns.scores("predictions", predictions), columns.scores("references", references)
     examples = columns.same_length(predictions=high, references=low)
-    others = list(columns.scores("comparisons", comparisons)) if isinstance(comparisons, Sequence) else None
+    others = None
+    if isinstance(comparisons, Sequence):
+        others = columns.scores("comparisons", comparisons).tolist()
+        if wrong := [p for p in others if not 0 <= p <= 1]:
+            raise ValueError(f"comparisons holds {wrong[0]}: give p-values, or the number of tests.")
     number = len(others) + 1 if others is not None else comparisons
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise ValueError(f"comparisons is {comparisons!r}: state how many tests are made, this one included.")

@@ -1,0 +1,362 @@
+"""How human is synthetic noise: its profile beside the humans', and how well a classifier tells them apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache, lru_cache
+from itertools import chain, pairwise
+from math import log2
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from zlib import crc32
+
+import numpy as np
+from pypinyin.contrib.tone_convert import to_normal
+from pypinyin.pinyin_dict import pinyin_dict
+from rapidfuzz.distance import Levenshtein
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix, hstack
+from scipy.special import expit
+from scipy.stats import rankdata
+
+from lapsus import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+Noisy: TypeAlias = "Iterable[str] | Iterable[Iterable[str | None]]"
+
+KINDS = ("homophone", "fuzzy_sound", "same_initials", "resegmented", "other", "insertion", "deletion")
+FOLDS = 5
+COLUMNS = 9_000  # of words; beyond 10,000 numbers BLAS starts threads, which costs more than it gives
+
+
+def human_likeness(
+    predictions: Noisy, references: Iterable[str], human: Noisy, *, top_features: int = 10
+) -> dict[str, Any]:
+    """Return the AUC of a classifier between synthetic and human noise, and the profile of each side.
+
+    The classifier is a logistic regression over how the texts differ from the clean ones and over character n-grams,
+    cross-validated so that all versions of a sentence are on the same side. An AUC of 0.5 is a coin: nobody could
+    tell. `human_aucs` tells each human from the other humans in the same way: what one can hope to reach.
+
+    Args:
+        predictions: the synthetic texts, or for each example the list of them, one per annotator; None if missing.
+        references: the clean texts.
+        human: the human texts, given likewise.
+        top_features: how many of the strongest features of each side are listed.
+
+    Example:
+        >>> clean = ["花呗怎么不能提额了", "借呗额度为什么没有了", "怎么申请开通花呗", "今天几点自动扣款"]
+        >>> human = [["花呗怎么不能贴了"], ["借呗额度为什么没有了"], ["怎么申请开通画呗"], ["今天几点自动口款"]]
+        >>> result = human_likeness(["哗呗怎么不能提额了", *clean[1:]], clean, human)
+        >>> result["human"]["unchanged"], result["synthetic"]["kinds"]["homophone"]
+        (0.25, 1.0)
+    """
+    clean = columns.texts("references", references)
+    if "" in clean:
+        raise ValueError(f"references[{clean.index('')}] is empty: leave it out, nothing can be told of its noise.")
+    synthetic, humans = _tracks("predictions", predictions, clean), _tracks("human", human, clean)
+    seen = features([*synthetic, *humans])
+    folds = np.array([crc32(clean[text.example].encode("utf-8", "replace")) % FOLDS for text in seen.texts])
+    writer = np.repeat(np.arange(len(synthetic) + len(humans)), [len(track) for track in (*synthetic, *humans)])
+    is_synthetic = (writer < len(synthetic)).astype(float)
+    among_humans = np.flatnonzero(is_synthetic == 0)
+    return {
+        "auc": cross_validated_auc(seen.values, is_synthetic, folds),
+        "human_aucs": [
+            cross_validated_auc(
+                seen.values[among_humans], (writer[among_humans] == one).astype(float), folds[among_humans]
+            )
+            for one in range(len(synthetic), len(synthetic) + len(humans))
+        ],
+        "synthetic": profile(synthetic, len(clean)),
+        "human": profile(humans, len(clean)),
+        "humans": [profile([track], len(clean)) for track in humans],
+        "features": strongest(seen, is_synthetic, top_features),
+        "examples": len(clean),
+    }
+
+
+class Change(NamedTuple):
+    """A stretch of the clean text and what stands in its place."""
+
+    old: str
+    new: str
+    kind: str
+
+
+class Text(NamedTuple):
+    """One writer's text of one example, and how it differs from the clean one."""
+
+    example: int
+    clean: str
+    noisy: str
+    changes: list[Change]
+
+
+def _tracks(name: str, noisy: Noisy, clean: Sequence[str]) -> list[list[Text]]:
+    """Return the texts of each writer."""
+    given = columns.listed(name, noisy)
+    columns.same_length(**{name: given, "references": clean})
+    rows = [[text] for text in given] if all(isinstance(text, str) for text in given) else given
+    flat, width = columns.flattened(name, rows)
+    columns.texts(name, ["" if text is None else text for text in flat])
+    tracks: list[list[Text]] = [[] for _ in range(width)]
+    for number, text in enumerate(flat):
+        example, writer = divmod(number, width)
+        if text is not None:
+            tracks[writer].append(Text(example, clean[example], text, changes(clean[example], text)))
+    if not all(tracks):
+        raise ValueError(f"{name} has a writer without any text: leave the writer out.")
+    return tracks
+
+
+@cache
+def _syllables(character: str) -> frozenset[str]:
+    """Return every toneless reading of a character; none for what is not Chinese."""
+    return frozenset(to_normal(reading) for reading in pinyin_dict.get(ord(character), "").split(",") if reading)
+
+
+@cache
+def _accented(syllable: str) -> str:
+    """Return the syllable as heard without zh/z, ch/c, sh/s, n/l/r, f/hu or final n/ng.
+
+    >>> _accented("zhuang") == _accented("zuan"), _accented("hui") == _accented("fei"), _accented("li")
+    (True, True, 'ni')
+    """
+    for initial, heard in (("zh", "z"), ("ch", "c"), ("sh", "s"), ("l", "n"), ("r", "n")):
+        if syllable.startswith(initial):
+            syllable = heard + syllable.removeprefix(initial)
+            break
+    if syllable.startswith("hu"):
+        syllable = {"hui": "fei", "hun": "fen"}.get(syllable, "f" + (syllable[2:] or "u"))
+    return syllable[:-1] if syllable.endswith("ng") else syllable
+
+
+def _first_letter(syllable: str) -> str:
+    return syllable[0]
+
+
+def _letters(text: str) -> str:
+    """Return the letters one types for a text, by the most common reading of each character."""
+    return "".join(to_normal(pinyin_dict.get(ord(character), character).split(",")[0]) for character in text)
+
+
+@lru_cache(1 << 16)
+def kind(old: str, new: str) -> str:
+    """Name the kind of a change.
+
+    >>> kind("里", "历"), kind("第二", "地热"), kind("提额", "贴"), kind("的", ""), kind("要尽力", "药剂量")
+    ('homophone', 'other', 'resegmented', 'deletion', 'same_initials')
+    """
+    if not old or not new:
+        return "deletion" if old else "insertion"
+    if len(old) != len(new):
+        return "resegmented" if Levenshtein.normalized_distance(_letters(old), _letters(new)) <= 0.25 else "other"
+
+    def alike(key: Callable[[str], str]) -> bool:
+        sounds = ((set(map(key, _syllables(a))), set(map(key, _syllables(b)))) for a, b in zip(old, new, strict=True))
+        return all(one & other for one, other in sounds)
+
+    ways: dict[str, Callable[[str], str]] = {"homophone": str, "fuzzy_sound": _accented, "same_initials": _first_letter}
+    return next((name for name, key in ways.items() if alike(key)), "other")
+
+
+def changes(clean: str, noisy: str) -> list[Change]:
+    """Return the stretches in which two texts differ, neighbouring operations taken together.
+
+    >>> [(old, new) for old, new, _ in changes("提前还里程额度", "提前话历程额度吗")]
+    [('还里', '话历'), ('', '吗')]
+    """
+    found: list[list[int]] = []
+    for operation in Levenshtein.opcodes(clean, noisy):
+        if operation.tag == "equal":
+            continue
+        if found and found[-1][1] == operation.src_start and found[-1][3] == operation.dest_start:
+            found[-1][1::2] = operation.src_end, operation.dest_end
+        else:
+            found.append([operation.src_start, operation.src_end, operation.dest_start, operation.dest_end])
+    return [Change(clean[i:j], noisy[k:m], kind(clean[i:j], noisy[k:m])) for i, j, k, m in found]
+
+
+def _latin(text: str) -> int:
+    return sum(character.isascii() and character.isalpha() for character in text)
+
+
+def profile(tracks: Sequence[Sequence[Text]], examples: int) -> dict[str, Any]:
+    """Describe the noise of one side: how much, of which kinds, in which lengths."""
+    rates = np.full((len(tracks), examples), np.nan)
+    for writer, track in enumerate(tracks):
+        for text in track:
+            rates[writer, text.example] = Levenshtein.distance(text.clean, text.noisy) / len(text.clean)
+    texts = list(chain.from_iterable(tracks))
+    changed = [text for text in texts if text.changes]
+    edits = list(chain.from_iterable(text.changes for text in texts))
+    kinds = Counter(edit.kind for edit in edits)
+    spans = Counter(min(max(len(edit.old), len(edit.new)), 5) for edit in edits)
+    annotated = rates[:, ~np.isnan(rates).all(axis=0)]
+
+    def share(count: int, whole: int) -> float:
+        return count / whole if whole else 0.0
+
+    return {
+        "micro_average": float(np.nanmean(annotated, axis=0).mean()),
+        "worst_average": float(np.nanmax(annotated, axis=0).mean()),
+        "annotator_averages": [float(rate) for rate in np.nanmean(rates, axis=1)],
+        "unchanged": 1 - share(len(changed), len(texts)),
+        "equal_length": share(sum(len(text.clean) == len(text.noisy) for text in changed), len(changed)),
+        "edits_per_text": share(len(edits), len(texts)),
+        "kinds": {name: share(kinds[name], len(edits)) for name in KINDS},
+        "span_lengths": {f"{n}+" if n == 5 else f"{n}": share(spans[n], len(edits)) for n in range(1, 6)},
+        "new_latin": share(sum(_latin(text.noisy) > _latin(text.clean) for text in texts), len(texts)),
+    }
+
+
+NUMBERS = (
+    "changed", "edited characters", "length difference", "relative length", "edits", "mean edit", "longest edit",
+    "new latin", "before the first edit", "after the last edit", "rarest new character", "new characters' rarity",
+    "rarest new pair", "new pairs' rarity", *(f"kind {name}" for name in KINDS),
+)  # fmt: skip
+
+
+class Features(NamedTuple):
+    """What the classifier sees: a row per text, a name per column."""
+
+    texts: list[Text]
+    values: csr_matrix
+    names: list[str]
+
+
+def features(tracks: Iterable[Iterable[Text]]) -> Features:
+    """Return the rows of all tracks, one after the other: numbers first, then the commonest words."""
+    texts = list(chain.from_iterable(tracks))
+    clean = {text.example: text.clean for text in texts}.values()
+    characters, pairs = _rarities(chain.from_iterable(clean)), _rarities(chain.from_iterable(map(_pairs, clean)))
+    numbers = np.array([_numbers(text, characters, pairs) for text in texts], np.float64)
+    numbers = 0.5 * (numbers - numbers.mean(axis=0)) / np.maximum(numbers.std(axis=0), 1e-9)
+
+    column: dict[str, int] = {}
+    words = [[column.setdefault(word, len(column)) for word in sorted(set(_words(text)))] for text in texts]
+    examples: list[set[int]] = [set() for _ in column]
+    for text, found in zip(texts, words, strict=True):
+        for word in found:
+            examples[word].add(text.example)
+    spread = np.fromiter(map(len, examples), np.int64, len(column))
+    kept = np.argsort(-spread, kind="stable")[:COLUMNS]
+    kept = kept[spread[kept] > 1]  # what only one sentence has cannot help with another
+    bounds = np.cumsum([0, *map(len, words)])
+    table = csr_matrix((np.ones(bounds[-1]), list(chain.from_iterable(words)), bounds), (len(texts), len(column)))
+    table = table[:, kept]
+    table = table.multiply(3 / np.sqrt(np.maximum(table.sum(axis=1), 1)))
+    names = list(column)
+    return Features(texts, hstack([csr_matrix(numbers), table]).tocsr(), [*NUMBERS, *(names[n] for n in kept)])
+
+
+def _words(text: Text) -> Iterator[str]:
+    """Yield what a reader notices: the n-grams of the text, and what stands in place of what."""
+    yield from (f"text {ngram}" for ngram in _ngrams(text.noisy, 3))
+    for old, new, name in text.changes:
+        yield f"edit {old}→{new}"
+        yield f"{name} {min(len(old), 5)}→{min(len(new), 5)}"
+        yield from (f"gone {character}" for character in old)
+        yield from (f"new {ngram}" for ngram in _ngrams(new, 2))
+
+
+def _ngrams(text: str, longest: int) -> Iterator[str]:
+    padded = f"^{text}$"
+    for length in range(1, longest + 1):
+        for start in range(len(padded) - length + 1):
+            yield padded[start : start + length]
+
+
+def _pairs(text: str) -> Iterator[str]:
+    return map("".join, pairwise(f"^{text}$"))
+
+
+class _Rarity(dict[str, float]):
+    """How many bits each item of the clean texts is worth; what they lack is rarest."""
+
+    def __missing__(self, item: str) -> float:
+        return self[""]
+
+
+def _rarities(items: Iterable[str]) -> _Rarity:
+    counts = Counter(items)
+    total = counts.total()
+    return _Rarity({"": log2(2 * total), **{item: log2(total / count) for item, count in counts.items()}})
+
+
+def _numbers(text: Text, characters: _Rarity, pairs: _Rarity) -> list[float]:
+    _, clean, noisy, edits = text
+    lengths = [max(len(edit.old), len(edit.new)) for edit in edits] or [0]
+    kinds = Counter(edit.kind for edit in edits)
+    new = [characters[item] for item in (Counter(noisy) - Counter(clean)).elements()] or [0.0]
+    new_pairs = [pairs[item] for item in (Counter(_pairs(noisy)) - Counter(_pairs(clean))).elements()] or [0.0]
+    return [
+        bool(edits), sum(lengths) / len(clean), len(noisy) - len(clean), len(noisy) / len(clean), len(edits),
+        sum(lengths) / len(lengths), max(lengths), max(_latin(noisy) - _latin(clean), 0),
+        _common(clean, noisy) / len(clean), _common(clean[::-1], noisy[::-1]) / len(clean),
+        max(new), sum(new) / len(new), max(new_pairs), sum(new_pairs) / len(new_pairs),
+        *(np.log1p(kinds[name]) for name in KINDS),
+    ]  # fmt: skip
+
+
+def _common(one: str, other: str) -> int:
+    """Return the length of the common beginning."""
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def fit(values: csr_matrix, labels: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights of an L2-regularised logistic regression, the intercept last.
+
+    Both classes weigh the same, however many writers they have.
+    """
+    weight = np.where(labels > 0, 0.5 / labels.mean(), 0.5 / (1 - labels.mean()))
+    transposed = values.T.tocsr()
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        scores = values @ weights[:-1] + weights[-1]
+        slope = weight * (expit(scores) - labels)
+        cost = (weight * (np.logaddexp(0, scores) - labels * scores)).sum() + (weights[:-1] ** 2).sum() / 2
+        return float(cost), np.append(transposed @ slope + weights[:-1], slope.sum())
+
+    start = np.zeros(values.shape[1] + 1)
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 100, "ftol": 1e-6})
+    return np.asarray(found.x)
+
+
+def auc(scores: NDArray[np.float64], labels: NDArray[np.float64]) -> float:
+    """Return the probability that a positive scores above a negative, ties counting half.
+
+    >>> auc(np.array([0.1, 0.4, 0.4, 0.9]), np.array([0, 0, 1, 1]))
+    0.875
+    """
+    positive = labels > 0
+    count = positive.sum()
+    above = rankdata(scores)[positive].sum() - count * (count + 1) / 2
+    return float(above / (count * (len(labels) - count)))
+
+
+def cross_validated_auc(values: csr_matrix, labels: NDArray[np.float64], folds: NDArray[np.int64]) -> float | None:
+    """Return the mean AUC over the folds, each scored by a classifier fitted on the others; None if there is none."""
+    aucs = []
+    for fold in np.unique(folds):
+        held = folds == fold
+        if all(len(np.unique(labels[part])) == 2 for part in (held, ~held)):
+            weights = fit(values[~held], labels[~held])
+            aucs.append(auc(values[held] @ weights[:-1], labels[held]))
+    return float(np.mean(aucs)) if aucs else None
+
+
+def strongest(seen: Features, labels: NDArray[np.float64], count: int) -> dict[str, list[str]]:
+    """Return the features that speak most for either side, by what they move over all texts."""
+    weights = fit(seen.values, labels)[:-1]
+    centred = seen.values.power(2).mean(axis=0).A1 - seen.values.mean(axis=0).A1 ** 2
+    moved = weights * np.sqrt(np.maximum(centred, 0))
+    order = np.argsort(moved, kind="stable")
+    return {
+        "synthetic": [seen.names[n] for n in order[::-1][:count] if moved[n] > 0],
+        "human": [seen.names[n] for n in order[:count] if moved[n] < 0],
+    }

@@ -1,0 +1,260 @@
+"""`perturb_file`: formats, workers, interruption, bad rows."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from datasets import Dataset, load_dataset
+
+from lapsus import perturb_file as module
+from lapsus.perturb_file import perturb_file
+from lapsus.perturbations import Edit, Noise, apply, perturb
+from lapsus.perturbations.fillers import ClosingFiller
+
+ROWS = [
+    {"id": f"u{i}", "text": ["play jazz", "", 'stop, "now"\nplease', "我想听歌", "go 🎷"][i % 5], "n": i}
+    for i in range(23)
+]
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(module, "CHUNK", 4)
+
+
+def write(path, rows):
+    if path.suffix == ".jsonl":
+        path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
+    elif path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=9)
+    else:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0], delimiter="\t" if path.suffix == ".tsv" else ",")
+            writer.writeheader()
+            writer.writerows(rows)
+    return path
+
+
+def read(path):
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    if path.suffix == ".parquet":
+        return pq.read_table(path).to_pylist()
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ","))
+    for row in rows:
+        row["edits"], row["n"] = json.loads(row["edits"]), int(row["n"])
+        row["unchanged"] = row["unchanged"] or None
+    return rows
+
+
+def run(source, target, **options):
+    settings = {"column": "text", "key": "id", "progress": False} | options
+    return perturb_file(source, target, "filler_eos", **settings)
+
+
+@pytest.mark.parametrize("out", ["out.jsonl", "out.csv", "out.tsv", "out.parquet"])
+@pytest.mark.parametrize("given", ["in.jsonl", "in.csv", "in.tsv", "in.parquet"])
+def test_every_format_into_every_other(tmp_path, given, out):
+    summary = run(write(tmp_path / given, ROWS), tmp_path / out, seed=5)
+    rows = read(tmp_path / out)
+    assert [int(row["n"]) for row in rows] == list(range(23))
+    for row, clean in zip(rows, ROWS, strict=True):
+        assert row["clean_text"] == clean["text"]
+        edits = perturb(ClosingFiller(), clean["text"], seed=5, key=clean["id"])
+        assert row["text"] == apply(clean["text"], edits)
+        assert [Edit(**edit) for edit in row["edits"]] == list(edits)
+        assert row["operator"] == "ClosingFiller(version='1') seed=5"
+    assert [row["unchanged"] for row in rows[:5]] == [
+        None,
+        "the text is empty",
+        None,
+        "filler_eos finds nothing to change in this text",
+        None,
+    ]
+    assert (summary.rows, summary.changed) == (23, 14)
+    assert summary.unchanged == {"the text is empty": 5, "filler_eos finds nothing to change in this text": 4}
+    assert str(summary) == (
+        f"wrote 23 rows to {tmp_path / out}, 14 of them changed; 4 unchanged: filler_eos finds nothing to change in "
+        "this text; 5 unchanged: the text is empty"
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([given, out])
+
+
+def test_other_columns_keep_their_types(tmp_path):
+    table = pa.table({"id": [1, 2], "text": ["a", "b"], "when": pa.array([1, 2], pa.timestamp("ms")), "x": [None, 0.5]})
+    pq.write_table(table, tmp_path / "in.parquet")
+    run(tmp_path / "in.parquet", tmp_path / "out.parquet")
+    noisy = pq.read_table(tmp_path / "out.parquet")
+    assert noisy.select(["id", "when", "x"]) == table.select(["id", "when", "x"])
+    assert load_dataset("parquet", data_files=str(tmp_path / "out.parquet"), split="train").num_rows == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("out", ["out.jsonl", "out.parquet"])
+def test_the_number_of_workers_changes_no_byte(tmp_path, out):
+    source = write(tmp_path / "in.jsonl", ROWS)
+    results = []
+    for workers in (1, 2, 3):
+        run(source, tmp_path / out, workers=workers)
+        results.append((tmp_path / out).read_bytes())
+    assert results[0] == results[1] == results[2]
+
+
+BROKEN = []
+
+
+@dataclass(frozen=True, slots=True)
+class Fragile:
+    """Fails on one row for as long as BROKEN says so, and tells what it has seen."""
+
+    name: str = "fragile"
+    version: str = "1"
+
+    def edits(self, text, rng):
+        SEEN.append(text)
+        if text in BROKEN:
+            raise RuntimeError("power cut")
+        return (Edit(0, 0, "so "),)
+
+
+SEEN = []
+
+
+def test_a_run_that_was_cut_short_goes_on(tmp_path):
+    source = write(tmp_path / "in.jsonl", [{"text": f"row {i}"} for i in range(18)])
+    whole, target = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+    perturb_file(source, whole, Noise(Fragile()), progress=False)
+    target.write_text("an older result")
+    BROKEN.append("row 9")
+    with pytest.raises(RuntimeError, match="power cut"):
+        perturb_file(source, target, Noise(Fragile()), progress=False)
+    assert target.read_text() == "an older result"
+    BROKEN.clear()
+    SEEN.clear()
+    summary = perturb_file(source, target, Noise(Fragile()), progress=False)
+    assert SEEN[0] == "row 8"
+    assert target.read_bytes() == whole.read_bytes()
+    assert summary.rows == summary.changed == 18
+    assert not (tmp_path / "out.jsonl.partial").exists()
+
+
+def test_parts_of_another_job_are_not_mixed_in(tmp_path):
+    source = write(tmp_path / "in.jsonl", [{"text": f"row {i}"} for i in range(18)])
+    target = tmp_path / "out.jsonl"
+    BROKEN.append("row 9")
+    with pytest.raises(RuntimeError, match="power cut"):
+        perturb_file(source, target, Noise(Fragile()), progress=False)
+    BROKEN.clear()
+    perturb_file(source, target, Noise(Fragile(version="2")), progress=False)
+    assert {row["operator"] for row in read(target)} == {"Fragile(name='fragile', version='2') seed=0"}
+
+
+SAID = [
+    {"id": "a", "tokens": ["play", "jazz"], "tags": ["O", "B-genre"]},
+    {"id": "b", "tokens": ["play", "jazz"], "tags": ["O"]},
+    {"id": "c", "tokens": [], "tags": []},
+    {"id": "d", "tokens": ["play", "jazz"], "tags": ["O", "U-genre"]},
+    {"id": "e", "tokens": None, "tags": ["O"]},
+    {"id": "f", "tokens": ["jazz", "now"], "tags": ["I-genre", "O"]},
+]
+
+
+def test_bad_rows_stay_and_say_why(tmp_path):
+    source = write(tmp_path / "in.jsonl", SAID)
+    summary = run(source, tmp_path / "out.parquet", column="tokens", tags="tags")
+    rows = read(tmp_path / "out.parquet")
+    assert [row["id"] for row in rows] == list("abcdef")
+    assert [row["unchanged"] for row in rows] == [
+        None,
+        "2 tokens but 1 tags; give one tag per token",
+        "the text is empty",
+        "tag 1 is 'U-genre'; tags are O, B-label or I-label, so convert them to BIO",
+        "tokens or tags are missing; give both",
+        None,
+    ]
+    assert [row["tokens"] for row in rows[1:5]] == [row["tokens"] for row in SAID[1:5]]
+    assert (rows[5]["clean_tags"], rows[5]["tags"][:2]) == (["I-genre", "O"], ["I-genre", "O"])
+    assert (summary.rows, summary.changed) == (6, 2)
+
+
+def test_tokens_in_csv_stand_with_spaces(tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text("id,tokens,tags\n1,play jazz,O B-genre\n2,stop,O\n", encoding="utf-8")
+    run(source, tmp_path / "out.csv", column="tokens", tags="tags")
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        first, _ = csv.DictReader(file)
+    assert first["clean_tokens"] == "play jazz"
+    assert first["tokens"].startswith("play jazz ")
+    assert first["tags"].split()[:2] == ["O", "B-genre"]
+    assert len(first["tags"].split()) == len(first["tokens"].split())
+
+
+def test_a_folder_that_load_dataset_reads(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for split in ("train", "test"):
+        Dataset.from_list(ROWS).to_parquet(folder / f"{split}.parquet")
+    with pytest.raises(ValueError, match=r"has the splits train, test; name one$"):
+        run(folder, tmp_path / "out.jsonl")
+    summary = run(folder, tmp_path / "out.jsonl", split="test")
+    assert summary.rows == 23
+
+
+def test_several_columns(tmp_path):
+    source = write(tmp_path / "in.jsonl", [{"id": 1, "a": "play jazz", "b": "stop it"}])
+    run(source, tmp_path / "out.parquet", column=("a", "b"))
+    (row,) = read(tmp_path / "out.parquet")
+    for column in ("a", "b"):
+        assert apply(row[f"clean_{column}"], [tuple(edit.values()) for edit in row["edits"][column]]) == row[column]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ('{"text": "a"}\n{"text": \n', r"^line 2 is no JSON"),
+        ('{"text": "a"}\n["b"]\n', r"^line 2 holds list, not an object; give one object per line$"),
+        ('{"words": "a"}\n', r"^no column is called 'text'; .*in.jsonl has words$"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path, content, sentence):
+    source = tmp_path / "in.jsonl"
+    source.write_text(content)
+    with pytest.raises((ValueError, LookupError), match=sentence):
+        run(source, tmp_path / "out.jsonl", key=None)
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_other_mistakes_are_named(tmp_path):
+    source = write(tmp_path / "in.jsonl", ROWS)
+    with pytest.raises(ValueError, match=r"is both source and target; write to another file$"):
+        run(source, source)
+    with pytest.raises(ValueError, match=r"^out.xlsx has no known format; name it \*.jsonl, "):
+        run(source, tmp_path / "out.xlsx")
+    with pytest.raises(FileNotFoundError, match=r"^there is no file .*absent.csv; check its name$"):
+        run(tmp_path / "absent.csv", tmp_path / "out.csv")
+    with pytest.raises(ValueError, match=r"^workers is 0; give 1 or more$"):
+        run(source, tmp_path / "out.csv", workers=0)
+    wide = tmp_path / "in.csv"
+    wide.write_text("id,text\n1,a,b\n")
+    with pytest.raises(ValueError, match=r"^row 1 has more cells than the header"):
+        run(wide, tmp_path / "out.csv")
+
+
+def test_half_a_surrogate_passes_through(tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": 1, "text": "bad \\ud83d half"}\n')
+    run(source, tmp_path / "out.jsonl")
+    assert read(tmp_path / "out.jsonl")[0]["clean_text"] == "bad \ud83d half"
+
+
+def test_an_empty_file_gives_an_empty_file(tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text("id,text\n")
+    assert run(source, tmp_path / "out.csv").rows == 0
+    assert (tmp_path / "out.csv").read_text() == "id,text,clean_text,edits,operator,unchanged\n"

@@ -1,0 +1,184 @@
+"""What is typed could have been typed by a person; a pure function of text, seed and key."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import fields, replace
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lapsus.perturbations.core import Operator, apply, perturb, perturb_batch
+from lapsus.perturbations.engines import engines
+from lapsus.perturbations.zh_keyboard import LONGEST, UNITS, Typist, ZhKeyboard, annotators, is_prose, retyped
+
+PEOPLE = [ZhKeyboard.annotator(n) for n in (1, 2, 3)]
+QUESTION = "花呗怎么不能提额了"
+PROSE = "新华社北京7月26日电（记者 王立）“各部门要尽力防止病毒在社区进一步扩散。”"
+texts = st.text(st.sampled_from("花呗怎么不能提额了的是我们支付宝还款abc12，。“”、 國👍"), max_size=40)
+PERFECT = Typist(**{f.name: 0.0 for f in fields(Typist)} | {
+    "glance": 1.0, "compose": 1.0, "miss": 1.0, "marks": (0.0, 0.0, 0.0), "quotes": (0.0, 0.0), "ime": 0,
+})  # fmt: skip
+
+
+def reached(text, typist, expected, tries=3000):
+    """Say whether this typist can come to type `expected`."""
+    return any(apply(text, retyped(text, typist, Random(n))) == expected for n in range(tries))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "habits"),
+    [
+        ("提额", "贴", {"join": 1.0, "glance": 0.0, "compose": 0.0, "first": 1.0}),  # tie: the first candidate
+        ("里程", "历程", {"glance": 0.0}),  # licheng: the first candidate
+        ("要尽力", "药剂量", {"join": 1.0, "abbreviate": 1.0, "glance": 0.0, "drift": 0.5}),  # yjl
+        ("第二", "地热", {"join": 1.0, "slip": 1.0, "miss": 0.0, "swap": 1.0}),  # dier typed dire
+    ],
+    ids=["tie", "licheng", "yjl", "dire"],
+)
+def test_the_errors_of_readins_tables_1_and_4_have_a_path(text, expected, habits):
+    assert reached(text, replace(PERFECT, **habits), expected)
+    assert not reached(text, PERFECT, expected, tries=20)
+
+
+def test_a_perfect_typist_changes_nothing():
+    for text in (QUESTION, PROSE, "2020-07-26 05:03 来源"):
+        assert retyped(text, PERFECT, Random(1)) == []
+
+
+def test_people_err_about_as_much_as_readins_annotators():
+    changed = [
+        sum(apply(QUESTION, perturb(person, QUESTION, key=str(n))) != QUESTION for n in range(300)) / 300
+        for person in PEOPLE
+    ]
+    assert all(0.6 < share < 0.98 for share in changed)
+
+
+def test_protocol():
+    assert isinstance(UNITS[0], Operator)
+    assert [unit.name for unit in UNITS] == ["zh_keyboard"]
+    assert eval(repr(PEOPLE[1]), {"ZhKeyboard": ZhKeyboard}) == PEOPLE[1]  # noqa: S307 - our own repr
+
+
+class OnlyRandom(Random):
+    """A stream that gives nothing but `random()`."""
+
+    def getrandbits(self, k):
+        raise AssertionError("getrandbits was drawn")
+
+    randrange = choice = shuffle = sample = gauss = getrandbits
+
+
+@given(texts, st.integers(0, 99), st.sampled_from(PEOPLE))
+def test_edits_are_sorted_apart_and_change_something(text, seed, person):
+    edits = list(person.edits(text, OnlyRandom(seed)))
+    noisy = apply(text, edits)
+    assert (noisy != text) == bool(edits)
+    assert all(text[start:end] != new for start, end, new in edits)
+    assert all(a.end <= b.start for a, b in zip(edits, edits[1:], strict=False))
+    assert edits == list(person.edits(text, Random(seed)))
+
+
+@given(texts, st.floats(0, 3), st.floats(0, 3), st.integers(0, 99))
+def test_a_higher_rate_only_adds_edits(text, one, other, seed):
+    low, high = sorted((one, other))
+    few = perturb(ZhKeyboard(rate=low), text, seed=seed)
+    many = perturb(ZhKeyboard(rate=high), text, seed=seed)
+    assert set(few) <= set(many)
+    assert not perturb(ZhKeyboard(rate=0), text, seed=seed)
+
+
+@given(st.lists(texts, max_size=6), st.integers(0, 9))
+def test_neither_batch_nor_order_changes_anything(sentences, seed):
+    keys = [f"row-{n}" for n in range(len(sentences))]
+    together = perturb_batch(PEOPLE[0], sentences, seed=seed, keys=keys)
+    assert together[::-1] == perturb_batch(PEOPLE[0], sentences[::-1], seed=seed, keys=keys[::-1])
+
+
+def test_annotators_differ_on_the_same_key():
+    typed = {apply(PROSE * 3, perturb(person, PROSE * 3, key="row-1")) for person in PEOPLE}
+    assert len(typed) == 3
+
+
+def test_what_was_picked_once_is_picked_again():
+    habit = replace(PERFECT, glance=0.5)
+    text = "里程，里程，里程"
+    assert {apply(text, retyped(text, habit, Random(n))) for n in range(40)} == {text, "历程，历程，历程"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "國際標準資訊",
+        "Wi-Fi连不上",
+        "https://example.org/a?b=1",
+        "👍🏽👨‍👩‍👧",
+        "𠀀龘\ud800",
+        "12.5%",
+        "\n\t",
+        "。",
+        "ｆｕｌｌ",
+        "й",
+        "한국어",
+        "まで",
+        "還是还是",
+    ],
+)
+@pytest.mark.parametrize("person", PEOPLE, ids=["1", "2", "3"])
+def test_bad_input_is_handled(person, text):
+    for n in range(30):
+        noisy = apply(text, perturb(person, text, key=str(n)))
+        assert isinstance(noisy, str)
+        assert len(noisy) <= 3 * len(text) + 6
+
+
+def test_what_cannot_be_typed_is_left_and_said():
+    person = PEOPLE[0]
+    assert perturb(person, "國際標準") == ()
+    assert "國 際" in person.untouched("國際標準")
+    assert person.untouched(QUESTION) == person.untouched("") == ""
+
+
+@pytest.mark.slow
+def test_a_million_characters_take_bounded_time():
+    text = "花呗怎么不能提额了，" * 100_000
+    start = time.process_time()
+    edits = perturb(PEOPLE[0], text)
+    assert time.process_time() - start < 20
+    assert edits
+    assert max(edit.end for edit in edits) <= LONGEST
+    assert f"the first {LONGEST} characters" in PEOPLE[0].untouched(text)
+
+
+@pytest.mark.parametrize("name", [engine.name for engine in engines() if engine.available])
+def test_a_real_input_method_can_stand_in(name):
+    person = ZhKeyboard(2, engine=name)
+    typed = {apply(QUESTION, perturb(person, QUESTION, key=str(n))) for n in range(30)}
+    assert len(typed) > 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"who": 4}, "who is 4; choose one of 1, 2, 3"),
+        ({"rate": -1}, "rate is -1; give a number from 0 to 10"),
+        ({"engine": "sogou"}, "'sogou' is unknown"),
+    ],
+)
+def test_errors_name_the_value_and_the_cure(arguments, message):
+    with pytest.raises((ValueError, LookupError), match=message):
+        ZhKeyboard(**arguments)
+
+
+def test_registers():
+    assert not is_prose(QUESTION)
+    assert is_prose(PROSE)
+    assert set(annotators()) == {1, 2, 3}
+
+
+settings.register_profile("zh", deadline=None)
+settings.load_profile("zh")
