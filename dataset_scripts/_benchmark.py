@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from array import array
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import datasets
+import numpy as np
 from datasets import BuilderConfig, Features, SplitGenerator
 
-from lapsus.dataset_scripts._source import Source, open_source
+from lapsus.dataset_scripts._source import MissingFileError, Source, open_files, open_source, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
 
 # The edits of a noisy row, as `lapsus.perturbations.Noise` records them: each replaces [start, end) of the clean text.
 # A row with noise in several columns has {column: EDITS}.
@@ -40,7 +43,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     TASK_IDS: ClassVar[tuple[str, ...]] = ()
     TAGS: ClassVar[tuple[str, ...]] = ()
     ANNOTATIONS: ClassVar[str] = "expert-generated"
-    URL: ClassVar[str | None] = None  # the official file, when it can be fetched
+    URL: ClassVar[str | tuple[str, ...] | None] = None  # the official file or files, when they can be fetched
     WHERE: ClassVar[str] = ""  # where a person gets it otherwise, as the end of a sentence
     ROWS: ClassVar[Mapping[str, Mapping[str, int | None]]]  # config -> split -> official number of rows
     NOISY: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # clean column -> path of its noisy twin, where not X / clean_X
@@ -83,11 +86,56 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
         if self.source is None:
             if self.URL is None:
                 raise FileNotFoundError(f"{self.NAME} cannot be downloaded by a program; get it from {self.WHERE}")
-            self.source = open_source(Path(dl_manager.download(self.URL)))
-        return [SplitGenerator(name=split, gen_kwargs={"split": split}) for split in self.ROWS[self.config.name]]
+            urls = (self.URL,) if isinstance(self.URL, str) else self.URL
+            if dl_manager.is_streaming:  # hashes and ids need whole files
+                dl_manager = datasets.DownloadManager(dataset_name=self.NAME)
+            try:
+                paths = dl_manager.download(list(urls))
+            except (OSError, datasets.exceptions.DatasetsError) as error:
+                raise ConnectionError(
+                    f"{self.NAME} could not be downloaded ({error}); get it from {self.WHERE} and name its folder"
+                ) from error
+            self.source = open_files(
+                {url.partition("://")[2]: Path(path) for url, path in zip(urls, paths, strict=True)}
+            )
+            self.info.features = self.columns(self.config.name)  # labels may be those of the source
+        splits = self.ROWS[self.config.name]
+        there = [split for split in splits if len(splits) == 1 or self._has(split)]
+        return [SplitGenerator(name=split, gen_kwargs={"split": split}) for split in there or splits]
 
-    def _generate_examples(self, split: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _has(self, split: str) -> bool:
+        """Tell whether the source has the files of a split; what else may be wrong shows when its rows are built."""
+        with suppress(Exception):
+            try:
+                with closing(self._generate_examples(split)) as examples:
+                    next(examples, None)
+            except MissingFileError:
+                return False
+        return True
+
+    def _generate_examples(self, split: str) -> Generator[tuple[str, dict[str, Any]], None, None]:
         if self.source is None:
             raise RuntimeError("_split_generators opens the source; call download_and_prepare()")
-        for row in self.rows(self.source, self.config.name, split):
+        source, config = self.source, self.config.name
+        hashes = array("q")  # datasets accepts ids that repeat, and the ids of a large split take much memory
+        for row in self.rows(source, config, split):
+            hashes.append(hash(row["id"]))
             yield row["id"], row
+        seen = np.sort(np.frombuffer(hashes, dtype=np.int64))
+        repeated = set(seen[1:][seen[1:] == seen[:-1]].tolist())
+        if repeated:
+            suspects = [row["id"] for row in self.rows(source, config, split) if hash(row["id"]) in repeated]
+            twice = next((name for name in suspects if suspects.count(name) > 1), None)
+            if twice is not None:
+                raise ValueError(f"id {twice!r} occurs more than once in {config}/{split}; mend the source")
+
+
+def label_of(names: Mapping[str, str], value: Any, where: str) -> str:
+    """Return the name of a label as the source writes it, or say which labels there are.
+
+    >>> label_of({"0": "different", "1": "paraphrase"}, "1", "dev.json row 3")
+    'paraphrase'
+    """
+    if str(value) not in names:
+        raise ValueError(f"{where} has the label {value!r}, which is none of {shown(names)}; mend the source")
+    return names[str(value)]

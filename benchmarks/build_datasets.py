@@ -1,0 +1,131 @@
+"""How long the benchmarks take to build from the real files, and how much memory a large source takes.
+
+    python benchmarks/build_datasets.py ../shared/data
+    python benchmarks/build_datasets.py --rows 2000000
+
+Each build is a process of its own, whose peak memory is what the system counted for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SOURCES = {
+    "readin-afqmc": "readin",
+    "readin-cmrc2018": "cmrc2018",
+    "readin-cspider": "cspider",
+    "readin-wmt2021": "readin",
+    "readin-afqmc-sim": "afqmc",
+    "readin-cmrc2018-sim": "cmrc2018",
+    "readin-cspider-sim": "cspider",
+    "readin-wmt2021-sim": "wmt21",
+    "rte": "rte",
+    "nature-atis": "nature_slu/atis",
+    "nature-snips": "nature_slu/snips",
+    "nature-nlued": "nlued",
+    "dialect-zh": "frmt",
+    "dialect-pt": "frmt",
+    "dialect-en": None,
+    "dialect-en-demszky": "demszky",
+    "slurp-asr": "slurp",
+    "noiseqa": "noiseqa",
+    "zh-asr-slu": "zh_asr_slu",
+}
+
+
+def build(name: str, source: str | None, clean_only: bool) -> None:
+    """Build one benchmark and print its rows, seconds and peak memory as JSON."""
+    from lapsus.dataset_scripts import benchmarks
+    from lapsus.publish import publish
+
+    start, worked = time.perf_counter(), time.process_time()
+    benchmark = benchmarks()[name]
+    if clean_only:
+        default = next(iter(benchmark.ROWS))
+        benchmark.ROWS = {default: benchmark.ROWS[default]}
+    with tempfile.TemporaryDirectory() as out:
+        built = publish(benchmark, Path(out) / name, source=Path(source) if source else None, allow_partial=True)
+    print(
+        json.dumps(
+            {
+                "rows": sum(sum(splits.values()) for splits in built.rows.values()),
+                "seconds": round(time.perf_counter() - start, 1),
+                "processor": round(time.process_time() - worked, 1),
+                "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+            }
+        )
+    )
+
+
+def measured(name: str, source: Path | None, *flags: str) -> dict[str, float]:
+    """Run `build` in a process of its own."""
+    command = [sys.executable, __file__, "--build", name, *flags, *([str(source)] if source else [])]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    measures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return measures
+
+
+def shown(found: dict[str, float]) -> tuple[float, float, float]:
+    """Return what the tables show: on a busy machine only the second number means anything for speed."""
+    return found["seconds"], found["processor"], found["megabytes"]
+
+
+def synthetic(rows: int) -> None:
+    """Build AFQMC from training files of growing size and print the peak memory of each."""
+    print("| training rows | seconds | processor seconds | rows per processor second | peak MB |")
+    print("| --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as folder:
+        for number in (1000, rows // 4, rows):
+            source = Path(folder) / str(number)
+            source.mkdir()
+            for name, count in (("train", number), ("dev", 10), ("test_clean", 10)):
+                with (source / f"{name}.json").open("w", encoding="utf-8") as file:
+                    for row in range(count):
+                        pair = {
+                            "sentence1": f"第{row}个包裹什么时候到",
+                            "sentence2": f"{row}号快递几点送来",
+                            "label": "1",
+                        }
+                        file.write(json.dumps(pair, ensure_ascii=False) + "\n")
+            found = measured("readin-afqmc", source, "--clean-only")
+            speed = found["rows"] / found["processor"]
+            print(
+                f"| {number:,} | {shown(found)[0]} | {shown(found)[1]} | {speed:,.0f} | {shown(found)[2]} |", flush=True
+            )
+
+
+def real(data: Path) -> None:
+    """Build every benchmark from the real files and print a table."""
+    print("| dataset | rows | seconds | processor seconds | peak MB |\n| --- | --- | --- | --- | --- |")
+    seconds = processor = 0.0
+    for name, folder in SOURCES.items():
+        found = measured(name, data / folder if folder else None)
+        seconds, processor = seconds + found["seconds"], processor + found["processor"]
+        print(f"| {name} | {found['rows']:,} | {' | '.join(map(str, shown(found)))} |", flush=True)
+    print(f"| all | | {seconds:.1f} | {processor:.1f} | |")
+    print(f"\nload average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="?", help="folder with the real files")
+    parser.add_argument("--rows", type=int, help="rows of a synthetic source to build instead")
+    parser.add_argument("--build", help=argparse.SUPPRESS)
+    parser.add_argument("--clean-only", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.build:
+        build(given.build, given.data, given.clean_only)
+    elif given.rows:
+        synthetic(given.rows)
+    elif given.data:
+        real(Path(given.data))
+    else:
+        parser.error("name the folder with the real files, or a number of --rows")

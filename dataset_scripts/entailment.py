@@ -1,0 +1,169 @@
+"""Recognising textual entailment: the RTE1-3 challenges, and P̂aRTE, which puts their test pairs in other words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from datasets import ClassLabel, Features, Value
+
+from lapsus.dataset_scripts._benchmark import Benchmark, label_of
+from lapsus.dataset_scripts._source import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lapsus.dataset_scripts._source import Source
+
+TEXT = Value("string")
+LABEL = ClassLabel(names=["not_entailed", "entailed"])
+LABELS = (
+    dict.fromkeys(("true", "yes", "1", "entailed", "entailment"), "entailed")
+    | dict.fromkeys(("false", "no", "0", "not_entailed", "not-entailed", "not entailed"), "not_entailed")
+    | dict.fromkeys(("not_entailment", "not-entailment"), "not_entailed")
+)
+TASK = ClassLabel(names=["CD", "IE", "IR", "MT", "PP", "QA", "RC", "SUM"])
+TASKS = {name: name for name in TASK.names}
+SPLITS = {"validation": "dev", "test": "test"}
+
+
+class Rte(Benchmark):
+    """Whether a short text entails a sentence: the first three PASCAL challenges."""
+
+    NAME = "rte"
+    TITLE = "RTE1-3"
+    LANGUAGES = ("en",)
+    LICENSE = None
+    TASKS = ("text-classification",)
+    TASK_IDS = ("natural-language-inference",)
+    URL = "https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora/rte.zip"
+    WHERE = "the NLTK data package `rte`"
+    ROWS = {
+        "rte1": {"validation": 567, "test": 800},
+        "rte2": {"validation": 800, "test": 800},
+        "rte3": {"validation": 800, "test": 800},
+    }
+
+    def columns(self, config: str) -> Features:
+        """Return the features of a config."""
+        return Features({"id": TEXT, "premise": TEXT, "hypothesis": TEXT, "label": LABEL, "task": TASK})
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+        """Yield the pairs of a split; RTE1 calls the label `value`, the others `entailment`."""
+        name = source.find(f"{config}_{SPLITS[split]}.xml")
+        for pair in source.xml(name).iter("pair"):
+            where = f"{name} pair {pair.get('id')!r}"
+            texts = [(pair.findtext(tag) or "").strip() for tag in ("t", "h")]
+            if pair.get("id") is None or not all(texts):
+                raise ValueError(f"{where} lacks its id, text or hypothesis; get the file again")
+            yield {
+                "id": pair.get("id"),
+                "premise": texts[0],
+                "hypothesis": texts[1],
+                "label": label_of(LABELS, str(pair.get("value") or pair.get("entailment")).lower(), where),
+                "task": label_of(TASKS, pair.get("task"), where),
+            }
+
+
+class Parte(Benchmark):
+    """RTE test pairs with the premise, the hypothesis or both rewritten, and the same label.
+
+    The file is a table with a header (CSV or TSV) or has one JSON object per line. Each column is looked up under the
+    names in `COLUMNS`, whatever their case and whether they are joined by `_`, `-` or a space.
+    """
+
+    NAME = "parte"
+    TITLE = "P̂aRTE"
+    LANGUAGES = ("en",)
+    LICENSE = None
+    TASKS = ("text-classification",)
+    TASK_IDS = ("natural-language-inference",)
+    TAGS = ("paraphrase",)
+    ANNOTATIONS = "crowdsourced"
+    URL = "https://dataverse.harvard.edu/api/access/dataset/:persistentId/?persistentId=doi:10.7910/DVN/HLMI23"
+    WHERE = "https://doi.org/10.7910/DVN/HLMI23"
+    ROWS = {
+        "default": {"test": 1126},
+        "premise": {"test": 402},
+        "hypothesis": {"test": 602},
+        "both": {"test": 122},
+    }
+    COLUMNS = {
+        "original_premise": ("original_premise", "premise_original", "orig_premise", "p", "premise"),
+        "original_hypothesis": ("original_hypothesis", "hypothesis_original", "orig_hypothesis", "h", "hypothesis"),
+        "premise": ("paraphrased_premise", "premise_paraphrase", "para_premise", "p'", "premise"),
+        "hypothesis": ("paraphrased_hypothesis", "hypothesis_paraphrase", "para_hypothesis", "h'", "hypothesis"),
+        "label": ("label", "gold_label", "gold", "entailment", "value"),
+        "task": ("task", "source_task", "rte_task"),
+        "rte": ("rte", "rte_number", "challenge", "source", "dataset"),
+    }
+    ID = ("id", "pair_id", "index")
+    ORIGINAL_ID = ("original_id", "rte_id", "original_pair_id")
+
+    def columns(self, config: str) -> Features:
+        """Return the features of a config."""
+        return Features(
+            {
+                "id": TEXT,
+                "premise": TEXT,
+                "hypothesis": TEXT,
+                "original_premise": TEXT,
+                "original_hypothesis": TEXT,
+                "label": LABEL,
+                "rewritten": ClassLabel(names=["premise", "hypothesis", "both"]),
+                "task": TASK,
+                "rte": ClassLabel(names=["rte1", "rte2", "rte3"]),
+                "original_id": TEXT,
+            }
+        )
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+        """Yield the pairs with the wanted side rewritten."""
+        for row in self.pairs(source):
+            if config in {"default", row["rewritten"]}:
+                yield row
+
+    def pairs(self, source: Source) -> Iterator[dict[str, Any]]:
+        """Yield all pairs; a side that is empty or equal to its original was not rewritten."""
+        name = source.find(*(f"{stem}{end}" for stem in ("*parte*", "*") for end in (".jsonl", ".csv", ".tsv", ".tab")))
+        tabular = name.endswith((".csv", ".tsv", ".tab"))
+        originals: dict[tuple[str, str], str] = {}
+        for number, raw in enumerate(source.table(name) if tabular else source.json_lines(name), start=1):
+            where = f"{name} row {number}"
+            found = {plain(column): value for column, value in raw.items()}
+            row = {column: self.lookup(found, aliases, name) for column, aliases in self.COLUMNS.items()}
+            both = row["original_premise"], row["original_hypothesis"]
+            row["premise"], row["hypothesis"] = row["premise"] or both[0], row["hypothesis"] or both[1]
+            sides = tuple(new != old for new, old in zip((row["premise"], row["hypothesis"]), both, strict=True))
+            if not any(sides):
+                raise ValueError(f"{where} rewrites neither side; name the file with the paraphrased pairs")
+            originals.setdefault(both, str(len(originals)))
+            yield row | {
+                "id": first(found, self.ID) or str(number - 1),
+                "label": label_of(LABELS, row["label"].lower(), where),
+                "rewritten": "both" if all(sides) else "premise" if sides[0] else "hypothesis",
+                "task": label_of(TASKS, row["task"].upper(), where),
+                "rte": f"rte{label_of({digit: digit for digit in '123'}, row['rte'][-1:], where)}",
+                "original_id": first(found, self.ORIGINAL_ID) or originals[both],
+            }
+
+    def lookup(self, found: Mapping[str, Any], aliases: tuple[str, ...], name: str) -> str:
+        """Return the value of the first alias that is a column, or name the columns there are."""
+        for alias in aliases:
+            if alias in found:
+                return str(found[alias] if found[alias] is not None else "").strip()
+        others = shown(aliases[1:])
+        raise ValueError(f"{name} has no column {aliases[0]!r} (or {others}); its columns are {shown(found)}")
+
+
+def plain(column: str) -> str:
+    """Return a column name as it is looked up.
+
+    >>> plain(" Original Premise")
+    'original_premise'
+    """
+    return column.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def first(found: Mapping[str, Any], aliases: tuple[str, ...]) -> str | None:
+    """Return the first alias that has a value."""
+    return next((str(found[alias]) for alias in aliases if found.get(alias) not in {None, ""}), None)

@@ -1,0 +1,229 @@
+"""NATURE: utterances to assistants with intents and slots, as they are and as people alter them.
+
+ATIS and SNIPS are read in the layout that the paper's models train on: one `token tag` per line, the intent on the
+last line of an utterance, a blank line between. NLU-ED is read from its official CSV, or from its
+cross-validation folds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from contextlib import suppress
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from datasets import ClassLabel, Features, List, Value
+
+from lapsus.dataset_scripts._benchmark import Benchmark
+from lapsus.dataset_scripts._source import MissingFileError
+from lapsus.dataset_scripts._tracks import noisy_rows
+from lapsus.perturbations import OPERATORS, Noise
+from lapsus.perturbations.english import NATURE, UNITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lapsus.dataset_scripts._source import Source
+
+Row = dict[str, Any]
+
+TEXT = Value("string")
+FILES = {"train": "train", "validation": "dev", "test": "test"}
+
+
+def official(train: int, validation: int, test: int) -> dict[str, dict[str, int]]:
+    """Return the rows of all configs: the original, and the test utterances under each operator and each mixture."""
+    altered = {operator.name: {"test": test} for operator in (*NATURE, *UNITS)}
+    return {"original": {"train": train, "validation": validation, "test": test}, **altered}
+
+
+class Nature(Benchmark):
+    """An SLU benchmark: utterances with one tag per token (IOB2) and an intent."""
+
+    LANGUAGES = ("en",)
+    TASKS = ("token-classification", "text-classification")
+    TASK_IDS = ("intent-classification",)
+    TAGS = ("nature", "spoken-language-understanding", "slot-filling")
+
+    def columns(self, config: str) -> Features:
+        """Return the features of a config; labels are those of all splits of the source, in alphabetical order."""
+        tag: Any = TEXT
+        intent: Any = TEXT
+        if self.source:  # else they are not known yet
+            tags, intents = labels(self.utterances, self.source)
+            tag, intent = ClassLabel(names=list(tags)), ClassLabel(names=list(intents))
+        clean = Features({"id": TEXT, "tokens": List(TEXT), "tags": List(tag), "intent": intent})
+        return clean if config == "original" else self.noise(config).features(clean)
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
+        """Yield the utterances of a split, in the configs of operators altered by them."""
+        clean = self.utterances(source, split)
+        return clean if config == "original" else noisy_rows(self.noise(config), clean)
+
+    @staticmethod
+    def noise(operator: str) -> Noise:
+        """Return what alters the utterances of an operator's config."""
+        return Noise(OPERATORS[operator], column="tokens", tags="tags", key="id")
+
+    @classmethod
+    def utterances(cls, source: Source, split: str) -> Iterator[Row]:
+        """Yield the utterances of a split with id, tokens, tags and intent."""
+        raise NotImplementedError
+
+
+@lru_cache(maxsize=8)  # each config of a benchmark is a builder of its own
+def labels(
+    utterances: Callable[[Source, str], Iterator[Row]], source: Source
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tags of all splits that are there, `O` first, and the intents."""
+    tags: set[str] = set()
+    intents: set[str] = set()
+    for split in FILES:
+        with suppress(MissingFileError):
+            for row in utterances(source, split):
+                tags.update(row["tags"])
+                intents.add(row["intent"])
+    return ("O", *sorted(tags - {"O"})), tuple(sorted(intents))
+
+
+class TaggedLines(Nature):
+    """A benchmark in lines of `token tag`."""
+
+    WORDS: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def utterances(cls, source: Source, split: str) -> Iterator[Row]:
+        """Yield the utterances of a split, known by their number."""
+        name = source.within(*cls.WORDS).find(f"{FILES[split]}.txt", f"{FILES[split]}.tsv")
+        tokens: list[str] = []
+        tags: list[str] = []
+        number, intent = 0, ""
+        for line_number, line in enumerate(chain(source.lines(name), [""]), start=1):
+            fields = line.split()
+            if len(fields) == 2 and not intent:
+                tokens.append(fields[0])
+                if fields[1] != "O" and not fields[1].startswith(("B-", "I-")):
+                    raise ValueError(f"{name} line {line_number} has the tag {fields[1]!r}, which is none of O, B-, I-")
+                tags.append(fields[1])
+            elif len(fields) == 1 and tokens and not intent:
+                intent = fields[0]
+            elif not fields and intent:
+                yield {"id": str(number), "tokens": tokens, "tags": tags, "intent": intent}
+                tokens, tags, intent = [], [], ""
+                number += 1
+            elif fields or tokens:
+                raise ValueError(f"{name} line {line_number} is {line!r}, and no `token tag`, intent or end; mend it")
+
+
+class NatureAtis(TaggedLines):
+    """Questions about flights."""
+
+    NAME = "nature-atis"
+    TITLE = "NATURE ATIS"
+    LICENSE = None
+    WHERE = (
+        "the LDC (LDC93S5, LDC94S19, LDC95S26) in the `token tag` layout of "
+        "https://github.com/LeePleased/StackPropagation-SLU"
+    )
+    ROWS = official(train=4_478, validation=500, test=893)
+    WORDS = ("atis",)
+
+
+class NatureSnips(TaggedLines):
+    """Commands to a voice assistant."""
+
+    NAME = "nature-snips"
+    TITLE = "NATURE SNIPS"
+    LICENSE = None
+    URL = tuple(
+        f"https://raw.githubusercontent.com/LeePleased/StackPropagation-SLU/master/data/snips/{part}.txt"
+        for part in FILES.values()
+    )
+    WHERE = "https://github.com/LeePleased/StackPropagation-SLU"
+    ROWS = official(train=13_084, validation=700, test=700)
+    WORDS = ("snips",)
+
+
+class NatureNlued(Nature):
+    """Requests to a home robot, with slots marked in the annotated answers.
+
+    The split of the paper is not published. Here the utterances are put in the order of a hash of their ids, and the
+    paper's shares are cut from it: the first 2,544 of 25,716 test, the next 2,544 validate, the rest trains.
+    """
+
+    NAME = "nature-nlued"
+    TITLE = "NATURE NLU-ED"
+    LICENSE = "cc-by-4.0"
+    LICENSE_LINK = "https://github.com/xliuhw/NLU-Evaluation-Data"
+    ANNOTATIONS = "crowdsourced"
+    URL = (
+        "https://raw.githubusercontent.com/xliuhw/NLU-Evaluation-Data/master/"
+        "AnnotatedData/NLU-Data-Home-Domain-Annotated-All.csv"
+    )
+    WHERE = "https://github.com/xliuhw/NLU-Evaluation-Data"
+    ROWS = official(train=20_628, validation=2_544, test=2_544)
+
+    @classmethod
+    def utterances(cls, source: Source, split: str) -> Iterator[Row]:
+        """Yield the utterances of a split, in the order of the source."""
+        rows = everything(source)
+        shuffled = sorted(range(len(rows)), key=lambda place: hashlib.sha256(rows[place]["id"].encode()).digest())
+        share = round(len(rows) * 2_544 / 25_716)
+        chosen = {"test": shuffled[:share], "validation": shuffled[share : 2 * share], "train": shuffled[2 * share :]}
+        for place in sorted(chosen[split]):
+            yield rows[place]
+
+
+@lru_cache(maxsize=2)  # likewise
+def everything(source: Source) -> tuple[Row, ...]:
+    """Return all utterances of NLU-ED: of the CSV (separated by `;`), or of the test folds, each once."""
+    return tuple(nlued_rows(source))
+
+
+def nlued_rows(source: Source) -> Iterator[Row]:
+    """Yield all utterances of NLU-ED."""
+    official = source.match("*Annotated-All.csv")
+    keys = ("answerid", "scenario", "intent", "answer_annotation")
+    seen: dict[str, int] = {}
+    folds: set[tuple[str, ...]] = set()
+    raw = source.table(official[0], *keys) if official else source.json_lines(source.find("*.jsonl"), *keys)
+    for row in raw:
+        fields = tuple(str(row[key]) for key in keys)
+        if not official:  # folds may overlap; rows of the CSV never stand for each other
+            if fields in folds:
+                continue
+            folds.add(fields)
+        name = f"{row['scenario']}_{row['intent']}-{row['answerid']}"
+        seen[name] = seen.get(name, 0) + 1
+        tokens, tags = marked(str(row["answer_annotation"]), f"{source.path.name} answer {row['answerid']!r}")
+        yield {
+            "id": name if seen[name] == 1 else f"{name}-{seen[name]}",
+            "tokens": tokens,
+            "tags": tags,
+            "intent": f"{row['scenario']}_{row['intent']}",
+        }
+
+
+MARK = re.compile(r"\[\s*([^\[\]:]+?)\s*:\s*([^\[\]]*?)\s*\]")
+
+
+def marked(text: str, where: str) -> tuple[list[str], list[str]]:
+    """Return the tokens and tags of an answer with its slots in brackets.
+
+    >>> marked("wake me [date : next friday]", "here")
+    (['wake', 'me', 'next', 'friday'], ['O', 'O', 'B-date', 'I-date'])
+    """
+    tokens: list[str] = []
+    tags: list[str] = []
+    place = 0
+    for slot in [*MARK.finditer(text), None]:
+        plain = text[place : slot.start() if slot else len(text)]
+        if "[" in plain or "]" in plain:
+            raise ValueError(f"{where} has a bracket that marks no slot: {text!r}; mend it")
+        for words, tag in ((plain.split(), None), (slot[2].split() if slot else [], slot[1] if slot else None)):
+            tokens += words
+            tags += ["O" if tag is None else f"{'I' if number else 'B'}-{tag}" for number in range(len(words))]
+        place = slot.end() if slot else place
+    return tokens, tags

@@ -1,0 +1,353 @@
+"""READIN: four Chinese tasks, each typed and spoken by three people per example.
+
+The archive of the authors has the folders clean, keyboard and speech; their code reads `test_clean`,
+`test_noisy_keyboard_1` … `3` and `test_noisy_asr_1` … `3`, as `<name>.json` or `<name>/test.json`. Both layouts are
+read here. So are the public files that the tasks come from: they give the test split of `clean`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from datasets import ClassLabel, Features, List, Translation, Value
+
+from lapsus.dataset_scripts._benchmark import Benchmark, label_of
+from lapsus.dataset_scripts._source import MissingFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lapsus.dataset_scripts._source import Source
+
+Row = dict[str, Any]
+
+TEXT = Value("string")
+ANNOTATIONS = List({"annotator": Value("int8"), "text": TEXT})
+ANNOTATORS = (1, 2, 3)
+TRACKS = {"keyboard": ("keyboard_", ""), "speech": ("asr_", "speech_")}  # with the words of the file names
+PARTS = {"train": "train", "validation": "dev"}
+
+
+def official(clean: Mapping[str, int], speech: int | None) -> dict[str, dict[str, int | None]]:
+    """Return the rows of all configs of a task."""
+    configs: dict[str, dict[str, int | None]] = {"clean": dict(clean)}
+    for track, test in (("keyboard", clean["test"]), ("speech", speech)):
+        for name in [*(f"{track}.{annotator}" for annotator in ANNOTATORS), track]:
+            configs[name] = {"test": test}
+    return configs
+
+
+class Readin(Benchmark):
+    """A task of READIN: what its clean rows are, and which of their fields were annotated."""
+
+    WORDS: ClassVar[tuple[str, ...]]  # what the paths of the task have in them
+    PUBLIC: ClassVar[tuple[str, ...]]  # the public file that the test split comes from
+    FIELDS: ClassVar[tuple[str, ...]]  # what was typed and spoken
+    CLEAN: ClassVar[Features]
+    NUMBERED: ClassVar[bool] = False  # rows are known by their place, so that none can be left out
+
+    LANGUAGES: ClassVar[tuple[str, ...]] = ("zh",)
+    LICENSE: ClassVar[str | None] = None
+    TAGS: ClassVar[tuple[str, ...]] = ("readin", "noise", "keyboard", "speech-recognition")
+    WHERE = "the Google Drive or Tsinghua Cloud folder linked from https://github.com/thunlp/READIN"
+
+    def columns(self, config: str) -> Features:
+        """Return the clean features, with the annotated fields as one or as all annotators wrote them."""
+        if config == "clean":
+            return self.CLEAN
+        noisy = {} if "." in config else dict.fromkeys(self.FIELDS, ANNOTATIONS)
+        return Features({**self.CLEAN, **noisy, **{f"clean_{name}": TEXT for name in self.FIELDS}})
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
+        """Yield the rows of a split."""
+        source = source.within(*self.WORDS)
+        if config == "clean":
+            yield from self.clean(source, split)
+            return
+        track, _, annotator = config.partition(".")
+        annotators = (int(annotator),) if annotator else ANNOTATORS
+        for clean, noisy in self.aligned(source, track, annotators):
+            merged: Row = {}
+            for name in self.FIELDS:
+                merged[f"clean_{name}"] = clean[name]
+                texts = [row[name] for row in noisy]
+                merged[name] = texts[0] if annotator else written(texts)
+            yield self.shaped(clean | merged)
+
+    def clean(self, source: Source, split: str) -> Iterator[Row]:
+        """Yield clean rows; the public files train on other rows than READIN."""
+        part = PARTS.get(split)
+        if part is None:
+            name = source.find(*CLEAN_TEST, *self.PUBLIC)
+        elif source.match(*self.PUBLIC) and not source.match(*CLEAN_TEST):
+            raise MissingFileError(f"{source.path} has the public files, which lack READIN's own {split} rows")
+        else:
+            name = source.find(f"clean/{part}*.json", f"clean/*/{part}*.json", f"{part}.json", f"{part}/{part}.json")
+        yield from map(self.shaped, self.examples(source, name))
+
+    def aligned(self, source: Source, track: str, annotators: Sequence[int]) -> Iterator[tuple[Row, list[Row]]]:
+        """Yield each clean row with what the annotators made of it.
+
+        The rows are in one order in all files. Speech recognition gave nothing usable for a few rows: these are
+        absent from all speech files of a task whose rows have ids.
+        """
+        clean_name = source.find(*CLEAN_TEST)
+        names = [source.find(*noisy_test(track, annotator)) for annotator in annotators]
+        files = [self.examples(source, name) for name in names]
+        heads = [next(file, None) for file in files]
+        for clean in self.examples(source, clean_name):
+            here = [head is not None and head["id"] == clean["id"] for head in heads]
+            if all(here):
+                noisy = [head for head in heads if head is not None]
+                for name, row in zip(names, noisy, strict=True):
+                    self.check_same(clean, row, clean_name, name)
+                yield clean, noisy
+                heads = [next(file, None) for file in files]
+            elif any(here) or self.NUMBERED or track == "keyboard":
+                name = names[here.index(False)]
+                raise ValueError(f"{name} lacks row {clean['id']!r} of {clean_name}; the files must hold the same rows")
+        for name, head in zip(names, heads, strict=True):
+            if head is not None:
+                raise ValueError(f"{name} has row {head['id']!r}, which {clean_name} lacks or has in another place")
+
+    def check_same(self, clean: Row, noisy: Row, clean_name: str, name: str) -> None:
+        """Refuse a noisy row that differs from its clean row in more than the annotated fields."""
+        for column, value in clean.items():
+            if column not in self.FIELDS and noisy[column] != value:
+                raise ValueError(
+                    f"row {clean['id']!r} of {name} has another {column} than {clean_name}; align the files"
+                )
+
+    def examples(self, source: Source, name: str) -> Iterator[Row]:
+        """Yield the rows of a file with `id`, the annotated fields and the columns beside them."""
+        raise NotImplementedError
+
+    def shaped(self, row: Row) -> Row:
+        """Return a row in the shape of its features."""
+        return row
+
+
+CLEAN_TEST = ("test_clean.json", "test_clean/test.json", "clean/test*.json", "clean/*/test*.json")
+
+
+def noisy_test(track: str, annotator: int) -> list[str]:
+    """Return where the file of one annotator may be, the plainest name last."""
+    stems = [f"test_noisy_{word}{annotator}" for word in TRACKS[track]]
+    inside = [f"{track}/*{stem}{end}" for stem in [*stems, str(annotator)] for end in (".json", "/test.json")]
+    return inside + [f"{stem}{end}" for stem in stems for end in (".json", "/test.json")]
+
+
+def written(texts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what each annotator wrote."""
+    return [{"annotator": number, "text": text} for number, text in zip(ANNOTATORS, texts, strict=True)]
+
+
+def stripped(text: str) -> str:
+    """Return a text without the line end that some files have in their strings."""
+    return text.rstrip("\r\n")
+
+
+class ReadinAfqmc(Readin):
+    """Whether two questions to a payment service ask the same."""
+
+    NAME = "readin-afqmc"
+    TITLE = "READIN AFQMC"
+    TASKS = ("text-classification",)
+    TASK_IDS = ("semantic-similarity-classification",)
+    ROWS = official({"train": 18_000, "validation": 2_000, "test": 4_316}, speech=4_316)
+    WORDS = ("afqmc",)
+    PUBLIC = ("dev.json",)
+    FIELDS = ("sentence1", "sentence2")
+    NUMBERED = True
+    CLEAN = Features(
+        {"id": TEXT, "sentence1": TEXT, "sentence2": TEXT, "label": ClassLabel(names=["different", "paraphrase"])}
+    )
+
+    def examples(self, source: Source, name: str) -> Iterator[Row]:
+        """Yield the rows of a file, known by their number."""
+        for number, row in enumerate(source.objects(name, *self.FIELDS, "label")):
+            yield {
+                "id": str(number),
+                "sentence1": stripped(row["sentence1"]),
+                "sentence2": stripped(row["sentence2"]),
+                "label": label_of({"0": "different", "1": "paraphrase"}, row["label"], f"{name} row {number + 1}"),
+            }
+
+
+class ReadinCmrc2018(Readin):
+    """Questions on Wikipedia paragraphs, answered by a span."""
+
+    NAME = "readin-cmrc2018"
+    TITLE = "READIN CMRC2018"
+    TASKS = ("question-answering",)
+    TASK_IDS = ("extractive-qa",)
+    ROWS = official({"train": 8_871, "validation": 1_271, "test": 3_219}, speech=3_219)
+    WORDS = ("cmrc",)
+    PUBLIC = ("cmrc2018_dev.json",)
+    FIELDS = ("question",)
+    CLEAN = Features(
+        {
+            "id": TEXT,
+            "context": TEXT,
+            "question": TEXT,
+            "answers": {"text": List(TEXT), "answer_start": List(Value("int32"))},
+        }
+    )
+
+    def examples(self, source: Source, name: str) -> Iterator[Row]:
+        """Yield the questions of a file."""
+        return squad(source, name)
+
+
+class ReadinCspider(Readin):
+    """Questions to databases, answered by an SQL query; the config `schemas` holds the databases' tables."""
+
+    NAME = "readin-cspider"
+    TITLE = "READIN CSpider"
+    TASKS = ("text-generation",)
+    TAGS = (*Readin.TAGS, "text-to-sql")
+    ROWS = official({"train": 7_500, "validation": 1_159, "test": 1_034}, speech=1_034) | {
+        "schemas": {"databases": 166}
+    }
+    WORDS = ("spider",)
+    PUBLIC = ("dev.json",)
+    FIELDS = ("question",)
+    NUMBERED = True
+    CLEAN = Features({"id": TEXT, "question": TEXT, "query": TEXT, "db_id": TEXT})
+    SCHEMA = Features(
+        {
+            "id": TEXT,
+            "tables": List({"name": TEXT, "words": TEXT}),
+            "columns": List({"table": Value("int32"), "name": TEXT, "words": TEXT, "type": TEXT}),
+            "primary_keys": List(Value("int32")),
+            "foreign_keys": List({"column": Value("int32"), "references": Value("int32")}),
+        }
+    )
+
+    def columns(self, config: str) -> Features:
+        """Return the features of a config."""
+        return self.SCHEMA if config == "schemas" else super().columns(config)
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
+        """Yield the rows of a split."""
+        if config == "schemas":
+            return self.schemas(source.within(*self.WORDS))
+        return super().rows(source, config, split)
+
+    def examples(self, source: Source, name: str) -> Iterator[Row]:
+        """Yield the rows of a file; the public multilingual edition nests the question and the query."""
+        for number, row in enumerate(source.objects(name, "question", "db_id")):
+            question = row["question"]
+            if isinstance(question, dict):
+                question, row["query"] = question.get("zh"), row.get("mr", {}).get("sql")
+            if not (question and row.get("query")):
+                raise ValueError(f"{name} row {number + 1} lacks a Chinese question or a query; get the file again")
+            query = stripped(row["query"])
+            yield {"id": str(number), "question": stripped(question), "query": query, "db_id": row["db_id"]}
+
+    def schemas(self, source: Source) -> Iterator[Row]:
+        """Yield the tables, columns and keys of each database."""
+        keys = ("table_names", "table_names_original", "column_names", "column_names_original", "column_types")
+        for row in source.objects(source.find("tables.json"), "db_id", "primary_keys", "foreign_keys", *keys):
+            tables = zip(row["table_names_original"], row["table_names"], strict=True)
+            columns = zip(row["column_names_original"], row["column_names"], row["column_types"], strict=True)
+            yield {
+                "id": row["db_id"],
+                "tables": [{"name": name, "words": words} for name, words in tables],
+                "columns": [
+                    {"table": table, "name": name, "words": words, "type": kind}
+                    for (table, name), (_, words), kind in columns
+                ],
+                "primary_keys": row["primary_keys"],
+                "foreign_keys": [{"column": column, "references": other} for column, other in row["foreign_keys"]],
+            }
+
+
+# The edition of the news test with test suites has talks between the news: these lines, counted from 0.
+LINES_WITH_TALKS = 2_791
+TALKS = tuple(
+    range(first, end)
+    for first, end in (
+        (45, 128), (313, 472), (782, 922), (1702, 1733), (1866, 1968), (1993, 2063),
+        (2107, 2236), (2434, 2486), (2493, 2570),
+    )
+)  # fmt: skip
+
+
+class ReadinWmt2021(Readin):
+    """Chinese news to be translated into English."""
+
+    NAME = "readin-wmt2021"
+    TITLE = "READIN WMT2021"
+    LANGUAGES = ("zh", "en")
+    TASKS = ("translation",)
+    ROWS = official({"test": 1_948}, speech=None)  # the number of rows that speech recognition lost is not published
+    NOISY = {"clean_zh": ("translation", "zh")}
+    WORDS = ("wmt", "nmt")
+    PUBLIC = ("newstest2021.zh-en.src.zh",)
+    REFERENCE = "newstest2021.zh-en.ref.A.en"
+    FIELDS = ("zh",)
+    CLEAN = Features({"id": TEXT, "translation": Translation(languages=["zh", "en"])})
+
+    def columns(self, config: str) -> Features:
+        """Return the features of a config."""
+        if config == "clean":
+            return self.CLEAN
+        both = self.CLEAN["translation"] if "." in config else {"zh": ANNOTATIONS, "en": TEXT}
+        return Features({"id": TEXT, "translation": both, "clean_zh": TEXT})
+
+    def examples(self, source: Source, name: str) -> Iterator[Row]:
+        """Yield the sentences of a file of READIN, or of the public files."""
+        if name.endswith(self.PUBLIC):
+            yield from self.public(source, name)
+            return
+        for row in source.objects(name, "id", "zh", "en"):
+            yield {"id": str(row["id"]), "zh": stripped(row["zh"]), "en": stripped(row["en"])}
+
+    def public(self, source: Source, name: str) -> Iterator[Row]:
+        """Yield the sentence pairs of the news task."""
+        reference = source.find(self.REFERENCE)
+        pairs = [list(source.lines(file)) for file in (name, reference)]
+        if len(pairs[0]) != len(pairs[1]):
+            raise ValueError(f"{name} has {len(pairs[0])} lines and {reference} {len(pairs[1])}; they must be parallel")
+        talks = TALKS if len(pairs[0]) == LINES_WITH_TALKS else ()
+        news = (pair for line, pair in enumerate(zip(*pairs, strict=True)) if not any(line in talk for talk in talks))
+        for number, (zh, en) in enumerate(news):
+            yield {"id": str(number), "zh": zh, "en": en}
+
+    def shaped(self, row: Row) -> Row:
+        """Return a row with its two languages together."""
+        return {"id": row["id"], "translation": {name: row[name] for name in ("zh", "en")}} | (
+            {"clean_zh": row["clean_zh"]} if "clean_zh" in row else {}
+        )
+
+
+def squad(source: Source, name: str) -> Iterator[Row]:
+    """Yield the questions of a SQuAD-style file, or of one object per line with the same keys."""
+    try:
+        by_line = "question" in json.loads(next(source.lines(name)))
+    except json.JSONDecodeError:
+        by_line = False
+    if by_line:
+        questions = list(source.json_lines(name, "id", "context", "question", "answers"))
+    else:
+        content = source.json(name)
+        if not isinstance(content, dict) or "data" not in content:
+            raise ValueError(f"{name} is no SQuAD-style file (an object with `data`); name the original file")
+        questions = [
+            {**question, "context": paragraph["context"]}
+            for article in content["data"]
+            for paragraph in article["paragraphs"]
+            for question in paragraph["qas"]
+        ]
+    for question in questions:
+        answers = question["answers"]
+        if isinstance(answers, list):
+            answers = {key: [answer[key] for answer in answers] for key in ("text", "answer_start")}
+        yield {
+            "id": str(question["id"]),
+            "context": question["context"],
+            "question": stripped(question["question"]),
+            "answers": answers,
+        }

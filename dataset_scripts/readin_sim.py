@@ -1,0 +1,94 @@
+"""Synthetic tracks over READIN's clean test rows, from its archive or from the public files of its tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from datasets import Features
+
+from lapsus.dataset_scripts._tracks import TRACKS, noisy_rows, track_operator
+from lapsus.dataset_scripts.readin import Readin, ReadinAfqmc, ReadinCmrc2018, ReadinCspider, ReadinWmt2021
+from lapsus.perturbations import Noise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lapsus.dataset_scripts._source import Source
+
+Row = dict[str, Any]
+
+
+def simulated(task: type[Readin]) -> dict[str, dict[str, int | None]]:
+    """Return the rows of all tracks: every clean test row is in each."""
+    return {track: {"test": task.ROWS["clean"]["test"]} for track in TRACKS}
+
+
+class Simulated(Readin):
+    """The clean test rows of a task, made noisy by operators that imitate typing and dictation."""
+
+    ANNOTATIONS = "machine-generated"
+    TAGS: ClassVar[tuple[str, ...]] = ("readin", "noise", "synthetic")
+
+    def columns(self, config: str) -> Features:
+        """Return the features of a track."""
+        return self.noise(config).features(self.CLEAN)
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
+        """Yield the noisy rows of a track."""
+        return noisy_rows(self.noise(config), self.clean(source.within(*self.WORDS), split))
+
+    def noise(self, track: str) -> Noise:
+        """Return the noise of a track."""
+        operator, seed = track_operator(track)
+        column = self.FIELDS[0] if len(self.FIELDS) == 1 else self.FIELDS
+        return Noise(operator, column=column, key="id", seed=seed)
+
+
+class ReadinAfqmcSim(Simulated, ReadinAfqmc):
+    """Pairs of questions to a payment service under synthetic noise."""
+
+    NAME = "readin-afqmc-sim"
+    TITLE = "READIN AFQMC, synthetic tracks"
+    WHERE = "the AFQMC folder of CLUE, https://github.com/CLUEbenchmark/CLUE, or READIN's archive"
+    ROWS = simulated(ReadinAfqmc)
+
+
+class ReadinCmrc2018Sim(Simulated, ReadinCmrc2018):
+    """Questions on Wikipedia paragraphs under synthetic noise."""
+
+    NAME = "readin-cmrc2018-sim"
+    TITLE = "READIN CMRC2018, synthetic tracks"
+    LICENSE = "cc-by-sa-4.0"
+    LICENSE_LINK = "https://github.com/ymcui/cmrc2018"
+    WHERE = "https://github.com/ymcui/cmrc2018 (squad-style-data), or READIN's archive"
+    ROWS = simulated(ReadinCmrc2018)
+
+
+class ReadinCspiderSim(Simulated, ReadinCspider):
+    """Questions to databases under synthetic noise."""
+
+    NAME = "readin-cspider-sim"
+    TITLE = "READIN CSpider, synthetic tracks"
+    WHERE = "https://taolusi.github.io/CSpider-explorer, or READIN's archive"
+    ROWS = simulated(ReadinCspider)
+
+
+class ReadinWmt2021Sim(Simulated, ReadinWmt2021):
+    """Chinese news under synthetic noise, with its English translation."""
+
+    NAME = "readin-wmt2021-sim"
+    TITLE = "READIN WMT2021, synthetic tracks"
+    WHERE = "https://github.com/wmt-conference/wmt21-news-systems (folder txt), or READIN's archive"
+    ROWS = simulated(ReadinWmt2021)
+
+    def columns(self, config: str) -> Features:
+        """Return the features of a track."""
+        flat = Features({"id": self.CLEAN["id"], "zh": self.CLEAN["id"], "en": self.CLEAN["id"]})
+        added = {name: kind for name, kind in self.noise(config).features(flat).items() if name not in flat}
+        return Features({**self.CLEAN, **added})
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
+        """Yield the noisy rows of a track."""
+        flat = ({"id": row["id"], **row["translation"]} for row in self.clean(source.within(*self.WORDS), split))
+        for row in noisy_rows(self.noise(config), flat):
+            yield {"translation": {name: row.pop(name) for name in ("zh", "en")}, **row}

@@ -1,0 +1,535 @@
+"""Every benchmark, built from small hand-written files in the formats of the real ones."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+
+from lapsus.dataset_scripts import benchmarks
+from lapsus.dataset_scripts._tracks import TRACKS
+from lapsus.perturbations.english import NATURE
+from lapsus.publish import publish
+
+FILES = Path(__file__).with_name("benchmarks_files")
+READIN_CONFIGS = [f"{track}{who}" for track in ("keyboard", "speech") for who in (".1", ".2", ".3", "")]
+
+
+def readin(clean, noisy, speech):
+    return {"clean": clean} | {name: {"test": speech if "speech" in name else noisy} for name in READIN_CONFIGS}
+
+
+OPERATORS = [*(op.name for op in NATURE), *(f"random.{number}" for number in range(10))]
+
+
+def nature(**original):
+    return {"original": original} | {name: {"test": original["test"]} for name in OPERATORS}
+
+
+def simulated(test):
+    return {track: {"test": test} for track in TRACKS}
+
+
+# benchmark -> (folder of its files, rows that are built from it)
+BUILT = {
+    "readin-afqmc": ("readin", readin({"train": 3, "validation": 2, "test": 4}, 4, 4)),
+    "readin-cmrc2018": ("readin", readin({"train": 1, "validation": 1, "test": 3}, 3, 2)),
+    "readin-cspider": ("readin", {**readin({"train": 1, "validation": 1, "test": 3}, 3, 3), "schemas": {"databases": 2}}),
+    "readin-wmt2021": ("readin", readin({"test": 4}, 4, 3)),
+    "readin-afqmc-sim": ("afqmc", simulated(4)),
+    "readin-cmrc2018-sim": ("cmrc2018", simulated(3)),
+    "readin-cspider-sim": ("cspider", simulated(3)),
+    "readin-wmt2021-sim": ("wmt21", simulated(4)),
+    "rte": ("rte", {f"rte{number}": {"validation": 2, "test": 2} for number in (1, 2, 3)}),
+    "parte": ("parte", {config: {"test": rows} for config, rows in zip(
+        ("default", "premise", "hypothesis", "both"), (3, 1, 1, 1), strict=True)}),
+    "nature-atis": ("nature_slu", nature(train=2, validation=1, test=1)),
+    "nature-snips": ("nature_slu", nature(train=2, validation=1, test=1)),
+    "nature-nlued": ("nlued_csv", nature(train=16, validation=2, test=2)),
+    "dialect-zh": ("frmt", {"default": {"exemplars": 3, "dev": 3, "test": 3}}),
+    "dialect-pt": ("frmt", {"default": {"exemplars": 3, "dev": 3, "test": 3}}),
+    "dialect-en": (None, {"default": {"exemplars": 12, "dev": 12, "test": 48}}),
+    "dialect-en-demszky": ("demszky", {"default": {"test": 3}}),
+    "slurp-asr": ("slurp", {"clean": {"train": 1, "validation": 1, "test": 3}, "speech": {"test": 2}}),
+    "noiseqa": ("noiseqa", {config: {"test": 2} for config in ("clean", "keyboard", "speech")}),
+    "zh-asr-slu": ("zh_asr_slu", {config: {"train": 2, "validation": 1} for config in ("clean", "speech")}),
+}  # fmt: skip
+
+
+def load(name, config, tmp_path, source=None):
+    source = source or FILES / BUILT[name][0]
+    builder = benchmarks()[name](config_name=config, data_dir=source, cache_dir=str(tmp_path))
+    try:
+        builder.download_and_prepare()
+    except datasets.exceptions.DatasetGenerationError as error:
+        raise error.__cause__ from None
+    return builder.as_dataset()
+
+
+def columns(rows, *names):
+    return [tuple(row[name] for name in names) for row in rows]
+
+
+@pytest.fixture(scope="module", params=sorted(BUILT))
+def published(request, tmp_path_factory):
+    folder, _ = BUILT[request.param]
+    out = tmp_path_factory.mktemp("published") / request.param
+    source = FILES / folder if folder else None
+    return request.param, publish(benchmarks()[request.param], out, source=source, allow_partial=True)
+
+
+def test_every_benchmark_has_its_files():
+    assert set(benchmarks()) == {"sample", *BUILT}
+
+
+def test_builds_the_rows_of_its_files(published):
+    name, built = published
+    assert {config: dict(splits) for config, splits in built.rows.items()} == BUILT[name][1]
+
+
+def ids(built, config, split):
+    (file,) = (built.path / config).glob(f"{split}-*.parquet")
+    return set(pq.read_table(file, columns=["id"])["id"].to_pylist())
+
+
+def test_ids_are_the_same_in_every_config(published):
+    name, built = published
+    clean, *others = (config for config in built.rows if config != "schemas")
+    for config in others if name != "rte" else ():
+        for split in built.rows[config]:
+            assert ids(built, config, split) <= ids(built, clean, split)
+
+
+def test_the_loading_example_of_the_card_runs(published, capsys, monkeypatch, tmp_path):
+    name, built = published
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
+    card = (built.path / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(from datasets.*?)```", card, re.DOTALL)
+    exec(example.replace(f"<org>/{name}", str(built.path)), {})  # noqa: S102 - our own card
+    assert "'id':" in capsys.readouterr().out
+
+
+def test_the_card_names_what_it_was_made_from(published):
+    _, built = published
+    card = (built.path / "README.md").read_text(encoding="utf-8")
+    assert built.sources
+    assert all(name in card and digest in card for name, digest in built.sources.items())
+    assert "More Information Needed" not in card
+
+
+SECTIONS = """## Dataset Details|### Dataset Description|### Dataset Sources|## Uses|### Direct Use|### Out-of-Scope Use
+## Dataset Structure|## Dataset Creation|### Curation Rationale|### Source Data|#### Data Collection and Processing
+#### Who are the source data producers?|### Annotations|#### Annotation process|#### Who are the annotators?
+#### Personal and Sensitive Information|## Bias, Risks, and Limitations|### Recommendations|## Citation|**BibTeX:**
+## Glossary|## More Information|## Dataset Card Authors|## Dataset Card Contact"""
+
+
+def test_the_card_has_every_section_of_the_template_and_says_something_in_each(published):
+    _, built = published
+    card = (built.path / "README.md").read_text(encoding="utf-8")
+    for section in re.split(r"\||\n", SECTIONS):
+        assert card.count(f"\n{section}\n") == 1, section
+    assert not re.search(r"\n(#+) [^\n]+\n\s*\n?(?=\1 |\Z)", card), "a section is empty"
+
+
+def test_columns_are_typed_for_the_viewer(published):
+    _, built = published
+    labels = {"label", "intent", "tags", "task", "rewritten", "scenario", "action", "bucket", "feature", "perturbation"}
+    for info in datasets.info.DatasetInfosDict.from_directory(str(built.path)).values():
+        for name in labels & set(info.features):
+            kind = info.features[name]
+            kind = getattr(kind, "feature", kind)
+            assert isinstance(kind, datasets.ClassLabel), name
+            assert kind.names, name
+
+
+@pytest.mark.parametrize("name", ["readin-afqmc", "readin-wmt2021-sim", "slurp-asr"])
+def test_a_second_build_has_the_same_bytes(name, tmp_path):
+    first, second = (
+        publish(benchmarks()[name], tmp_path / place / name, source=FILES / BUILT[name][0], allow_partial=True).path
+        for place in ("first", "second")
+    )
+    written = [path.relative_to(first) for path in first.rglob("*") if path.is_file()]
+    assert all((first / path).read_bytes() == (second / path).read_bytes() for path in written)
+
+
+def test_other_numbers_of_rows_are_an_error_that_names_both(tmp_path):
+    with pytest.raises(ValueError, match=r"rte1/validation has 2, expected 567"):
+        publish(benchmarks()["rte"], tmp_path / "rte", source=FILES / "rte")
+    assert list(tmp_path.iterdir()) == []
+
+
+# READIN
+
+
+def test_readin_strips_the_line_end_of_annotator_3(tmp_path):
+    rows = load("readin-afqmc", "keyboard.3", tmp_path)["test"]
+    assert rows[0]["sentence2"] == "快第几号能送来"
+    assert rows[0]["clean_sentence2"] == "快递几号能送来"
+
+
+def test_readin_keeps_all_annotators_of_a_row_together(tmp_path):
+    rows = load("readin-afqmc", "keyboard", tmp_path)["test"]
+    assert rows[0]["sentence1"] == [
+        {"annotator": 1, "text": "包过什么时候到"},
+        {"annotator": 2, "text": "包裹什么时候道"},
+        {"annotator": 3, "text": "包裹甚么时候到"},
+    ]
+    assert rows.features["label"].int2str(rows[0]["label"]) == "paraphrase"
+
+
+def test_readin_translations_keep_their_shape(tmp_path):
+    assert load("readin-wmt2021", "keyboard.1", tmp_path)["test"][0] == {
+        "id": "0",
+        "translation": {"zh": "河水上账了。", "en": "The river rose."},
+        "clean_zh": "河水上涨了。",
+    }
+    both = load("readin-wmt2021", "keyboard", tmp_path)["test"][0]
+    assert both["translation"]["zh"][1] == {"annotator": 2, "text": "河水上涨了"}
+    assert isinstance(load("readin-wmt2021", "clean", tmp_path)["test"].features["translation"], datasets.Translation)
+
+
+def test_rows_that_speech_recognition_lost_are_absent_from_speech_only(tmp_path):
+    assert columns(load("readin-wmt2021", "speech", tmp_path)["test"], "id") == [("0",), ("2",), ("3",)]
+    assert len(load("readin-wmt2021", "keyboard", tmp_path)["test"]) == 4
+
+
+def test_readin_cmrc2018_has_squad_answers(tmp_path):
+    row = load("readin-cmrc2018", "keyboard.2", tmp_path)["test"][1]
+    assert row["question"] == "查馆由谁经营？"
+    assert row["clean_question"] == "茶馆由谁经营？"
+    assert row["answers"]["text"] == ["林家", "林家", "由林家"]
+    found = [row["context"].index(text) for text in row["answers"]["text"]]
+    assert row["answers"]["answer_start"] == found
+
+
+def test_cspider_ships_its_schemas(tmp_path):
+    pets, atlas = load("readin-cspider", "schemas", tmp_path)["databases"]
+    assert pets["foreign_keys"] == [{"column": 2, "references": 3}]
+    assert pets["columns"][1] == {"table": 0, "name": "Cat_ID", "words": "cat id", "type": "number"}
+    assert atlas["tables"] == [{"name": "city", "words": "city"}]
+
+
+def by_folder(target):
+    """Lay READIN's files out in the folders clean, keyboard and speech of the archive."""
+    for task in ("afqmc_balanced", "cmrc2018", "cspider", "realtypo_nmt"):
+        for file in (FILES / "readin" / task).iterdir():
+            match = re.fullmatch(r"test_noisy_(?:(keyboard|asr)_)?(\d)", file.stem)
+            if match:
+                place = target / {"asr": "speech"}.get(match[1], "keyboard") / task / f"test_noisy_{match[2]}.json"
+            else:
+                place = target / "clean" / task / file.name.replace("_clean", "")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, place)
+
+
+def by_name(target):
+    """Lay READIN's files out as <name>/test.json."""
+    for file in (FILES / "readin").rglob("test*.json"):
+        place = target / file.parent.name / file.stem / "test.json"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, place)
+    for file in (FILES / "readin").rglob("*.json"):
+        if not file.stem.startswith("test"):
+            shutil.copy(file, target / file.parent.name / file.name)
+
+
+@pytest.mark.parametrize("layout", [by_folder, by_name])
+@pytest.mark.parametrize("name", ["readin-afqmc", "readin-cmrc2018", "readin-cspider", "readin-wmt2021"])
+def test_readin_reads_both_layouts(layout, name, tmp_path):
+    layout(tmp_path / "archive" / "READIN")
+    cls = benchmarks()[name]
+    for config, splits in cls.ROWS.items():
+        for split in splits:
+            read = cls(config_name=config, data_dir=tmp_path / "archive", cache_dir=str(tmp_path / "cache"))
+            plain = cls(config_name=config, data_dir=FILES / "readin", cache_dir=str(tmp_path / "cache"))
+            assert list(read.rows(read.source, config, split)) == list(plain.rows(plain.source, config, split))
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        ("readin-afqmc", "afqmc"),
+        ("readin-cmrc2018", "cmrc2018"),
+        ("readin-cspider", "cspider"),
+        ("readin-wmt2021", "wmt21"),
+    ],
+)
+def test_the_public_files_give_the_clean_test_split(name, folder, tmp_path):
+    public = load(name, "clean", tmp_path / "public", FILES / folder)["test"]
+    assert list(public) == list(load(name, "clean", tmp_path / "readin")["test"])
+
+
+def test_the_talks_of_the_wmt21_edition_with_test_suites_are_left_out(tmp_path):
+    from lapsus.dataset_scripts.readin import LINES_WITH_TALKS, TALKS
+
+    for name in ("newstest2021.zh-en.src.zh", "newstest2021.zh-en.ref.A.en"):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in range(LINES_WITH_TALKS)))
+    rows = load("readin-wmt2021", "clean", tmp_path / "cache", tmp_path)["test"]
+    assert len(rows) == 1_948
+    talks = {line for talk in TALKS for line in talk}
+    assert [int(row["translation"]["zh"]) for row in rows] == [line for line in range(2_791) if line not in talks]
+
+
+def spoil(tmp_path, file, change):
+    folder = tmp_path / "spoilt"
+    shutil.copytree(FILES / "readin", folder)
+    path = folder / file
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "change", "sentence"),
+    [
+        (
+            "readin-afqmc",
+            "afqmc_balanced/test_noisy_1.json",
+            lambda text: text[: text.rindex("{")],
+            r"test_noisy_1.json lacks row '3' of .*test_clean.json; the files must hold the same rows",
+        ),
+        (
+            "readin-afqmc",
+            "afqmc_balanced/test_noisy_2.json",
+            lambda text: text + text.splitlines()[0] + "\n",
+            r"test_noisy_2.json has row '4', which .*test_clean.json lacks",
+        ),
+        (
+            "readin-afqmc",
+            "afqmc_balanced/test_noisy_2.json",
+            lambda text: text.replace('"label": "1"', '"label": "0"', 1),
+            r"row '0' of .*test_noisy_2.json has another label than .*test_clean.json",
+        ),
+        (
+            "readin-wmt2021",
+            "realtypo_nmt/test_noisy_asr_2.json",
+            lambda text: text[: text.rindex("{")],
+            r"test_noisy_asr_2.json lacks row '3'",
+        ),
+        (
+            "readin-wmt2021",
+            "realtypo_nmt/test_clean.json",
+            lambda text: text.replace('"1"', '"0"'),
+            "id '0' occurs more than once in clean/test",
+        ),
+        (
+            "readin-afqmc",
+            "afqmc_balanced/dev.json",
+            lambda text: text.replace('"1"', '"2"'),
+            r"dev.json row 2 has the label '2', which is none of 0, 1",
+        ),
+        (
+            "readin-afqmc",
+            "afqmc_balanced/train.json",
+            lambda text: text[:-9],
+            r"train.json line 3 is no JSON",
+        ),
+        (
+            "readin-afqmc",
+            "afqmc_balanced/train.json",
+            lambda text: text.replace("sentence2", "sentence_2"),
+            r"train.json line 1 has no sentence2; its keys are sentence1, sentence_2, label",
+        ),
+    ],
+)
+def test_spoilt_files_are_named(name, file, change, sentence, tmp_path):
+    folder = spoil(tmp_path, file, change)
+    with pytest.raises(ValueError, match=sentence):
+        publish(benchmarks()[name], tmp_path / "out", source=folder, allow_partial=True)
+    assert not (tmp_path / "out").exists()
+
+
+# The others
+
+
+def test_rte_reads_the_label_of_each_challenge(tmp_path):
+    for config in ("rte1", "rte2", "rte3"):
+        rows = load("rte", config, tmp_path)["test"]
+        assert [rows.features["label"].int2str(row["label"]) for row in rows] == ["not_entailed", "entailed"]
+        assert rows[0]["premise"] == "The mill at Orrin burned down in 1921 & was never rebuilt."
+
+
+def test_parte_knows_which_side_was_rewritten(tmp_path):
+    rows = load("parte", "default", tmp_path)["test"]
+    names = rows.features["rewritten"].names
+    assert [names[row["rewritten"]] for row in rows] == ["premise", "hypothesis", "both"]
+    assert rows[1]["premise"] == rows[1]["original_premise"]
+    assert columns(rows, "original_id") == [("0",), ("0",), ("1",)]
+
+
+def test_parte_reads_json_lines_with_other_names(tmp_path):
+    (row,) = load("parte", "premise", tmp_path, FILES / "parte_jsonl")["test"]
+    assert row["premise"] == "Fire destroyed the mill at Orrin in 1921."
+    assert row["hypothesis"] == row["original_hypothesis"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_parte_names_a_missing_column_and_those_it_found(ending, tmp_path):
+    header = (FILES / "parte" / "parte.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
+    header = ["Kind" if column == "Task" else column for column in header]
+    mark = {"csv": ",", "tsv": "\t"}[ending]
+    (tmp_path / f"parte.{ending}").write_text(f"{mark.join(header)}\n{mark.join('01234567')}\n")
+    sentence = r"parte...v has no column 'task' \(or source_task, rte_task\); its columns are id, .*, kind, rte"
+    with pytest.raises(ValueError, match=sentence):
+        load("parte", "default", tmp_path / "cache", tmp_path)
+
+
+def test_nature_keeps_every_intent_and_tag_of_the_source(tmp_path):
+    features = load("nature-atis", "original", tmp_path)["test"].features
+    assert features["intent"].names == ["atis_airfare", "atis_flight", "atis_flight#atis_airfare"]
+    tags = ["O", "B-fromloc.city_name", "B-toloc.city_name", "I-toloc.city_name"]
+    assert features["tags"].feature.names == tags
+    row = load("nature-atis", "original", tmp_path)["test"][0]
+    assert row["tokens"] == ["fly", "to", "new", "york", "and", "the", "fare"]
+    assert [tags[tag] for tag in row["tags"]][2:4] == ["B-toloc.city_name", "I-toloc.city_name"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("play O\njazz B-genre\n\n", "test.txt line 3"),
+        ("play O loud\nPlayMusic\n\n", "test.txt line 1"),
+        ("play X-genre\nPlayMusic\n\n", "test.txt line 1 has the tag 'X-genre'"),
+        ("PlayMusic\n\n", "test.txt line 1"),
+    ],
+)
+def test_nature_names_a_broken_line(text, sentence, tmp_path):
+    for part in ("train", "dev", "test"):
+        (tmp_path / f"{part}.txt").write_text("play O\nPlayMusic\n\n" if part != "test" else text)
+    with pytest.raises(ValueError, match=sentence):
+        load("nature-snips", "original", tmp_path / "cache", tmp_path)
+
+
+def test_nlued_reads_the_csv_and_the_folds(tmp_path):
+    rows = [row for part in load("nature-nlued", "original", tmp_path).values() for row in part]
+    assert len(rows) == 20
+    assert len({row["id"] for row in rows}) == 20
+    woken = next(row for row in rows if row["id"] == "alarm_set-1")
+    assert woken["tokens"] == ["wake", "me", "next", "friday", "at", "six"]
+    folds = load("nature-nlued", "original", tmp_path, FILES / "nlued_folds")
+    assert {split: len(part) for split, part in folds.items()} == {"train": 9, "validation": 1, "test": 1}
+
+
+def test_dialect_pairs_stand_side_by_side(tmp_path):
+    row = load("dialect-zh", "default", tmp_path)["test"][0]
+    assert (row["base"], row["dialect"]) == ("打印机没有纸了。", "印表机没有纸了。")
+
+
+def test_dialect_files_must_translate_the_same_sentences(tmp_path):
+    shutil.copytree(FILES / "frmt", tmp_path / "frmt")
+    file = tmp_path / "frmt" / "entity_bucket" / "zh_entity_test_en_zh-CN.tsv"
+    file.write_text(file.read_text(encoding="utf-8").replace("fort", "port"), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"line 1 of .*zh-CN.tsv and .*Simplified.tsv translates different sentences"):
+        load("dialect-zh", "default", tmp_path / "cache", tmp_path / "frmt")
+
+
+def test_only_certain_pairs_are_matched(tmp_path):
+    rows = load("dialect-en-demszky", "default", tmp_path)["test"]
+    assert columns(rows, "base", "dialect") == [
+        ("the cook is washing his big green car", "the cook he is washing his big green car"),
+        ("there are seven lamps in that house", "seven lamps are there in that house"),
+        ("my cousin knows you well", "my cousin is knowing you well"),
+    ]
+    names = rows.features["features"].feature.names
+    assert [names[label] for label in rows[0]["features"]] == ["Left Dislocation", "Resumptive Subject Pronoun"]
+
+
+def test_the_hand_written_english_pairs_cover_ten_features():
+    from lapsus.dataset_scripts.dialect import DialectEn
+
+    builder = DialectEn()
+    rows = [row for split in ("exemplars", "dev", "test") for row in builder.rows(builder.source, "default", split)]
+    assert len(rows) >= 60
+    assert len({row["feature"] for row in rows}) >= 10
+
+
+def test_slurp_puts_every_transcript_beside_the_gold_text(tmp_path):
+    row = load("slurp-asr", "speech", tmp_path)["test"][0]
+    assert row["clean_text"] == "play blue river by ida moss"
+    assert columns(row["text"], "headset", "text") == [
+        (False, "play blue liver by ida moss"),
+        (True, "play blue river by ida moss"),
+    ]
+    features = load("slurp-asr", "clean", tmp_path)["train"].features
+    assert features["scenario"].names == ["audio", "datetime", "general", "lists", "play"]
+    assert columns(row["entities"], "text") == [("blue river",), ("ida moss",)]
+
+
+def test_noiseqa_refuses_other_questions(tmp_path):
+    shutil.copytree(FILES / "noiseqa", tmp_path / "noiseqa")
+    file = tmp_path / "noiseqa" / "Natural" / "xquad-asr-natural.json"
+    file.write_text(file.read_text().replace('"q2"', '"q3"'))
+    with pytest.raises(ValueError, match="question 'q2' is in only one of"):
+        load("noiseqa", "speech", tmp_path / "cache", tmp_path / "noiseqa")
+
+
+def test_catslu_leaves_out_what_was_not_written_down(tmp_path):
+    rows = load("zh-asr-slu", "speech", tmp_path)["train"]
+    assert columns(rows, "id", "clean_text", "text") == [("0-1", "导航去老码头", "导航去老马头"), ("1-1", "退出", "")]
+    frame = rows[0]["frame"][1]
+    slots = rows.features["frame"].feature["slot"].names
+    assert (slots[frame["slot"]], frame["value"]) == ("终点名称", "老码头")
+
+
+# Builders on their own
+
+
+def test_a_changed_source_never_gives_stale_rows(tmp_path):
+    source = tmp_path / "rte"
+    shutil.copytree(FILES / "rte", source)
+    first = load("rte", "rte1", tmp_path / "cache", source)["test"][0]["premise"]
+    file = source / "rte1_test.xml"
+    file.write_text(file.read_text().replace("Orrin", "Orrun"))
+    assert load("rte", "rte1", tmp_path / "cache", source)["test"][0]["premise"] == first.replace("Orrin", "Orrun")
+
+
+def test_builders_stream(tmp_path):
+    builder = benchmarks()["readin-afqmc"](config_name="keyboard", data_dir=FILES / "readin", cache_dir=str(tmp_path))
+    assert next(iter(builder.as_streaming_dataset(split="test")))["clean_sentence1"] == "包裹什么时候到"
+
+
+@pytest.mark.parametrize("pack", ["zip", "tar", "tar.gz", "tar.xz"])
+def test_archives_give_the_same_rows_as_folders(pack, tmp_path):
+    archive = tmp_path / f"READIN.{pack}"
+    if pack == "zip":
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+            for path in sorted((FILES / "readin").rglob("*.json")):
+                file.write(path, f"READIN-main/{path.relative_to(FILES / 'readin')}")
+    else:
+        with tarfile.open(archive, f"w:{pack.removeprefix('tar').removeprefix('.')}") as file:
+            file.add(FILES / "readin", "READIN-main")
+    packed = load("readin-wmt2021", "speech", tmp_path / "packed", archive)["test"]
+    assert list(packed) == list(load("readin-wmt2021", "speech", tmp_path / "plain")["test"])
+
+
+@pytest.mark.parametrize("name", ["readin-afqmc", "nature-atis", "dialect-en-demszky", "slurp-asr", "zh-asr-slu"])
+def test_what_cannot_be_downloaded_is_said_with_where_to_get_it(name, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"cannot be downloaded by a program; get it from .*\w"):
+        publish(benchmarks()[name], tmp_path / "out")
+
+
+class Shelf(datasets.DownloadManager):
+    """Gives local files for addresses, and notes the addresses."""
+
+    asked = ()
+
+    def download(self, url_or_urls):
+        Shelf.asked = tuple(url_or_urls)
+        return [str(next(FILES.rglob(url.rpartition("/")[2]))) for url in url_or_urls]
+
+
+@pytest.mark.parametrize("name", ["nature-nlued", "dialect-pt"])
+def test_downloads_keep_the_names_that_files_have_at_their_address(name, tmp_path):
+    config = next(iter(BUILT[name][1]))
+    builder = benchmarks()[name](config_name=config, cache_dir=str(tmp_path))
+    builder.download_and_prepare(dl_manager=Shelf())
+    assert all(url.startswith("https://") for url in Shelf.asked)
+    built = builder.as_dataset()
+    assert {split: len(rows) for split, rows in built.items()} == BUILT[name][1][config]
+    assert builder.source.used

@@ -1,0 +1,195 @@
+"""The real files, where they are beside the checkout: the counts and rates that the papers print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import Levenshtein  # another implementation than the one that builds the cards
+import pytest
+
+from lapsus.dataset_scripts import benchmarks
+from lapsus.publish import publish
+
+DATA = Path(__file__).parents[1].parent / "shared" / "data"
+pytestmark = [pytest.mark.data, pytest.mark.skipif(not DATA.exists(), reason="the real files are not here")]
+
+
+def rows(name, folder, config, split):
+    builder = benchmarks()[name](config_name=config, data_dir=DATA / folder, hash="unused")
+    return list(builder.rows(builder.source, config, split))
+
+
+def error_rates(clean, noisy):
+    """Return READIN's micro average and worst average error rate."""
+    rates = [
+        [Levenshtein.distance(text, typed) / len(text) for typed in all_typed]
+        for text, all_typed in zip(clean, noisy, strict=True)
+    ]
+    return sum(sum(row) / len(row) for row in rates) / len(rates), sum(map(max, rates)) / len(rates)
+
+
+COMPLETE = {
+    "nature-atis": "nature_slu/atis",
+    "nature-snips": "nature_slu/snips",
+    "dialect-zh": "frmt",
+    "dialect-pt": "frmt",
+    "dialect-en-demszky": "demszky",
+    "noiseqa": "noiseqa",
+    "zh-asr-slu": "zh_asr_slu",
+    "readin-cmrc2018-sim": "cmrc2018",
+    "readin-cspider-sim": "cspider",
+    "readin-wmt2021-sim": "wmt21",
+    "readin-afqmc-sim": "afqmc",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMPLETE)
+def test_whole_sources_have_their_official_rows(name, tmp_path):
+    assert publish(benchmarks()[name], tmp_path / name, source=DATA / COMPLETE[name]).differs == {}
+
+
+READIN_PART = dict.fromkeys(("clean", "keyboard.1", "keyboard.2", "keyboard.3", "keyboard"), 2158)
+
+
+def test_readin_afqmc_has_what_the_part_holds(tmp_path):
+    built = publish(benchmarks()["readin-afqmc"], tmp_path / "out", source=DATA / "readin", allow_partial=True)
+    assert built.rows["clean"] == {"train": 18_000, "validation": 2_000, "test": 2_158}
+    assert {config: splits["test"] for config, splits in built.rows.items() if splits["test"]} == READIN_PART
+    assert built.differs["keyboard.1/test"] == (4_316, 2_158)
+    assert "`clean/test` has 2,158 of 4,316" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+
+
+def test_readin_afqmc_is_balanced_where_the_paper_says_so():
+    for split, half in (("train", 9_000), ("validation", 1_000)):
+        labels = [row["label"] for row in rows("readin-afqmc", "readin", "clean", split)]
+        assert labels.count("paraphrase") == labels.count("different") == half
+
+
+def test_the_public_afqmc_has_the_papers_labels():
+    labels = [row["label"] for row in rows("readin-afqmc", "afqmc", "clean", "test")]
+    assert (labels.count("paraphrase"), labels.count("different")) == (1_338, 2_978)
+
+
+def test_readin_afqmc_has_the_papers_error_rates():
+    # Table 3 prints 18.8 and 27.5 for the whole set, both questions joined, with the line end of annotator 3.
+    part = rows("readin-afqmc", "readin", "keyboard", "test")
+    clean = [row["clean_sentence1"] + row["clean_sentence2"] for row in part]
+    typed = [
+        [one["text"] + two["text"] for one, two in zip(row["sentence1"], row["sentence2"], strict=True)] for row in part
+    ]
+    assert error_rates(clean, typed) == pytest.approx((0.1732, 0.2620), abs=5e-5)
+    assert error_rates(clean, [[*two, f"{third}\n"] for *two, third in typed]) == pytest.approx(
+        (0.188, 0.275), abs=3e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("track", "printed", "on_this_part"),
+    [("keyboard", (0.177, 0.251), (0.1838, 0.2540)), ("speech", (0.216, 0.308), (0.2135, 0.2992))],
+)
+def test_readin_wmt2021_has_the_papers_error_rates(track, printed, on_this_part):
+    part = rows("readin-wmt2021", "readin", track, "test")
+    typed = [[one["text"] for one in row["translation"]["zh"]] for row in part]
+    rates = error_rates([row["clean_zh"] for row in part], typed)
+    assert rates == pytest.approx(on_this_part, abs=5e-5)
+    assert rates == pytest.approx(printed, abs=1e-2)
+
+
+def test_speech_lacks_only_what_the_recogniser_lost():
+    clean = [row["id"] for row in rows("readin-wmt2021", "readin", "clean", "test")]
+    spoken = [row["id"] for row in rows("readin-wmt2021", "readin", "speech", "test")]
+    assert (len(clean), len(spoken)) == (974, 958)
+    assert [name for name in clean if name in set(spoken)] == spoken
+    assert [row["id"] for row in rows("readin-wmt2021", "readin", "keyboard", "test")] == clean
+
+
+def test_the_news_of_wmt21_are_those_of_readin():
+    public = rows("readin-wmt2021", "wmt21", "clean", "test")
+    assert len(public) == 1_948
+    assert public[:974] == rows("readin-wmt2021", "readin", "clean", "test")
+
+
+# NATURE, Table 1: sentences, words, vocabulary per split; intents and tags of section 4.1
+TABLE_1 = {
+    "atis": ({"train": (4_478, 50_497, 867), "validation": (500, 5_703, 463), "test": (893, 9_164, 448)}, 18, 127),
+    "snips": (
+        {"train": (13_084, 117_700, 11_418), "validation": (700, 6_384, 1_571), "test": (700, 6_354, 1_624)},
+        7,
+        72,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLE_1)
+def test_nature_has_the_statistics_of_table_1(name):
+    table, intents, tags = TABLE_1[name]
+    splits = {split: rows(f"nature-{name}", f"nature_slu/{name}", "original", split) for split in table}
+    tokens = {split: [token for row in utterances for token in row["tokens"]] for split, utterances in splits.items()}
+    assert {split: (len(splits[split]), len(tokens[split]), len(set(tokens[split]))) for split in table} == table
+    everything = [row for utterances in splits.values() for row in utterances]
+    assert len({intent for row in everything for intent in row["intent"].split("#")}) == intents
+    assert len({tag for row in everything for tag in row["tags"]}) == tags
+    if name == "atis":  # the paper prints 939
+        assert len({token for split in tokens.values() for token in split}) == 950
+
+
+def test_nlued_builds_the_folds_in_the_papers_shares():
+    sizes = [len(rows("nature-nlued", "nlued", "original", split)) for split in ("train", "validation", "test")]
+    assert sizes == [8_852, 1_092, 1_092]
+    assert sum(sizes) == 11_036
+
+
+# FRMT's README: sentences per bucket and split
+BUCKETS = {
+    "dialect-pt": {"exemplars": (118, 112, 111), "dev": (848, 935, 744), "test": (874, 985, 757)},
+    "dialect-zh": {"exemplars": (173, 104, 111), "dev": (524, 883, 744), "test": (538, 932, 757)},
+}
+
+
+@pytest.mark.parametrize("name", BUCKETS)
+def test_frmt_has_its_buckets(name):
+    for split, sizes in BUCKETS[name].items():
+        buckets = [row["bucket"] for row in rows(name, "frmt", "default", split)]
+        assert tuple(buckets.count(bucket) for bucket in ("lexical", "entity", "random")) == sizes
+
+
+def test_taiwanese_mandarin_is_in_simplified_characters():
+    texts = "".join(row["dialect"] for row in rows("dialect-zh", "frmt", "default", "test"))
+    assert "软体" in texts
+    assert not set("軟體電腦們對國") & set(texts.replace("國", "", 0)) - set("國")
+
+
+def test_rte_test_sets_have_the_2400_pairs_of_parte():
+    tests = [rows("rte", "rte", f"rte{number}", "test") for number in (1, 2, 3)]
+    assert [len(test) for test in tests] == [800, 800, 800]
+    assert [sum(row["label"] == "entailed" for row in test) for test in tests] == [400, 400, 410]
+
+
+def test_demszky_keeps_certain_pairs():
+    pairs = rows("dialect-en-demszky", "demszky", "default", "test")
+    assert len(pairs) == 115
+    assert len({row["dialect"] for row in pairs}) == 115
+    assert len({feature for row in pairs for feature in row["features"]}) == 22
+
+
+def test_slurp_has_the_transcripts_of_13071_recordings():
+    spoken = rows("slurp-asr", "slurp", "speech", "test")
+    assert len(spoken) == 2_974
+    assert sum(len(row["text"]) for row in spoken) == 13_071
+
+
+def test_catslu_leaves_out_1272_utterances():
+    kept = [len(rows("zh-asr-slu", "zh_asr_slu", "speech", split)) for split in ("train", "validation")]
+    assert sum(kept) == 6_014 - 1_272
+
+
+def test_cmrc2018_answers_stand_where_they_say_but_for_200():
+    questions = rows("readin-cmrc2018", "cmrc2018", "clean", "test")
+    answers = [
+        (row["context"], text, start)
+        for row in questions
+        for text, start in zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True)
+    ]
+    assert (len(questions), len(answers)) == (3_219, 9_657)
+    assert sum(context[start : start + len(text)] != text for context, text, start in answers) == 200
