@@ -113,7 +113,11 @@ class SluModel:
         read = self._read([row["tokens"] for row in examples], batch_size)
         for row, (intent, tag, _) in zip(examples, read, strict=True):
             known = row["intent"] in intent_ids and all(t in tag_ids for t in row["tags"])
-            terms = [intent[intent_ids[row["intent"]]], *(tag[i, tag_ids[t]] for i, t in enumerate(row["tags"]))] if known else []
+            terms = (
+                [intent[intent_ids[row["intent"]]], *(tag[i, tag_ids[t]] for i, t in enumerate(row["tags"]))]
+                if known
+                else []
+            )
             losses.append(-float(sum(terms)) if known else float("inf"))
         return losses
 

@@ -1,0 +1,346 @@
+"""Edits of one word after which a sentence surely means something else, in English, Chinese and Portuguese.
+
+They measure phi-robustness: a metric should rate another dialect above another meaning. What is replaced, inserted
+or deleted comes from small word lists written for this (numbers, negation, antonyms, quantifiers, time and place,
+comparatives, names, colours, family ...), and `refusal` rejects what leaves the meaning.
+
+>>> semantic_edit("The shop opens before nine.", "en", key="1")
+SemanticEdit(kind='replace', edit=Edit(start=15, end=21, text='after'), text='The shop opens after nine.')
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from lapsus.perturbations import semantic_en, semantic_pt, semantic_zh
+from lapsus.perturbations.core import Edit, apply, perturb
+from lapsus.perturbations.semantic_words import Rule, groups, parse, word_list
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from random import Random
+
+Language = Literal["en", "zh", "pt"]
+Kind = Literal["replace", "insert", "delete"]
+
+LISTS = {"en": semantic_en, "zh": semantic_zh, "pt": semantic_pt}
+WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+# a number of its own: no part of a name (A4, 5G, Sun-1), a time, an ordinal or a reference
+NUMBER = re.compile(r"(?<![A-Za-zÀ-ÿ\d°#\[/:–—-])(?<![\d][.,])\d+(?:[.,]\d+)*(?![A-Za-zÀ-ÿ\dº°ª\]/:–—-]|[.,]\d)")
+CLAUSE_END = re.compile(r"[,.;:!?()\"“”—，。；：！？、（）]")
+LONGEST_CHANGE = 3  # words: what the paper calls a single word or phrase
+
+
+class Token(NamedTuple):
+    """A word and where it stands."""
+
+    text: str
+    start: int
+    end: int
+
+
+class SemanticEdit(NamedTuple):
+    """Which kind of edit was found, the edit, and the sentence that it makes."""
+
+    kind: Kind
+    edit: Edit
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The word lists of one language, parsed."""
+
+    replace: dict[str, list[Rule]]
+    insert: dict[str, list[Rule]]
+    delete: dict[str, list[Rule]]
+    numerals: dict[str, str]
+    synonyms: dict[str, frozenset[int]]
+    negations: frozenset[str]
+    fillers: frozenset[str]
+
+
+@cache
+def lexicon(language: str) -> Lexicon:
+    """Return the word lists of `language`."""
+    if language not in LISTS:
+        raise ValueError(f"no semantic edits for language {language!r}: choose one of {', '.join(LISTS)}")
+    lists = LISTS[language]
+    return Lexicon(
+        replace=parse(lists.REPLACE),
+        insert=parse(lists.INSERT),
+        delete=parse(lists.DELETE),
+        numerals={word: digits for digits, word in (pair.split("=") for pair in lists.NUMERALS.split())},
+        synonyms=groups(lists.SYNONYMS),
+        negations=word_list(lists.NEGATIONS),
+        fillers=word_list(lists.FILLERS),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticReplace:
+    """Replace one word by another that cannot be true with it.
+
+    >>> apply("她在 1990 年出生", perturb(SemanticReplace(language="zh"), "她在 1990 年出生", key="3"))
+    '她在 1990 年去世'
+    """
+
+    language: Language = "en"
+    version: str = "1"
+
+    @property
+    def name(self) -> str:
+        """What the operator is called."""
+        return _name("replace", self.language)
+
+    def edits(self, text: str, rng: Random) -> Iterable[Edit]:
+        """Replace one word, or none."""
+        return _drawn("replace", text, self.language, rng)
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticInsert:
+    """Insert one word that turns the meaning: mostly a negation, where the grammar has its place.
+
+    >>> apply("The bridge was open.", perturb(SemanticInsert(), "The bridge was open."))
+    'The bridge was not open.'
+    """
+
+    language: Language = "en"
+    version: str = "1"
+
+    @property
+    def name(self) -> str:
+        """What the operator is called."""
+        return _name("insert", self.language)
+
+    def edits(self, text: str, rng: Random) -> Iterable[Edit]:
+        """Insert one word, or none."""
+        return _drawn("insert", text, self.language, rng)
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticDelete:
+    """Delete one word that the meaning hangs on: a negation or a restriction.
+
+    >>> apply("Ele nunca voltou.", perturb(SemanticDelete(language="pt"), "Ele nunca voltou."))
+    'Ele voltou.'
+    """
+
+    language: Language = "en"
+    version: str = "1"
+
+    @property
+    def name(self) -> str:
+        """What the operator is called."""
+        return _name("delete", self.language)
+
+    def edits(self, text: str, rng: Random) -> Iterable[Edit]:
+        """Delete one word, or none."""
+        return _drawn("delete", text, self.language, rng)
+
+
+OPERATORS = {"replace": SemanticReplace, "insert": SemanticInsert, "delete": SemanticDelete}
+UNITS = tuple(operator(language) for language in LISTS for operator in OPERATORS.values())
+
+
+def semantic_edit(text: str, language: Language = "en", seed: int = 0, key: str | None = None) -> SemanticEdit | None:
+    """Return the first edit that applies, in the paper's order: replace, insert, delete; None if none does."""
+    lexicon(language)
+    for kind, operator in OPERATORS.items():
+        for edit in perturb(operator(language), text, seed=seed, key=key):
+            return SemanticEdit(kind, edit, apply(text, [edit]))
+    return None
+
+
+def refusal(clean: str, noisy: str, language: Language = "en") -> str | None:
+    """Say why `noisy` may still mean what `clean` means, or None if it surely does not.
+
+    It reads only the two sentences, so that it judges the edits of any model as well.
+
+    >>> refusal("It was a big day.", "It was a large day.")
+    'big and large are synonyms'
+    >>> refusal("I never saw it.", "I did never not see it.")
+    'it changes 3 words'
+    """
+    lists = lexicon(language)
+    before, after = tokens(clean, language), tokens(noisy, language)
+    old, new = _changed([token.text.lower() for token in before], [token.text.lower() for token in after])
+    start, removed, added = old[0], before[slice(*old)], after[slice(*new)]
+    was, now = [_norm(token, lists) for token in removed], [_norm(token, lists) for token in added]
+    if was == now or not (was or now):
+        return "the words are the same"
+    if max(len(was), len(now)) > LONGEST_CHANGE:
+        return f"it changes {max(len(was), len(now))} words"
+    if set(was + now) <= lists.fillers:
+        return f"{' '.join(was + now)} adds no meaning"
+    if len(was) == len(now) == 1 and lists.synonyms.get(was[0], frozenset()) & lists.synonyms.get(now[0], frozenset()):
+        return f"{was[0]} and {now[0]} are synonyms"
+    denied, denies = (sum(word in lists.negations for word in side) for side in (was, now))
+    if denied != denies:
+        if re.search(r"[?？]\W*$|吗\W*$", clean):
+            return "a negated question asks the same"
+        if _negations_beside(before, start, old[1], clean, lists):
+            return "another negation stands in the clause"
+    return None
+
+
+def tokens(text: str, language: str) -> list[Token]:
+    """Return the words of `text`; Chinese is segmented, so that no part of a longer word counts as a word."""
+    if language == "zh":
+        return [Token(*found) for found in _segmenter().tokenize(text) if found[0].strip() and WORD.match(found[0])]
+    return [Token(match[0], match.start(), match.end()) for match in WORD.finditer(text)]
+
+
+def _name(kind: Kind, language: str) -> str:
+    return f"semantic_{kind}" if language == "en" else f"semantic_{kind}_{language}"
+
+
+def _drawn(kind: Kind, text: str, language: Language, rng: Random) -> Iterator[Edit]:
+    """Draw a place, then one of its edits, until one is not refused."""
+    places = [list(edits) for edits in _places(kind, text, language) if edits]
+    while places:
+        place = int(rng.random() * len(places))
+        edit = places[place].pop(int(rng.random() * len(places[place])))
+        if refusal(text, apply(text, [edit]), language) is None:
+            yield edit
+            return
+        if not places[place]:
+            del places[place]
+
+
+def _places(kind: Kind, text: str, language: Language) -> Iterator[list[Edit]]:
+    """Propose, for each place where the lists allow it, every edit of this kind."""
+    lists = lexicon(language)
+    found = tokens(text, language)
+    present = {token.text.lower() for token in found}
+    for i, token in enumerate(found):
+        word, start, end = token
+        if kind == "replace":
+            fresh = [target for target in _targets(lists.replace, text, token) if target.lower() not in present]
+            if word[0].isupper() and _in_a_name(text, found, i):
+                continue
+            yield [Edit(start, end, _cased(target, word)) for target in fresh]
+        elif kind == "insert" and not _opens(text, start):
+            yield [_insertion(token, target.replace("_", word)) for target in _targets(lists.insert, text, token)]
+        elif kind == "delete" and _targets(lists.delete, text, token):
+            yield [_deletion(text, start, end)]
+    if kind == "replace":
+        for match in NUMBER.finditer(text):
+            fresh = [
+                number for number in other_numbers(match[0], language, decade=_decade(match)) if number not in present
+            ]
+            yield [Edit(match.start(), match.end(), number) for number in fresh]
+
+
+def other_numbers(number: str, language: str, *, decade: bool = False) -> list[str]:
+    """Return numbers of the same look as `number`: small ones fit clocks and calendars, years stay near.
+
+    >>> other_numbers("1920", "en")[:3], other_numbers("2.5", "en")[:3], other_numbers("1", "en")
+    (['1880', '1890', '1900'], ['1.5', '3.5', '4.5'], [])
+    """
+    if not number.isdigit() or (len(number) > 1 and number[0] == "0"):
+        head = 0 if number[0] != "0" else len(number) - 1
+        return [number[:head] + digit + number[head + 1 :] for digit in "123456789" if digit != number[head]]
+    value = int(number)
+    if decade:
+        return [str(other) for other in range(20, 100, 10) if other != value]
+    if value == 1 and language != "zh":
+        return []  # the noun would have to become a plural
+    for low, high in ((0, 12), (13, 20), (21, 28), (29, 31)):
+        if low <= value <= high:
+            return [str(other) for other in range(max(low, 2), high + 1) if abs(other - value) > (high < 29)]
+    if 1000 <= value <= 2099:
+        step = 10 if value % 10 == 0 else 1
+        return [str(value + step * years) for years in (-4, -3, -2, 2, 3, 4) if 1000 < value + step * years < 2025]
+    return [digit + number[1:] for digit in "123456789" if digit != number[0]]
+
+
+def _decade(number: re.Match[str]) -> bool:
+    """Tell whether a number counts the decades of a century: Chinese writes 20 世纪 30 年代."""
+    return len(number[0]) == 2 and number.string[number.end() :].lstrip().startswith("年代")
+
+
+def _targets(rules: dict[str, list[Rule]], text: str, token: Token) -> list[str]:
+    """Return what the lists put in place of `token`; a capital that opens the sentence is no part of its word."""
+    found = _fitting(rules, text, token)
+    if found or not _opens(text, token.start):
+        return found
+    start, lower = token.start, token.text[0].lower()
+    return _fitting(rules, text[:start] + lower + text[start + 1 :], token._replace(text=lower + token.text[1:]))
+
+
+def _fitting(rules: dict[str, list[Rule]], text: str, token: Token) -> list[str]:
+    fitting = (rule for rule in _rules(rules, token.text) if rule.fits(text, token.start))
+    return [target for rule in fitting for target in rule.targets]
+
+
+def _rules(rules: dict[str, list[Rule]], word: str) -> list[Rule]:
+    return [*rules.get(word, ()), *(rule for rule in rules.get("", ()) if re.fullmatch(rule.word, word))]
+
+
+def _cased(target: str, word: str) -> str:
+    return target[0].upper() + target[1:] if word[0].isupper() else target
+
+
+def _opens(text: str, start: int) -> bool:
+    """Tell whether a sentence begins at `start`."""
+    return re.search(r"(?:^|[.!?。！？:：])[\s\"“”'‘’(（]*$", text[:start]) is not None
+
+
+def _in_a_name(text: str, found: list[Token], i: int) -> bool:
+    """Tell whether a capitalised word is part of a longer name: another capital stands beside it."""
+    word, start, end = found[i]
+    before = found[i - 1] if i else None
+    after = found[i + 1] if i + 1 < len(found) else None
+    return bool(
+        (before and before.text[0].isupper() and text[before.end : start] == " " and not _opens(text, before.start))
+        or (after and after.text[0].isupper() and text[end : after.start] == " ")
+    )
+
+
+def _insertion(token: Token, longer: str) -> Edit:
+    """Return the edit that makes `token` the longer text, which holds it."""
+    at = next((i for i, letter in enumerate(token.text) if letter != longer[i]), len(token.text))
+    return Edit(token.start + at, token.start + at, longer[at : at + len(longer) - len(token.text)])
+
+
+def _deletion(text: str, start: int, end: int) -> Edit:
+    """Delete a word with one of the spaces around it."""
+    if text[end : end + 1] == " ":
+        return Edit(start, end + 1, "")
+    return Edit(start - 1 if text[max(start - 1, 0) : start] == " " else start, end, "")
+
+
+def _changed(old: list[str], new: list[str]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the span of words that differ, in the old and in the new sentence."""
+    shortest = min(len(old), len(new))
+    same = next((i for i in range(shortest) if old[i] != new[i]), shortest)
+    tail = next((i for i in range(shortest - same) if old[-1 - i] != new[-1 - i]), shortest - same)
+    return (same, len(old) - tail), (same, len(new) - tail)
+
+
+def _norm(token: Token, lists: Lexicon) -> str:
+    word = token.text.lower()
+    return lists.numerals.get(word, word)
+
+
+def _negations_beside(found: list[Token], start: int, end: int, text: str, lists: Lexicon) -> bool:
+    """Tell whether the clause of the words `start:end` holds a negation outside of them."""
+    left, right = start, end
+    while left and not CLAUSE_END.search(text, found[left - 1].end, found[left].start if left < len(found) else None):
+        left -= 1
+    while right < len(found) and not (right and CLAUSE_END.search(text, found[right - 1].end, found[right].start)):
+        right += 1
+    return any(token.text.lower() in lists.negations for token in (*found[left:start], *found[end:right]))
+
+
+@cache
+def _segmenter() -> Any:
+    import jieba  # noqa: PLC0415 - loads its dictionary, which only Chinese needs
+
+    jieba.setLogLevel("ERROR")
+    return jieba.Tokenizer()
