@@ -7,12 +7,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+T = TypeVar("T")
+Span: TypeAlias = tuple[int, int]
 
 
 class Edit(NamedTuple):
@@ -23,16 +26,29 @@ class Edit(NamedTuple):
     text: str
 
 
+class Frame(NamedTuple):
+    """What surrounds a text: stretches that stay whole, and stretches that nothing may touch."""
+
+    spans: tuple[Span, ...] = ()
+    protected: tuple[Span, ...] = ()
+
+
 @runtime_checkable
 class Operator(Protocol):
     """A frozen, seedless description of one kind of noise.
 
-    `name` is what the operator is called in datasets and on the command line;
-    `version` changes whenever the same (text, seed, key) would give other edits.
+    A dataclass field will do for `name` and for `version`.
     """
 
-    name: str
-    version: str
+    @property
+    def name(self) -> str:
+        """What the operator is called in datasets and on the command line."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """What changes whenever the same (text, seed, key) would give other edits."""
+        ...
 
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Propose edits of `text`, in order and without overlap."""
@@ -48,6 +64,33 @@ class BatchOperator(Operator, Protocol):
         ...
 
 
+@runtime_checkable
+class FramedOperator(Operator, Protocol):
+    """An operator that looks at the labelled and the protected spans before it chooses a place."""
+
+    def edits_framed(
+        self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
+    ) -> Iterable[Iterable[Edit]]:
+        """Propose the edits of each text; with an empty frame, as `edits` would."""
+        ...
+
+
+@runtime_checkable
+class Choice(Operator, Protocol):
+    """An operator that hands each example to one of several others."""
+
+    def choose(self, rng: Random) -> Operator:
+        """Return the operator that this example gets."""
+        ...
+
+
+class Proposal(NamedTuple):
+    """The edits of one example, and the operator that made them."""
+
+    edits: tuple[Edit, ...]
+    operator: Operator
+
+
 def stream(op: Operator, seed: int, key: str) -> Random:
     """Return the random stream of one example: the same on every machine, for every order and batch.
 
@@ -56,19 +99,65 @@ def stream(op: Operator, seed: int, key: str) -> Random:
     return Random(f"{op.name}/{seed}/{key}")
 
 
+def pick(rng: Random, options: Sequence[T]) -> T:
+    """Return one of `options`, each as likely, for one draw."""
+    return options[int(rng.random() * len(options))]
+
+
+def propose(
+    op: Operator,
+    texts: Sequence[str],
+    *,
+    seed: int = 0,
+    keys: Sequence[str] | None = None,
+    frames: Sequence[Frame] | None = None,
+) -> list[Proposal]:
+    """Return the edits of each of `texts` and who made them; within `frames`, where given."""
+    rngs = [stream(op, seed, key) for key in (texts if keys is None else keys)]
+    if len(rngs) != len(texts):
+        raise ValueError(f"{len(texts)} texts but {len(rngs)} keys: give one key per text")
+    if not isinstance(op, Choice):
+        return [Proposal(edits, op) for edits in _edits(op, texts, rngs, frames)]
+    groups: dict[int, tuple[Operator, list[int]]] = {}
+    for i, rng in enumerate(rngs):
+        one = op.choose(rng)
+        groups.setdefault(id(one), (one, []))[1].append(i)
+    proposals: dict[int, Proposal] = {}
+    for one, rows in groups.values():
+        some = None if frames is None else [frames[i] for i in rows]
+        found = _edits(one, [texts[i] for i in rows], [rngs[i] for i in rows], some)
+        proposals |= {i: Proposal(edits, one) for i, edits in zip(rows, found, strict=True)}
+    return [proposals[i] for i in range(len(texts))]
+
+
+def _edits(
+    op: Operator, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame] | None
+) -> list[tuple[Edit, ...]]:
+    """Ask `op` in the most capable way it offers, then keep what the frames allow."""
+    if isinstance(op, FramedOperator):
+        found = op.edits_framed(texts, rngs, [Frame()] * len(texts) if frames is None else frames)
+    elif isinstance(op, BatchOperator):
+        found = op.edits_batch(texts, rngs)
+    else:
+        found = (op.edits(text, rng) for text, rng in zip(texts, rngs, strict=True))
+    if frames is None:
+        return [tuple(edits) for edits in found]
+    return [settled(edits, frame) for edits, frame in zip(found, frames, strict=True)]
+
+
 def perturb_batch(
     op: Operator, texts: Sequence[str], *, seed: int = 0, keys: Sequence[str] | None = None
 ) -> list[tuple[Edit, ...]]:
     """Return the edits `op` makes to each of `texts`; `keys` are the ids of the examples."""
-    rngs = [stream(op, seed, key) for key in (texts if keys is None else keys)]
-    if isinstance(op, BatchOperator):
-        return [tuple(edits) for edits in op.edits_batch(texts, rngs)]
-    return [tuple(op.edits(text, rng)) for text, rng in zip(texts, rngs, strict=True)]
+    return [proposal.edits for proposal in propose(op, texts, seed=seed, keys=keys)]
 
 
-def perturb(op: Operator, text: str, *, seed: int = 0, key: str | None = None) -> tuple[Edit, ...]:
+def perturb(
+    op: Operator, text: str, *, seed: int = 0, key: str | None = None, frame: Frame | None = None
+) -> tuple[Edit, ...]:
     """Return the edits `op` makes to `text`: a pure function of its arguments."""
-    return perturb_batch(op, [text], seed=seed, keys=None if key is None else [key])[0]
+    frames = None if frame is None else [frame]
+    return propose(op, [text], seed=seed, keys=None if key is None else [key], frames=frames)[0].edits
 
 
 def apply(text: str, edits: Iterable[Edit | tuple[int, int, str]]) -> str:
@@ -89,6 +178,108 @@ def apply(text: str, edits: Iterable[Edit | tuple[int, int, str]]) -> str:
         cursor = end
     parts.append(text[cursor:])
     return "".join(parts)
+
+
+def settled(edits: Iterable[Edit], frame: Frame) -> tuple[Edit, ...]:
+    """Keep the edits that leave every span whole and no protected stretch touched.
+
+    An inserted word that would fall inside a span moves to its border: one that ends with a space stands before
+    the span, one that begins with a space behind it.
+
+    >>> settled([Edit(4, 4, "like ")], Frame(spans=((0, 8),)))
+    (Edit(start=0, end=0, text='like '),)
+    """
+    borders = frame.spans + frame.protected
+    kept = []
+    for edit in edits:
+        placed = _placed(edit, borders)
+        if any(start < placed.start < end or start < placed.end < end for start, end in frame.protected):
+            continue
+        if placed.start < placed.end and (
+            any(placed.start < end and start < placed.end for start, end in frame.protected)
+            or any(placed.start < border < placed.end for span in frame.spans for border in span)
+        ):
+            continue
+        kept.append(placed)
+    kept.sort(key=lambda edit: edit[:2])
+    return tuple(kept)
+
+
+def _placed(edit: Edit, spans: Iterable[Span]) -> Edit:
+    """Move an inserted word out of the spans it falls into."""
+    start, end, text = edit
+    if start < end or not (text[:1].isspace() or text[-1:].isspace()):
+        return edit
+    for left, right in spans:
+        if left < start < right:
+            start = left if text[-1:].isspace() else right
+    return Edit(start, start, text)
+
+
+def moved(edits: Iterable[Edit], spans: Iterable[Span]) -> list[Span]:
+    """Return where each of `spans` of the clean text lies in the noisy text.
+
+    >>> moved([Edit(0, 0, "so "), Edit(4, 5, "")], [(2, 6)])
+    [(5, 8)]
+    """
+    edits = tuple(edits)
+    found = []
+    for start, end in spans:
+        before = within = 0
+        for left, right, text in edits:
+            grown = len(text) - (right - left)
+            if right <= start and (left < start or left == right):  # what is inserted at the start stays outside
+                before += grown
+            elif start <= left and right <= end and left < end:
+                within += grown
+            elif left < end and start < right:
+                raise ValueError(
+                    f"edit {(left, right, text)} crosses the border of the span {(start, end)}; "
+                    "give the span in the frame, and such edits are not made"
+                )
+        found.append((start + before, end + before + within))
+    return found
+
+
+class Described:
+    """A dataclass whose repr is short and evaluates back: the settings that are not the default, and the version."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in fields(self)  # type: ignore[arg-type] # it is mixed into dataclasses
+            if field.name == "version" or getattr(self, field.name) != field.default
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+class Framed:
+    """Gives an operator that has `edits_framed` the `edits` of one text in an empty frame."""
+
+    __slots__ = ()
+
+    def edits(self: FramedOperator, text: str, rng: Random) -> Iterable[Edit]:
+        """Propose the edits of one text."""
+        return next(iter(self.edits_framed([text], [rng], [Frame()])))
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """Each example gets one of `operators`, each as likely; which one is recorded with its edits."""
+
+    name: str
+    operators: tuple[Operator, ...]
+    version: str = "1"
+
+    def choose(self, rng: Random) -> Operator:
+        """Draw the operator of one example."""
+        return pick(rng, self.operators)
+
+    def edits(self, text: str, rng: Random) -> Iterable[Edit]:
+        """Propose what the drawn operator proposes."""
+        return self.choose(rng).edits(text, rng)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,40 @@
+"""What an operator needs beyond the core is looked up when it is used; when it is missing, one sentence says so."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+
+def needed(module: str, extra: str) -> Any:
+    """Import `module`, which `extra` of lapsus installs.
+
+    >>> needed("no_such_module", "en")
+    Traceback (most recent call last):
+    ...
+    ModuleNotFoundError: this operator needs no_such_module; install it with: pip install "lapsus[en]"
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise _missing(module, extra) from error
+
+
+def shipped(module: str, extra: str) -> Path:
+    """Return the folder of an installed package that is wanted for its data, without running its code.
+
+    >>> shipped("click", "en").name
+    'click'
+    """
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise _missing(module, extra)
+    return Path(spec.origin).parent
+
+
+def _missing(module: str, extra: str) -> ModuleNotFoundError:
+    return ModuleNotFoundError(
+        f'this operator needs {module}; install it with: pip install "lapsus[{extra}]"', name=module
+    )

@@ -1,0 +1,301 @@
+"""Noise for whole datasets: the callable that `Dataset.map` takes.
+
+>>> from lapsus.perturbations.core import Shout
+>>> row = Noise(Shout(), column="text", key="id")({"id": "u1", "text": "slow down"})
+>>> row["text"], row["clean_text"], row["edits"]
+('slow down!', 'slow down', [{'start': 9, 'end': 9, 'text': '!'}])
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+from lapsus.perturbations.core import Edit, Frame, Operator, Proposal, Span, apply, moved, propose
+from lapsus.perturbations.tokens import Utterance, perturb_tokens_batch, utterance
+
+T = TypeVar("T")
+Row: TypeAlias = Mapping[str, Any]
+
+
+def signature(op: Operator, seed: int, drawn: Operator | None = None) -> str:
+    """Return what a noisy row records of its origin: the operator with its version and settings, and the seed.
+
+    >>> from lapsus.perturbations.core import Mixture, Shout
+    >>> signature(Mixture("loud", (Shout(),)), 0, Shout())
+    "loud: Shout(name='shout', version='1') seed=0"
+    """
+    chosen = f"{op!r}" if drawn is None or drawn is op else f"{op.name}: {drawn!r}"
+    return f"{chosen} seed={seed}"
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Perturb a column of a dataset; give it to `Dataset.map`, with or without `batched=True`.
+
+    Args:
+        op: The operator.
+        column: The column to perturb: texts, or with `tags` the tokens. Several columns of text may be named; each
+            gets its own noise, and `edits` then holds a list per column.
+        key: The column with the example's id. Noise depends on it and not on where the row stands.
+        seed: Another seed, other noise.
+        tags: The column with BIO tags; the row then holds `tokens`, `tags` and their clean twins.
+        answers: The column with SQuAD answers (`text`, `answer_start`) within `column`; they stay whole and are moved.
+        protect: Words never touched.
+        protect_slots: Labels of slots never touched.
+        reason: A column to write why a row is unchanged (None where it changed).
+        bad: What to do with a row that cannot be perturbed, as with tags of another length: `raise` an error that
+            names the row, or `keep` the row unchanged.
+
+    The row gains `clean_<column>`, `edits` and `operator`; `apply(clean, edits)` is the noisy text.
+    `noise.map(dataset)` is `dataset.map(noise, batched=True, features=noise.features(dataset.features))`: naming the
+    features matters where an operator leaves many rows alone, since Arrow otherwise guesses them from the first rows.
+    """
+
+    op: Operator
+    column: str | tuple[str, ...] = "text"
+    key: str | None = None
+    seed: int = 0
+    tags: str | None = None
+    answers: str | None = None
+    protect: tuple[str, ...] = ()
+    protect_slots: tuple[str, ...] = ()
+    reason: str | None = None
+    bad: Literal["raise", "keep"] = "raise"
+    lapsus: str = version("lapsus")  # in the state, so that `map` never reuses the rows of another release
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str):
+            object.__setattr__(self, "column", tuple(self.column))
+        if len(self.columns) > 1 and (self.tags or self.answers):
+            raise ValueError(f"tags and answers belong to one column, but {self.columns} are named; name one")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns to perturb."""
+        return (self.column,) if isinstance(self.column, str) else self.column
+
+    def __call__(self, rows: Row) -> dict[str, Any]:
+        """Perturb one row or a batch of rows."""
+        for name in filter(None, (*self.columns, self.key, self.tags, self.answers)):
+            if name not in rows:
+                raise LookupError(f"no column is called {name!r}; the rows have {', '.join(rows)}")
+        if _is_row(rows[self.columns[0]], tokens=self.tags is not None):
+            return {name: values[0] for name, values in self._batch({name: [rows[name]] for name in rows}).items()}
+        return self._batch(rows)
+
+    def map(self, dataset: Any, **options: Any) -> Any:
+        """Perturb a dataset; `options` are those of `Dataset.map`, such as `num_proc`."""
+        return dataset.map(self, batched=True, features=self.features(dataset.features), **options)
+
+    def features(self, features: Any) -> Any:
+        """Return a dataset's features with the columns that noise adds, for `Dataset.map(features=...)`."""
+        from datasets import Features, List, Value  # noqa: PLC0415 - 1 s, and only datasets' users need it
+
+        edits: Any = List({"start": Value("int64"), "end": Value("int64"), "text": Value("string")})
+        if len(self.columns) > 1:
+            edits = dict.fromkeys(self.columns, edits)
+        added = {f"clean_{name}": features[name] for name in (*self.columns, *filter(None, [self.tags]))}
+        if self.reason:
+            added[self.reason] = Value("string")
+        return Features({**features, **added, "edits": edits, "operator": Value("string")})
+
+    def _batch(self, rows: Row) -> dict[str, Any]:
+        """Perturb a batch, in which every column is a list."""
+        keys = [str(key) for key in rows[self.key]] if self.key else None
+        if self.tags:
+            return self._with_record(*self._tokens(rows, keys))
+        if len(self.columns) == 1:
+            return self._with_record(*self._texts(rows, self.columns[0], keys))
+        made: dict[str, Any] = {}
+        found: dict[str, list[_Outcome]] = {}
+        for column in self.columns:
+            own = keys and [f"{key}/{column}" for key in keys]
+            columns, found[column] = self._texts(rows, column, own)
+            made |= columns
+        outcomes = [
+            _Outcome(
+                dict(zip(found, (one.edits for one in row), strict=True)),
+                " / ".join(dict.fromkeys(one.operator for one in row)),
+                None if any(one.reason is None for one in row) else row[0].reason,
+            )
+            for row in zip(*found.values(), strict=True)
+        ]
+        return self._with_record(made, outcomes)
+
+    def _with_record(self, columns: dict[str, Any], outcomes: Sequence[_Outcome]) -> dict[str, Any]:
+        """Add what every noisy row records."""
+        columns["edits"] = [one.edits for one in outcomes]
+        columns["operator"] = [one.operator for one in outcomes]
+        if self.reason:
+            columns[self.reason] = [one.reason for one in outcomes]
+        return columns
+
+    def _texts(self, rows: Row, column: str, keys: Sequence[str] | None) -> tuple[dict[str, Any], list[_Outcome]]:
+        """Perturb a column of texts, and move the answers that lie in it."""
+        texts: Sequence[Any] = rows[column]
+        answers: Sequence[Any] = rows[self.answers] if self.answers else [None] * len(texts)
+        frames, faults = self._checked(_frame, texts, answers, keys, [self.protect] * len(texts))
+        free = None if self.protect or self.answers else True
+        proposals = self._proposals(texts, keys, {i: None if free else frame for i, frame in frames.items()})
+        noisy = [apply(texts[i], proposals[i].edits) if i in proposals else texts[i] for i in range(len(texts))]
+        made: dict[str, Any] = {column: noisy, f"clean_{column}": list(texts)}
+        if self.answers:
+            made[self.answers] = [
+                _moved_answers(answers[i], proposals[i].edits, noisy[i], frames[i].spans)
+                if i in proposals
+                else answers[i]
+                for i in range(len(texts))
+            ]
+        outcomes = [self._outcome(texts[i], proposals.get(i), faults.get(i)) for i in range(len(texts))]
+        return made, outcomes
+
+    def _proposals(
+        self, texts: Sequence[Any], keys: Sequence[str] | None, frames: Mapping[int, Frame | None]
+    ) -> dict[int, Proposal]:
+        """Ask the operator for the rows that have a frame."""
+        around = [frame for frame in frames.values() if frame is not None]
+        made = propose(
+            self.op,
+            [texts[i] for i in frames],
+            seed=self.seed,
+            keys=keys and [keys[i] for i in frames],
+            frames=around or None,
+        )
+        return dict(zip(frames, made, strict=True))
+
+    def _tokens(self, rows: Row, keys: Sequence[str] | None) -> tuple[dict[str, Any], list[_Outcome]]:
+        """Perturb a column of tokens with its column of tags."""
+        column, tag_column = self.columns[0], str(self.tags)
+        tokens, tags = list(rows[column]), list(rows[tag_column])
+        said, faults = self._checked(_utterance, tokens, tags, keys, [None] * len(tokens))
+        noisy = dict(
+            zip(
+                said,
+                perturb_tokens_batch(
+                    self.op,
+                    list(said.values()),
+                    seed=self.seed,
+                    keys=keys and [keys[i] for i in said],
+                    protect=self.protect,
+                    protect_slots=self.protect_slots,
+                ),
+                strict=True,
+            )
+        )
+        made: dict[str, Any] = {
+            column: [noisy[i].tokens if i in noisy else tokens[i] for i in range(len(tokens))],
+            tag_column: [noisy[i].tags if i in noisy else tags[i] for i in range(len(tokens))],
+            f"clean_{column}": tokens,
+            f"clean_{tag_column}": tags,
+        }
+        outcomes = [
+            self._outcome(
+                said[i].text if i in said else "",
+                Proposal(noisy[i].edits, noisy[i].operator) if i in noisy else None,
+                faults.get(i),
+            )
+            for i in range(len(tokens))
+        ]
+        return made, outcomes
+
+    def _checked(
+        self,
+        read: Callable[[Any, Any, Any], T],
+        values: Sequence[Any],
+        labels: Sequence[Any],
+        keys: Sequence[str] | None,
+        extra: Sequence[Any],
+    ) -> tuple[dict[int, T], dict[int, str]]:
+        """Read each row; a row that cannot be read raises, or is kept with the reason."""
+        good: dict[int, T] = {}
+        faults: dict[int, str] = {}
+        for i, row in enumerate(zip(values, labels, extra, strict=True)):
+            try:
+                good[i] = read(*row)
+            except (TypeError, ValueError) as error:
+                if self.bad == "raise":
+                    name = f"row {i} of the batch" if keys is None else f"row {keys[i]!r}"
+                    raise type(error)(f"{name}: {error}") from error
+                faults[i] = str(error)
+        return good, faults
+
+    def _outcome(self, text: str, proposal: Proposal | None, fault: str | None) -> _Outcome:
+        """Record one row."""
+        edits = [edit._asdict() for edit in proposal.edits] if proposal else []
+        drawn = proposal.operator if proposal else None
+        reason = None if edits else fault or unchanged(self.op, text)
+        return _Outcome(edits, signature(self.op, self.seed, drawn), reason)
+
+
+class _Outcome(NamedTuple):
+    """What a noisy row records."""
+
+    edits: Any
+    operator: str
+    reason: str | None
+
+
+def unchanged(op: Operator, text: str) -> str:
+    """Say why `op` made no edits.
+
+    >>> from lapsus.perturbations.core import Shout
+    >>> unchanged(Shout(), " ")
+    'the text is empty'
+    """
+    if not text.strip():
+        return "the text is empty"
+    if not any(char.isalpha() for char in text):
+        return "the text has no word"
+    return f"{op.name} finds nothing to change in this text"
+
+
+def _is_row(value: Any, *, tokens: bool) -> bool:
+    """Tell a single row from a batch by what its first column holds."""
+    if value is None or isinstance(value, str):
+        return True
+    return tokens and all(isinstance(token, str) for token in value)
+
+
+def _utterance(tokens: Any, tags: Any, _: Any) -> Utterance:
+    if tokens is None or tags is None:
+        raise TypeError("tokens or tags are missing; give both")
+    return utterance(tokens, tags)
+
+
+def _frame(text: Any, answers: Any, protect: Sequence[str]) -> Frame:
+    if not isinstance(text, str):
+        raise TypeError(f"the text is {text!r}; give a string")
+    spans = []
+    for start, answer in zip(*((answers["answer_start"], answers["text"]) if answers else ((), ())), strict=True):
+        if text[start : start + len(answer)] != answer:
+            raise ValueError(f"the answer {answer!r} does not stand at {start} in its text; correct answer_start")
+        spans.append((start, start + len(answer)))
+    return Frame(tuple(spans), places(text, protect))
+
+
+def places(text: str, words: Sequence[str]) -> tuple[Span, ...]:
+    """Return where `words` stand in `text`, as whole words in any case.
+
+    >>> places("Play SXSW fresh", ["sxsw"])
+    ((5, 9),)
+    """
+    if not words:
+        return ()
+    longest_first = sorted(words, key=len, reverse=True)
+    pattern = rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)"
+    return tuple(match.span() for match in re.finditer(pattern, text, re.IGNORECASE))
+
+
+def _moved_answers(answers: Any, edits: Sequence[Edit], noisy: str, spans: Sequence[Span]) -> Any:
+    if not answers:
+        return answers
+    places_now = moved(edits, spans)
+    return {
+        **answers,
+        "answer_start": [start for start, _ in places_now],
+        "text": [noisy[start:end] for start, end in places_now],
+    }

