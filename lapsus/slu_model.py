@@ -63,7 +63,9 @@ class Batch:
 class Network(nn.Module):
     """The joint network: letters by convolution, words by lookup, context by a bidirectional LSTM."""
 
-    def __init__(self, vocabulary: Vocabulary, word_size: int = 100, letter_size: int = 50, state_size: int = 150):
+    def __init__(
+        self, vocabulary: Vocabulary, word_size: int = 100, letter_size: int = 50, state_size: int = 150
+    ) -> None:
         super().__init__()
         self.words = nn.Embedding(len(vocabulary.words), word_size, padding_idx=PAD)
         self.letters = nn.Embedding(len(vocabulary.letters), 25, padding_idx=PAD)
@@ -112,13 +114,11 @@ class SluModel:
         losses = []
         read = self._read([row["tokens"] for row in examples], batch_size)
         for row, (intent, tag, _) in zip(examples, read, strict=True):
-            known = row["intent"] in intent_ids and all(t in tag_ids for t in row["tags"])
-            terms = (
-                [intent[intent_ids[row["intent"]]], *(tag[i, tag_ids[t]] for i, t in enumerate(row["tags"]))]
-                if known
-                else []
-            )
-            losses.append(-float(sum(terms)) if known else float("inf"))
+            if row["intent"] in intent_ids and all(name in tag_ids for name in row["tags"]):
+                tags = [tag[i, tag_ids[name]] for i, name in enumerate(row["tags"])]
+                losses.append(-float(sum(tags, intent[intent_ids[row["intent"]]])))
+            else:
+                losses.append(float("inf"))
         return losses
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -192,7 +192,7 @@ def train(
                     tag.flatten(0, 1), gold.flatten(), ignore_index=-1, reduction="sum"
                 )
                 optimizer.zero_grad()
-                (loss / len(rows)).backward()
+                (loss / len(rows)).backward()  # type: ignore[no-untyped-call]
                 nn.utils.clip_grad_norm_(network.parameters(), 5.0)
                 optimizer.step()
                 schedule.step()

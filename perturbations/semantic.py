@@ -4,7 +4,7 @@ They measure phi-robustness: a metric should rate another dialect above another 
 or deleted comes from small word lists written for this (numbers, negation, antonyms, quantifiers, time and place,
 comparatives, names, colours, family ...), and `refusal` rejects what leaves the meaning.
 
->>> semantic_edit("The shop opens before nine.", "en", key="1")
+>>> semantic_edit("The shop opens before nine.", "en", key="3")
 SemanticEdit(kind='replace', edit=Edit(start=15, end=21, text='after'), text='The shop opens after nine.')
 """
 
@@ -16,17 +16,19 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lapsus.perturbations import semantic_en, semantic_pt, semantic_zh
-from lapsus.perturbations.core import Edit, apply, perturb
+from lapsus.perturbations.core import Edit, Span, apply, perturb
+from lapsus.perturbations.extras import needed
 from lapsus.perturbations.semantic_words import Rule, groups, parse, word_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from random import Random
+    from types import ModuleType
 
 Language = Literal["en", "zh", "pt"]
 Kind = Literal["replace", "insert", "delete"]
 
-LISTS = {"en": semantic_en, "zh": semantic_zh, "pt": semantic_pt}
+LISTS: dict[Language, ModuleType] = {"en": semantic_en, "zh": semantic_zh, "pt": semantic_pt}
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 # a number of its own: no part of a name (A4, 5G, Sun-1), a time, an ordinal or a reference
 NUMBER = re.compile(r"(?<![A-Za-zÀ-ÿ\d°#\[/:–—-])(?<![\d][.,])\d+(?:[.,]\d+)*(?![A-Za-zÀ-ÿ\dº°ª\]/:–—-]|[.,]\d)")
@@ -64,7 +66,7 @@ class Lexicon:
 
 
 @cache
-def lexicon(language: str) -> Lexicon:
+def lexicon(language: Language) -> Lexicon:
     """Return the word lists of `language`."""
     if language not in LISTS:
         raise ValueError(f"no semantic edits for language {language!r}: choose one of {', '.join(LISTS)}")
@@ -143,7 +145,11 @@ class SemanticDelete:
         return _drawn("delete", text, self.language, rng)
 
 
-OPERATORS = {"replace": SemanticReplace, "insert": SemanticInsert, "delete": SemanticDelete}
+OPERATORS: dict[Kind, type[SemanticReplace | SemanticInsert | SemanticDelete]] = {
+    "replace": SemanticReplace,
+    "insert": SemanticInsert,
+    "delete": SemanticDelete,
+}
 UNITS = tuple(operator(language) for language in LISTS for operator in OPERATORS.values())
 
 
@@ -163,15 +169,15 @@ def refusal(clean: str, noisy: str, language: Language = "en") -> str | None:
 
     >>> refusal("It was a big day.", "It was a large day.")
     'big and large are synonyms'
-    >>> refusal("I never saw it.", "I did never not see it.")
-    'it changes 3 words'
+    >>> refusal("She never came.", "She not never came.")
+    'another negation stands in the clause'
     """
     lists = lexicon(language)
     before, after = tokens(clean, language), tokens(noisy, language)
     old, new = _changed([token.text.lower() for token in before], [token.text.lower() for token in after])
-    start, removed, added = old[0], before[slice(*old)], after[slice(*new)]
-    was, now = [_norm(token, lists) for token in removed], [_norm(token, lists) for token in added]
-    if was == now or not (was or now):
+    was = [_norm(token, lists) for token in before[slice(*old)]]
+    now = [_norm(token, lists) for token in after[slice(*new)]]
+    if was == now:
         return "the words are the same"
     if max(len(was), len(now)) > LONGEST_CHANGE:
         return f"it changes {max(len(was), len(now))} words"
@@ -179,12 +185,20 @@ def refusal(clean: str, noisy: str, language: Language = "en") -> str | None:
         return f"{' '.join(was + now)} adds no meaning"
     if len(was) == len(now) == 1 and lists.synonyms.get(was[0], frozenset()) & lists.synonyms.get(now[0], frozenset()):
         return f"{was[0]} and {now[0]} are synonyms"
-    denied, denies = (sum(word in lists.negations for word in side) for side in (was, now))
-    if denied != denies:
-        if re.search(r"[?？]\W*$|吗\W*$", clean):
-            return "a negated question asks the same"
-        if _negations_beside(before, start, old[1], clean, lists):
-            return "another negation stands in the clause"
+    if lists.negations.isdisjoint(was) != lists.negations.isdisjoint(now):
+        return _undenied(clean, before, old, was, now, lists)
+    return None
+
+
+def _undenied(clean: str, found: list[Token], old: Span, was: list[str], now: list[str], lists: Lexicon) -> str | None:
+    """Say why a sentence may mean the same though a negation came or went."""
+    if re.search(r"[?？]\W*$|吗\W*$", clean):
+        return "a negated question asks the same"
+    opposites = {target for word in was for rule in lists.replace.get(word, ()) for target in rule.targets}
+    if len(was) != len(now) and opposites.intersection(now):
+        return "the opposite is negated"
+    if _negations_beside(found, *old, clean, lists):
+        return "another negation stands in the clause"
     return None
 
 
@@ -230,10 +244,8 @@ def _places(kind: Kind, text: str, language: Language) -> Iterator[list[Edit]]:
             yield [_deletion(text, start, end)]
     if kind == "replace":
         for match in NUMBER.finditer(text):
-            fresh = [
-                number for number in other_numbers(match[0], language, decade=_decade(match)) if number not in present
-            ]
-            yield [Edit(match.start(), match.end(), number) for number in fresh]
+            others = other_numbers(match[0], language, decade=_decade(match))
+            yield [Edit(*match.span(), number) for number in others if number not in present]
 
 
 def other_numbers(number: str, language: str, *, decade: bool = False) -> list[str]:
@@ -293,7 +305,7 @@ def _opens(text: str, start: int) -> bool:
 
 def _in_a_name(text: str, found: list[Token], i: int) -> bool:
     """Tell whether a capitalised word is part of a longer name: another capital stands beside it."""
-    word, start, end = found[i]
+    _, start, end = found[i]
     before = found[i - 1] if i else None
     after = found[i + 1] if i + 1 < len(found) else None
     return bool(
@@ -315,7 +327,7 @@ def _deletion(text: str, start: int, end: int) -> Edit:
     return Edit(start - 1 if text[max(start - 1, 0) : start] == " " else start, end, "")
 
 
-def _changed(old: list[str], new: list[str]) -> tuple[tuple[int, int], tuple[int, int]]:
+def _changed(old: list[str], new: list[str]) -> tuple[Span, Span]:
     """Return the span of words that differ, in the old and in the new sentence."""
     shortest = min(len(old), len(new))
     same = next((i for i in range(shortest) if old[i] != new[i]), shortest)
@@ -331,16 +343,16 @@ def _norm(token: Token, lists: Lexicon) -> str:
 def _negations_beside(found: list[Token], start: int, end: int, text: str, lists: Lexicon) -> bool:
     """Tell whether the clause of the words `start:end` holds a negation outside of them."""
     left, right = start, end
-    while left and not CLAUSE_END.search(text, found[left - 1].end, found[left].start if left < len(found) else None):
+    gap_ends = [*(token.start for token in found[1:]), len(text)]  # of the gap after each word
+    while left and not CLAUSE_END.search(text, found[left - 1].end, gap_ends[left - 1]):
         left -= 1
-    while right < len(found) and not (right and CLAUSE_END.search(text, found[right - 1].end, found[right].start)):
+    while right < len(found) and not (right and CLAUSE_END.search(text, found[right - 1].end, gap_ends[right - 1])):
         right += 1
     return any(token.text.lower() in lists.negations for token in (*found[left:start], *found[end:right]))
 
 
 @cache
 def _segmenter() -> Any:
-    import jieba  # noqa: PLC0415 - loads its dictionary, which only Chinese needs
-
+    jieba = needed("jieba", "zh")
     jieba.setLogLevel("ERROR")
     return jieba.Tokenizer()

@@ -56,7 +56,8 @@ million / billion / thousand
 billion / million
 half(?= (?:of|a|the|an)\b)(?! a dozen) > *third / *quarter
 double > triple
-{!at} first(?! of all| name| aid| hand| place| century|-|,| and foremost| lady) / {!at the} {the} last(?! \w+ of all)(?! few)
+{!at} first(?! of all| name| aid| hand| place| century|-|,| and foremost| lady) /
+{!at the} {the} last(?! \w+ of all)(?! few)
 {the} first(?! name| aid| hand| century|-) > second / third / fifth
 {the} second(?! half|-) > first / third / fourth
 {the} third > first / second / fifth
@@ -99,7 +100,7 @@ weekly / monthly / yearly
 monthly / yearly
 annual / monthly
 annually / monthly
-{!at|of|after|nearly|almost} all(?= (?:of|\w+(?<!s)s\b))(?! (?:his|its|this|was|is|ways|as|has|across|us|about)\b) > some / few
+{!at|of|after|nearly|almost} all(?= (?:of|\w+(?<!s)s\b))(?! (?:his|its|this|was|is|ways|as|has|us)\b) > some / few
 every(?! now| once| other| so| single)(?= [a-z]+ ) > no
 {!not} everyone > nobody
 {!not} everybody > nobody
@@ -617,17 +618,17 @@ European / African / Asian
 Japanese / Korean / Russian
 """
 
-INSERT = (
-    "\n".join(
-        f"{verb}{PLAIN} > _ not" for verb in "is are was were am will would can could should must may might".split()
+PARTICIPLE = r"(?= (?:been|\w+ed|become|made|taken|given|had|won|led|grown|gone|come)\b)"
+VERBS = ("is", "are", "was", "were", "am", "will", "would", "can", "could", "should", "must", "may", "might")
+INSERT = "\n".join(
+    (
+        *(f"{verb}{PLAIN} > _ not" for verb in VERBS),
+        f"{{!to}} has{PARTICIPLE} > _ not",
+        f"{{!to}} have{PARTICIPLE} > _ not",
+        f"had{PARTICIPLE} > _ not",
+        "favorite > least _",
+        "favourite > least _",
     )
-    + r"""
-{!to} has(?= (?:been|\w+ed|become|made|taken|given|had|won|led|grown|gone|come)\b)(?! (?:not|never)) > _ not
-{!to} have(?= (?:been|\w+ed|become|made|taken|given|had|won|led|grown|gone|come)\b)(?! (?:not|never)) > _ not
-had(?= (?:been|\w+ed|become|made|taken|given|had|won|led|grown|gone|come)\b)(?! (?:not|never)) > _ not
-favorite > least _
-favourite > least _
-"""
 )
 
 DELETE = r"""
@@ -693,11 +694,13 @@ cab taxi
 """
 
 NEGATIONS = """
-not no never nobody nothing nowhere none neither nor cannot can't couldn't don't didn't doesn't isn't aren't wasn't weren't won't
+not no never nobody nothing nowhere none neither nor cannot can't couldn't don't didn't doesn't isn't aren't wasn't
+weren't won't
 wouldn't shouldn't hasn't haven't hadn't without hardly barely rarely seldom n't unable
 """
 
 FILLERS = """
-the a an so well like actually basically really very just quite also please now then okay ok um uh er you know i mean kind sort of
+the a an so well like actually basically really very just quite also please now then okay ok um uh er you know i
+mean kind sort of
 indeed literally honestly right do did does that which such too rather
 """

@@ -76,7 +76,7 @@ depois(?= d) / antes(?= d)
 anteriormente / posteriormente
 anterior / posterior
 anteriores / posteriores
-{!ano|anos|dia|dias|meses|semanas|mês|semana|logo} após(?= (?:o|a|os|as|um|uma|seu|sua|seus|suas|essa|esse|este|esta) ) > durante
+{!ano|anos|dia|dias|meses|semanas|mês|semana|logo} após(?= (?:[oa]s?|uma?|seus?|suas?|ess[ae]|est[ae]) ) > durante
 durante(?= (?:o|a|os|as|seu|sua|seus|suas|essa|esse|este|esta) ) > após
 início(?= d) / fim(?= d)
 {!a|por} fim(?= d)(?! de semana) / início(?= d)
@@ -99,7 +99,8 @@ raramente > frequentemente
 ocasionalmente > sempre
 muitos(?! d[aeo]s?\b) / poucos(?!\b d[aeo]s?\b)
 muitas(?! d[aeo]s?\b) / poucas(?! d[aeo]s?\b)
-{!há} muito(?= [a-zà-ÿ]+)(?! mais| menos| bem| obrigad| d[aeo]s?\b) / {!um} pouco(?= [a-zà-ÿ]+)(?! mais| menos| a pouco| depois| antes| d[aeo]s?\b)
+{!há} muito(?= [a-zà-ÿ]+)(?! mais| menos| bem| obrigad| d[aeo]s?\b) /
+{!um} pouco(?= [a-zà-ÿ]+)(?! mais| menos| a pouco| depois| antes| d[aeo]s?\b)
 muita / pouca
 vários(?! d[aeo]s?\b) > *poucos
 várias(?! d[aeo]s?\b) > *poucas
@@ -117,7 +118,8 @@ maior / menor
 maiores / menores
 melhor / pior
 melhores / piores
-{!não|nunca|nada|nem|no|além de|ou|a} mais(?! \w+[aei]r\b)(?! (?:ou|tarde|um|uma|uns|umas|dois|duas|de um|de uma|cedo|do que nunca|nada)\b) / {!pelo|ao|a|mais ou|ou|muito|por} menos(?! (?:que|de)\b)
+{!não|nunca|nada|nem|no|além de|ou|a} mais(?! (?:\w+[aei]r|ou|tarde|uma?s?|un?s|dois|duas|de uma?|cedo|nada)\b) /
+{!pelo|ao|a|mais ou|ou|muito|por} menos(?! (?:que|de)\b)
 menos(?= de \d) > mais
 mínimo / máximo
 mínima / máxima
@@ -708,6 +710,7 @@ não nunca jamais nem ninguém nada nenhum nenhuma nenhuns nenhumas sem tampouco
 """
 
 FILLERS = """
-o a os as um uma uns umas de do da dos das e que se já aí então pois bem muito realmente mesmo assim tipo né sabe olha também ainda
+o a os as um uma uns umas de do da dos das e que se já aí então pois bem muito realmente mesmo assim tipo né sabe
+olha também ainda
 próprio próprias própria próprios próprio tão bastante
 """

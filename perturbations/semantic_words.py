@@ -1,6 +1,7 @@
 """How the word lists of the semantic edits are written and read.
 
-A line `north / south / east` lists words of which each denies the others; `all > some / few` goes one way only.
+A line `north / south / east` lists words of which each denies the others, and goes on below if a stroke ends it;
+`all > some / few` goes one way only.
 A word may name the context it needs: what comes before in braces, `{!no|any} more` or `{the} left`, of which a dash
 gives only the ending, `{-o} forte`; what comes after as a regular expression, `more(?! or less)`. A word that other
 senses make unsafe to replace, but fine to arrive at, carries a star: `summer / *spring`. In the insertions, `_`
@@ -41,7 +42,7 @@ class Rule:
 def parse(lines: str) -> dict[str, list[Rule]]:
     """Read the rules of `lines`, by word; what is no plain word is a pattern, kept under the empty word."""
     rules: dict[str, list[Rule]] = {}
-    for line in lines.splitlines():
+    for line in lines.replace(" /\n", " / ").splitlines():
         left, arrow, right = line.partition(" > ")
         sources = [item.strip() for item in left.split(" / ") if item.strip()]
         words = [plain(item) for item in (right.split(" / ") if arrow else sources)]
@@ -85,9 +86,9 @@ def word_list(lines: str) -> frozenset[str]:
 
 
 def groups(lines: str) -> dict[str, frozenset[int]]:
-    """Return, for each word, the numbers of the lines it stands in.
+    r"""Return, for each word, the numbers of the lines it stands in.
 
-    >>> groups("big large\\nlarge grand")["large"]
+    >>> groups("big large\nlarge grand")["large"]
     frozenset({0, 1})
     """
     found: dict[str, set[int]] = {}

@@ -3,24 +3,27 @@
 Words are those of the segmenter: a rule never touches a part of a longer word.
 """
 
-COUNTED = "个 名 座 次 位 条 种 年 岁 天 家 部 层 支 只 架 辆 艘 集 场 首 项 倍 章 届 处 所 间 张 人 队 组 轮 级 棵 匹 头 台 件"
-CLAIMED = r"(?<![不别就而还或要正只仅但可便即总算真像若如老硬都又更最很偏倒既无乃凡愿])"
-DONE = r"(?<![将会能可以要想被让使来并而去所已曾未没不为再够])"  # verbs that name what happened
+COUNTED = "个名座次位条种年岁天家部层支只架辆艘集场首项倍章届处所间张人队组轮级棵匹头台件"  # classifiers
+OPPOSITES = ("大小", "高低", "长短", "早晚", "快慢", "强弱", "好坏", "宽窄", "厚薄", "深浅", "冷热")
+DEGREE = "(?<=[较更最很太])"
+# not after these: the negation would have to stand elsewhere, or there is one already
+CLAIMED = "(?<![不别就而还或要正只仅但可便即总算真像若如老硬都又更最很偏倒既无乃凡愿])"
+DONE = "(?<![将会能可以要想被让使来并而去所已曾未没不为再够])"  # for verbs that tell what happened
 
-REPLACE = (
-    "\n".join(" / ".join(f"{number}{counted}" for number in "两三四五六七八九") for counted in COUNTED.split())
-    + "\n".join(" / ".join(f"第{number}{counted}" for number in "一二三四五六") for counted in ("", *COUNTED.split()))
-    + "\n".join(" / ".join(f"{day}{number}" for number in "一二三四五六日") for day in ("星期", "周", "礼拜"))
-    + "\n".join(" / ".join(f"{number}月" for number in "一 二 三 四 五 六 七 八 九 十 十一 十二".split()) for _ in "1")
-    + """
-"""
-    + " / ".join(f"(?<![一-龥]){n}(?=[{COUNTED.replace(' ', '')}])" for n in "两三四五六七八九")
-    + "\n"
-    + "\n".join(
-        f"(?<=[较更最很太]){pair[0]} / (?<=[较更最很太]){pair[1]}\n{pair[0]}(?=[的、]) > {pair[1]}\n{pair[1]}(?=[的、]) > {pair[0]}"
-        for pair in "大小 高低 长短 早晚 快慢 强弱 好坏 宽窄 厚薄 深浅 冷热".split()
-    )
-    + """
+
+def _row(before: str, choices: str, after: str = "") -> str:
+    return " / ".join(f"{before}{choice}{after}" for choice in choices)
+
+
+REPLACE = "\n".join(
+    (
+        *(_row("", "两三四五六七八九", counted) for counted in COUNTED),
+        *(_row("第", "一二三四五六", counted) for counted in ("", *COUNTED)),
+        *(_row(day, "一二三四五六日") for day in ("星期", "周", "礼拜")),
+        _row("(?<![一-龥])", "两三四五六七八九", f"(?=[{COUNTED}])"),
+        *(_row(DEGREE, pair) for pair in OPPOSITES),
+        *(f"{word[0]}(?=[的、]) > {word[1]}" for pair in OPPOSITES for word in (pair, pair[::-1])),
+        r"""
 百分之百 > 百分之五
 一半 > 四分之一 / 十分之一
 三分之一 / 三分之二
@@ -406,7 +409,8 @@ REPLACE = (
 红色 / 蓝色 / 绿色 / 黄色 / 黑色 / 白色 / 紫色 / 灰色 / 粉色 / 棕色 / 橙色 / *金色
 深红色 / 深蓝色
 白人 / 黑人
-中国 / 日本 / 法国 / 英国 / 德国 / 俄罗斯 / 印度 / 巴西 / 加拿大 / 墨西哥 / 澳大利亚 / 意大利 / 西班牙 / 泰国 / 韩国 / 越南 / 菲律宾 / 秘鲁 / 瑞典 / 荷兰 / 埃及
+中国 / 日本 / 法国 / 英国 / 德国 / 俄罗斯 / 印度 / 巴西 / 加拿大 / 墨西哥 / 澳大利亚 / 意大利 / 西班牙 / 泰国 /
+韩国 / 越南 / 菲律宾 / 秘鲁 / 瑞典 / 荷兰 / 埃及
 美国 > 日本 / 法国 / 英国 / 德国 / 俄罗斯 / 印度 / 巴西
 台湾 / 海南 / *香港
 欧洲 / 非洲 / 亚洲 / 南美洲 / 北美洲 / 大洋洲
@@ -512,7 +516,8 @@ REPLACE = (
 洪水 / 干旱
 地震 / 洪水
 风暴 > 干旱
-"""
+""",
+    )
 )
 
 INSERT = f"""
@@ -614,11 +619,14 @@ SYNONYMS = """
 """
 
 NEGATIONS = """
-不 没 没有 未 无 非 别 不是 不会 不能 不可 不可以 不可能 不应 不应该 不需要 不愿意 不希望 不想 不喜欢 不认为 不相信 不知道
-不同意 不属于 不允许 不支持 无法 从未 从不 从来没有 并不 并非 并未 并没有 尚未 不再 不得 不必 未必 未能 未曾 绝不 毫不 毫无 禁止 不要
+不 没 没有 未 无 非 别 不是 不会 不能 不可 不可以 不可能 不应 不应该 不需要 不愿意 不希望 不想 不喜欢 不认为 不相信
+不知道
+不同意 不属于 不允许 不支持 无法 从未 从不 从来没有 并不 并非 并未 并没有 尚未 不再 不得 不必 未必 未能 未曾 绝不
+毫不 毫无 禁止 不要
 不到 不足 无 无人 难以 不了 不得不 不管 还没有 还没 没人 这不是 不用 不只 不仅
 """
 
 FILLERS = """
-的 了 着 地 得 啊 呢 吧 嘛 呀 哦 嗯 那个 这个 就是 其实 然后 非常 很 十分 极其 特别 真的 真 实在 确实 的确 也 还 又 就 所 而 且 并且 而且
+的 了 着 地 得 啊 呢 吧 嘛 呀 哦 嗯 那个 这个 就是 其实 然后 非常 很 十分 极其 特别 真的 真 实在 确实 的确 也 还 又
+就 所 而 且 并且 而且
 """
