@@ -16,14 +16,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lapsus.perturbations import semantic_en, semantic_pt, semantic_zh
-from lapsus.perturbations.core import Edit, Span, apply, perturb
+from lapsus.perturbations.core import Described, Edit, Span, apply, perturb
 from lapsus.perturbations.extras import needed
 from lapsus.perturbations.semantic_words import Rule, groups, parse, word_list
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from random import Random
     from types import ModuleType
+
+    from lapsus.perturbations.core import Operator
 
 Language = Literal["en", "zh", "pt"]
 Kind = Literal["replace", "insert", "delete"]
@@ -62,6 +64,8 @@ class Lexicon:
     numerals: dict[str, str]
     synonyms: dict[str, frozenset[int]]
     negations: frozenset[str]
+    negating: frozenset[str]
+    affirming: frozenset[str]
     fillers: frozenset[str]
 
 
@@ -78,12 +82,14 @@ def lexicon(language: Language) -> Lexicon:
         numerals={word: digits for digits, word in (pair.split("=") for pair in lists.NUMERALS.split())},
         synonyms=groups(lists.SYNONYMS),
         negations=word_list(lists.NEGATIONS),
+        negating=word_list(lists.NEGATING),
+        affirming=word_list(lists.AFFIRMING),
         fillers=word_list(lists.FILLERS),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SemanticReplace:
+@dataclass(frozen=True, slots=True, repr=False)
+class SemanticReplace(Described):
     """Replace one word by another that cannot be true with it.
 
     >>> apply("她在 1990 年出生", perturb(SemanticReplace(language="zh"), "她在 1990 年出生", key="3"))
@@ -103,8 +109,8 @@ class SemanticReplace:
         return _drawn("replace", text, self.language, rng)
 
 
-@dataclass(frozen=True, slots=True)
-class SemanticInsert:
+@dataclass(frozen=True, slots=True, repr=False)
+class SemanticInsert(Described):
     """Insert one word that turns the meaning: mostly a negation, where the grammar has its place.
 
     >>> apply("The bridge was open.", perturb(SemanticInsert(), "The bridge was open."))
@@ -124,8 +130,8 @@ class SemanticInsert:
         return _drawn("insert", text, self.language, rng)
 
 
-@dataclass(frozen=True, slots=True)
-class SemanticDelete:
+@dataclass(frozen=True, slots=True, repr=False)
+class SemanticDelete(Described):
     """Delete one word that the meaning hangs on: a negation or a restriction.
 
     >>> apply("Ele nunca voltou.", perturb(SemanticDelete(language="pt"), "Ele nunca voltou."))
@@ -153,16 +159,27 @@ OPERATORS: dict[Kind, type[SemanticReplace | SemanticInsert | SemanticDelete]] =
 UNITS = tuple(operator(language) for language in LISTS for operator in OPERATORS.values())
 
 
-def semantic_edit(text: str, language: Language = "en", seed: int = 0, key: str | None = None) -> SemanticEdit | None:
-    """Return the first edit that applies, in the paper's order: replace, insert, delete; None if none does."""
+def semantic_edit(
+    text: str,
+    language: Language = "en",
+    seed: int = 0,
+    key: str | None = None,
+    *,
+    operators: Mapping[Kind, Operator] | None = None,
+) -> SemanticEdit | None:
+    """Return the first edit that applies, in the paper's order: replace, insert, delete; None if none does.
+
+    `operators` are those of the word lists, unless others are given, such as `semantic_models(endpoint)`.
+    """
     lexicon(language)
-    for kind, operator in OPERATORS.items():
-        for edit in perturb(operator(language), text, seed=seed, key=key):
+    kinds = operators or {kind: operator(language) for kind, operator in OPERATORS.items()}
+    for kind, operator in kinds.items():
+        for edit in perturb(operator, text, seed=seed, key=key):
             return SemanticEdit(kind, edit, apply(text, [edit]))
     return None
 
 
-def refusal(clean: str, noisy: str, language: Language = "en") -> str | None:
+def refusal(clean: str, noisy: str, language: Language = "en") -> str | None:  # noqa: PLR0911 - one return per reason
     """Say why `noisy` may still mean what `clean` means, or None if it surely does not.
 
     It reads only the two sentences, so that it judges the edits of any model as well.
@@ -173,11 +190,9 @@ def refusal(clean: str, noisy: str, language: Language = "en") -> str | None:
     'another negation stands in the clause'
     """
     lists = lexicon(language)
-    before, after = tokens(clean, language), tokens(noisy, language)
-    old, new = _changed([token.text.lower() for token in before], [token.text.lower() for token in after])
-    was = [_norm(token, lists) for token in before[slice(*old)]]
-    now = [_norm(token, lists) for token in after[slice(*new)]]
-    if was == now:
+    before, old, new = _changed(clean, noisy, language)
+    was, now = [token.text.lower() for token in before[slice(*old)]], [token.text.lower() for token in new]
+    if _counted(clean, language) == _counted(noisy, language):
         return "the words are the same"
     if max(len(was), len(now)) > LONGEST_CHANGE:
         return f"it changes {max(len(was), len(now))} words"
@@ -185,21 +200,18 @@ def refusal(clean: str, noisy: str, language: Language = "en") -> str | None:
         return f"{' '.join(was + now)} adds no meaning"
     if len(was) == len(now) == 1 and lists.synonyms.get(was[0], frozenset()) & lists.synonyms.get(now[0], frozenset()):
         return f"{was[0]} and {now[0]} are synonyms"
-    if lists.negations.isdisjoint(was) != lists.negations.isdisjoint(now):
-        return _undenied(clean, before, old, was, now, lists)
+    if any(_denies(word, lists) for word in was) != any(_denies(word, lists) for word in now):
+        if re.search(r"[?？]\W*$|吗\W*$", clean):
+            return "a negated question asks the same"
+        if len(was) != len(now) and _opposites(was, lists).intersection(now):
+            return "the opposite is negated"
+        if _negations_beside(before, old, clean, lists):
+            return "another negation stands in the clause"
     return None
 
 
-def _undenied(clean: str, found: list[Token], old: Span, was: list[str], now: list[str], lists: Lexicon) -> str | None:
-    """Say why a sentence may mean the same though a negation came or went."""
-    if re.search(r"[?？]\W*$|吗\W*$", clean):
-        return "a negated question asks the same"
-    opposites = {target for word in was for rule in lists.replace.get(word, ()) for target in rule.targets}
-    if len(was) != len(now) and opposites.intersection(now):
-        return "the opposite is negated"
-    if _negations_beside(found, *old, clean, lists):
-        return "another negation stands in the clause"
-    return None
+def _opposites(was: list[str], lists: Lexicon) -> set[str]:
+    return {target for word in was for rule in lists.replace.get(word, ()) for target in rule.targets}
 
 
 def tokens(text: str, language: str) -> list[Token]:
@@ -327,28 +339,55 @@ def _deletion(text: str, start: int, end: int) -> Edit:
     return Edit(start - 1 if text[max(start - 1, 0) : start] == " " else start, end, "")
 
 
-def _changed(old: list[str], new: list[str]) -> tuple[Span, Span]:
-    """Return the span of words that differ, in the old and in the new sentence."""
+def _changed(clean: str, noisy: str, language: Language) -> tuple[list[Token], Span, list[Token]]:
+    """Return the words of the clean text, the span of them that changed, and the words in their place."""
+    before, after = tokens(clean, language), tokens(noisy, language)
+    if language == "zh":  # a change may shift how its neighbours are cut, so letters are compared
+        start, tail = _common(clean, noisy)
+        old, new = _touched(before, start, len(clean) - tail), _touched(after, start, len(noisy) - tail)
+    else:
+        start, tail = _common([token.text.lower() for token in before], [token.text.lower() for token in after])
+        old, new = (start, len(before) - tail), (start, len(after) - tail)
+    return before, old, after[slice(*new)]
+
+
+def _counted(text: str, language: Language) -> list[str]:
+    """Return the words (of Chinese, the letters) of `text` with every numeral in digits."""
+    units = text if language == "zh" else [token.text.lower() for token in tokens(text, language)]
+    return [lexicon(language).numerals.get(unit, unit) for unit in units if not unit.isspace()]
+
+
+def _common(old: Sequence[str], new: Sequence[str]) -> Span:
+    """Return how much two sequences have in common at their start, and behind it at their end."""
     shortest = min(len(old), len(new))
-    same = next((i for i in range(shortest) if old[i] != new[i]), shortest)
-    tail = next((i for i in range(shortest - same) if old[-1 - i] != new[-1 - i]), shortest - same)
-    return (same, len(old) - tail), (same, len(new) - tail)
+    head = next((i for i in range(shortest) if old[i] != new[i]), shortest)
+    tail = next((i for i in range(shortest - head) if old[-1 - i] != new[-1 - i]), shortest - head)
+    return head, tail
 
 
-def _norm(token: Token, lists: Lexicon) -> str:
-    word = token.text.lower()
-    return lists.numerals.get(word, word)
+def _touched(found: list[Token], start: int, end: int) -> Span:
+    """Return the span of words that a stretch of text touches; an empty stretch touches none."""
+    first = next((i for i, token in enumerate(found) if token.end > start), len(found))
+    return first, first if start == end else next(
+        (i for i in range(first, len(found)) if found[i].start >= end), len(found)
+    )
 
 
-def _negations_beside(found: list[Token], start: int, end: int, text: str, lists: Lexicon) -> bool:
-    """Tell whether the clause of the words `start:end` holds a negation outside of them."""
+def _denies(word: str, lists: Lexicon) -> bool:
+    """Tell whether a word denies; Chinese writes the negation at the head of many words."""
+    return word in lists.negations or (word[:1] in lists.negating and word not in lists.affirming)
+
+
+def _negations_beside(found: list[Token], span: Span, text: str, lists: Lexicon) -> bool:
+    """Tell whether the clause of the words of `span` holds a negation outside of them."""
+    start, end = span
     left, right = start, end
     gap_ends = [*(token.start for token in found[1:]), len(text)]  # of the gap after each word
     while left and not CLAUSE_END.search(text, found[left - 1].end, gap_ends[left - 1]):
         left -= 1
     while right < len(found) and not (right and CLAUSE_END.search(text, found[right - 1].end, gap_ends[right - 1])):
         right += 1
-    return any(token.text.lower() in lists.negations for token in (*found[left:start], *found[end:right]))
+    return any(_denies(token.text.lower(), lists) for token in (*found[left:start], *found[end:right]))
 
 
 @cache

@@ -100,7 +100,7 @@ weekly / monthly / yearly
 monthly / yearly
 annual / monthly
 annually / monthly
-{!at|of|after|nearly|almost} all(?= (?:of|\w+(?<!s)s\b))(?! (?:his|its|this|was|is|ways|as|has|us)\b) > some / few
+{!at|of|after|nearly|almost} all(?= of| \w+[^\Ws]s\b)(?! (?:his|its|this|was|is|ways|as|has|us)\b) > some / few
 every(?! now| once| other| so| single)(?= [a-z]+ ) > no
 {!not} everyone > nobody
 {!not} everybody > nobody
@@ -127,11 +127,10 @@ totally / partially
 partially / completely
 partly / completely
 {the} entire > *half
-{!at|and} large / small / tiny
-small / large / huge
+{!at|and} large / small
+small / large
 big(?!-) / small / tiny
 huge / tiny
-tiny / huge
 larger / smaller
 bigger / smaller
 largest / smallest
@@ -698,6 +697,9 @@ not no never nobody nothing nowhere none neither nor cannot can't couldn't don't
 weren't won't
 wouldn't shouldn't hasn't haven't hadn't without hardly barely rarely seldom n't unable
 """
+
+NEGATING = ""  # heads of words that deny
+AFFIRMING = ""
 
 FILLERS = """
 the a an so well like actually basically really very just quite also please now then okay ok um uh er you know i

@@ -709,6 +709,9 @@ NEGATIONS = """
 não nunca jamais nem ninguém nada nenhum nenhuma nenhuns nenhumas sem tampouco
 """
 
+NEGATING = ""  # heads of words that deny
+AFFIRMING = ""
+
 FILLERS = """
 o a os as um uma uns umas de do da dos das e que se já aí então pois bem muito realmente mesmo assim tipo né sabe
 olha também ainda
