@@ -91,6 +91,15 @@ class Proposal(NamedTuple):
     operator: Operator
 
 
+@runtime_checkable
+class KeyedOperator(Operator, Protocol):
+    """An operator cheaper than seeding one stream per text: it draws for all from the seed and the keys."""
+
+    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> Iterable[Iterable[Edit]]:
+        """Propose the edits of each text: a pure function of (text, seed, key), whatever the batch."""
+        ...
+
+
 def stream(op: Operator, seed: int, key: str) -> Random:
     """Return the random stream of one example: the same on every machine, for every order and batch.
 
@@ -113,9 +122,12 @@ def propose(
     frames: Sequence[Frame] | None = None,
 ) -> list[Proposal]:
     """Return the edits of each of `texts` and who made them; within `frames`, where given."""
-    rngs = [stream(op, seed, key) for key in (texts if keys is None else keys)]
-    if len(rngs) != len(texts):
-        raise ValueError(f"{len(texts)} texts but {len(rngs)} keys: give one key per text")
+    keys = texts if keys is None else keys
+    if len(keys) != len(texts):
+        raise ValueError(f"{len(texts)} texts but {len(keys)} keys: give one key per text")
+    if isinstance(op, KeyedOperator):
+        return [Proposal(edits, op) for edits in _kept(op.edits_keyed(texts, seed, keys), frames)]
+    rngs = [stream(op, seed, key) for key in keys]
     if not isinstance(op, Choice):
         return [Proposal(edits, op) for edits in _edits(op, texts, rngs, frames)]
     groups: dict[int, tuple[Operator, list[int]]] = {}
@@ -133,13 +145,18 @@ def propose(
 def _edits(
     op: Operator, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame] | None
 ) -> list[tuple[Edit, ...]]:
-    """Ask `op` in the most capable way it offers, then keep what the frames allow."""
+    """Ask `op` in the most capable way it offers."""
     if isinstance(op, FramedOperator):
         found = op.edits_framed(texts, rngs, [Frame()] * len(texts) if frames is None else frames)
     elif isinstance(op, BatchOperator):
         found = op.edits_batch(texts, rngs)
     else:
         found = (op.edits(text, rng) for text, rng in zip(texts, rngs, strict=True))
+    return _kept(found, frames)
+
+
+def _kept(found: Iterable[Iterable[Edit]], frames: Sequence[Frame] | None) -> list[tuple[Edit, ...]]:
+    """Keep what the frames allow."""
     if frames is None:
         return [tuple(edits) for edits in found]
     return [settled(edits, frame) for edits, frame in zip(found, frames, strict=True)]
@@ -289,6 +306,6 @@ class Shout:
     name: str = "shout"
     version: str = "1"
 
-    def edits(self, text: str, rng: Random) -> Iterable[Edit]:  # noqa: ARG002 - the protocol's signature
+    def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Append one mark."""
         return (Edit(len(text), len(text), "!"),)

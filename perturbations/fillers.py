@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from lapsus.perturbations.core import Described, Edit, Framed, pick
-from lapsus.perturbations.tagging import LATIN, PerceptronTagger, Tagger, tagged, verb_phrase
+from lapsus.perturbations.tagging import LATIN, PERCEPTRON, Tagger, tagged, verb_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -102,7 +102,7 @@ class VerbFiller(Described, Framed):
     """
 
     side: Literal["before", "after"]
-    tagger: Tagger = PerceptronTagger()
+    tagger: Tagger = PERCEPTRON
     version: str = "1"
 
     def __post_init__(self) -> None:

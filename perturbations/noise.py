@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -43,6 +44,7 @@ class Noise:
         key: The column with the example's id. Noise depends on it and not on where the row stands.
         seed: Another seed, other noise.
         tags: The column with BIO tags; the row then holds `tokens`, `tags` and their clean twins.
+        tag_names: What the tags are called where the column holds numbers, as `ClassLabel` does; `map` sees to it.
         answers: The column with SQuAD answers (`text`, `answer_start`) within `column`; they stay whole and are moved.
         protect: Words never touched.
         protect_slots: Labels of slots never touched.
@@ -60,6 +62,7 @@ class Noise:
     key: str | None = None
     seed: int = 0
     tags: str | None = None
+    tag_names: tuple[str, ...] = ()
     answers: str | None = None
     protect: tuple[str, ...] = ()
     protect_slots: tuple[str, ...] = ()
@@ -89,11 +92,13 @@ class Noise:
 
     def map(self, dataset: Any, **options: Any) -> Any:
         """Perturb a dataset; `options` are those of `Dataset.map`, such as `num_proc`."""
-        return dataset.map(self, batched=True, features=self.features(dataset.features), **options)
+        names = getattr(getattr(dataset.features.get(self.tags), "feature", None), "names", ())
+        named = replace(self, tag_names=tuple(names)) if names else self
+        return dataset.map(named, batched=True, features=self.features(dataset.features), **options)
 
     def features(self, features: Any) -> Any:
         """Return a dataset's features with the columns that noise adds, for `Dataset.map(features=...)`."""
-        from datasets import Features, List, Value  # noqa: PLC0415 - 1 s, and only datasets' users need it
+        from datasets import Features, List, Value
 
         edits: Any = List({"start": Value("int64"), "end": Value("int64"), "text": Value("string")})
         if len(self.columns) > 1:
@@ -138,7 +143,7 @@ class Noise:
         """Perturb a column of texts, and move the answers that lie in it."""
         texts: Sequence[Any] = rows[column]
         answers: Sequence[Any] = rows[self.answers] if self.answers else [None] * len(texts)
-        frames, faults = self._checked(_frame, texts, answers, keys, [self.protect] * len(texts))
+        frames, faults = self._checked(partial(_frame, protect=self.protect), texts, answers, keys)
         free = None if self.protect or self.answers else True
         proposals = self._proposals(texts, keys, {i: None if free else frame for i, frame in frames.items()})
         noisy = [apply(texts[i], proposals[i].edits) if i in proposals else texts[i] for i in range(len(texts))]
@@ -150,8 +155,7 @@ class Noise:
                 else answers[i]
                 for i in range(len(texts))
             ]
-        outcomes = [self._outcome(texts[i], proposals.get(i), faults.get(i)) for i in range(len(texts))]
-        return made, outcomes
+        return made, self._outcomes(texts, proposals, faults)
 
     def _proposals(
         self, texts: Sequence[Any], keys: Sequence[str] | None, frames: Mapping[int, Frame | None]
@@ -171,7 +175,7 @@ class Noise:
         """Perturb a column of tokens with its column of tags."""
         column, tag_column = self.columns[0], str(self.tags)
         tokens, tags = list(rows[column]), list(rows[tag_column])
-        said, faults = self._checked(_utterance, tokens, tags, keys, [None] * len(tokens))
+        said, faults = self._checked(self._said, tokens, tags, keys)
         noisy = dict(
             zip(
                 said,
@@ -186,34 +190,46 @@ class Noise:
                 strict=True,
             )
         )
+        for i in [i for i, one in noisy.items() if not self._known(one.tags)]:
+            del noisy[i]
+            faults[i] = "the noisy tokens need a tag that the dataset has no name for"
         made: dict[str, Any] = {
             column: [noisy[i].tokens if i in noisy else tokens[i] for i in range(len(tokens))],
-            tag_column: [noisy[i].tags if i in noisy else tags[i] for i in range(len(tokens))],
+            tag_column: [self._numbered(noisy[i].tags) if i in noisy else tags[i] for i in range(len(tokens))],
             f"clean_{column}": tokens,
             f"clean_{tag_column}": tags,
         }
-        outcomes = [
-            self._outcome(
-                said[i].text if i in said else "",
-                Proposal(noisy[i].edits, noisy[i].operator) if i in noisy else None,
-                faults.get(i),
-            )
-            for i in range(len(tokens))
-        ]
-        return made, outcomes
+        texts = [said[i].text if i in said else "" for i in range(len(tokens))]
+        proposals = {i: Proposal(one.edits, one.operator) for i, one in noisy.items()}
+        return made, self._outcomes(texts, proposals, faults)
+
+    def _said(self, tokens: Any, tags: Any) -> Utterance:
+        """Read one utterance, its tags by name."""
+        if tokens is None or tags is None:
+            raise TypeError("tokens or tags are missing; give both")
+        if self.tag_names:
+            tags = [self.tag_names[tag] if tag in range(len(self.tag_names)) else tag for tag in tags]
+        if any(not isinstance(tag, str) for tag in tags):
+            raise TypeError(f"the tags {list(tags)[:3]} are not names; use noise.map(dataset), or give tag_names")
+        return utterance(tokens, tags)
+
+    def _known(self, tags: Any) -> bool:
+        return not self.tag_names or set(tags) <= set(self.tag_names)
+
+    def _numbered(self, tags: Any) -> Any:
+        return [self.tag_names.index(tag) for tag in tags] if tags and self.tag_names else tags
 
     def _checked(
         self,
-        read: Callable[[Any, Any, Any], T],
+        read: Callable[[Any, Any], T],
         values: Sequence[Any],
         labels: Sequence[Any],
         keys: Sequence[str] | None,
-        extra: Sequence[Any],
     ) -> tuple[dict[int, T], dict[int, str]]:
         """Read each row; a row that cannot be read raises, or is kept with the reason."""
         good: dict[int, T] = {}
         faults: dict[int, str] = {}
-        for i, row in enumerate(zip(values, labels, extra, strict=True)):
+        for i, row in enumerate(zip(values, labels, strict=True)):
             try:
                 good[i] = read(*row)
             except (TypeError, ValueError) as error:
@@ -223,12 +239,19 @@ class Noise:
                 faults[i] = str(error)
         return good, faults
 
-    def _outcome(self, text: str, proposal: Proposal | None, fault: str | None) -> _Outcome:
-        """Record one row."""
-        edits = [edit._asdict() for edit in proposal.edits] if proposal else []
-        drawn = proposal.operator if proposal else None
-        reason = None if edits else fault or unchanged(self.op, text)
-        return _Outcome(edits, signature(self.op, self.seed, drawn), reason)
+    def _outcomes(
+        self, texts: Sequence[str], proposals: Mapping[int, Proposal], faults: Mapping[int, str]
+    ) -> list[_Outcome]:
+        """Record each row; an operator is written out once."""
+        signed: dict[int, str] = {}
+        outcomes = []
+        for i, text in enumerate(texts):
+            edits, drawn = proposals.get(i, Proposal((), self.op))
+            if id(drawn) not in signed:
+                signed[id(drawn)] = signature(self.op, self.seed, drawn)
+            reason = None if edits else faults.get(i) or unchanged(self.op, text)
+            outcomes.append(_Outcome([edit._asdict() for edit in edits], signed[id(drawn)], reason))
+        return outcomes
 
 
 class _Outcome(NamedTuple):
@@ -258,12 +281,6 @@ def _is_row(value: Any, *, tokens: bool) -> bool:
     if value is None or isinstance(value, str):
         return True
     return tokens and all(isinstance(token, str) for token in value)
-
-
-def _utterance(tokens: Any, tags: Any, _: Any) -> Utterance:
-    if tokens is None or tags is None:
-        raise TypeError("tokens or tags are missing; give both")
-    return utterance(tokens, tags)
 
 
 def _frame(text: Any, answers: Any, protect: Sequence[str]) -> Frame:

@@ -9,7 +9,6 @@ import os
 import re
 import sqlite3
 import tempfile
-from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -25,7 +24,7 @@ from lapsus.perturbations.tagging import WORD
 from lapsus.perturbations.words import like
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from random import Random
 
     from lapsus.perturbations.core import Frame
@@ -118,8 +117,8 @@ def neighbours(sounds: Sequence[str]) -> np.ndarray:
     >>> neighbours(["wɑtʃ", "wɪtʃ", "tu", "tu"]).tolist()
     [1, 0, 3, 2]
     """
-    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - only the one who builds the table needs it
-    from rapidfuzz.process import cdist  # noqa: PLC0415 - likewise
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cdist
 
     places = np.arange(len(sounds))
     found = np.empty(len(sounds), dtype=np.int32)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lapsus.perturbations.core import Described, Edit, Framed, pick
 from lapsus.perturbations.extras import needed, shipped
-from lapsus.perturbations.tagging import LATIN, PerceptronTagger, Tagged, Tagger, tag_in_context, tagged
-from lapsus.perturbations.wordnet import senses, synset
+from lapsus.perturbations.tagging import LATIN, PERCEPTRON, Tagged, Tagger, tag_in_context, tagged
+from lapsus.perturbations.wordnet import base_forms, senses
 from lapsus.perturbations.words import like
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 PARTS = {"verb": "VB", "adjective": "JJ", "adverb": "RB", "noun": "NN"}
 WORDNET = {"VB": "v", "JJ": "a", "RB": "r", "NN": "n"}
-UNIVERSAL = {"VB": "VERB", "JJ": "ADJ", "RB": "ADV", "NN": "NOUN"}
 NEARLY = {
     "&": 1e-2,
     "@": 1e-4,
@@ -61,7 +60,7 @@ class WordNet:
     """Words that share a sense, the frequent words of the frequent senses first; for a stop word, the other ones.
 
     >>> list(WordNet().ranked([Gap("buy milk", 0, 3, "VB", "verb")]))[0][:2]
-    ['purchase', 'bribe']
+    ['purchase', 'corrupt']
     """
 
     version: str = "1"
@@ -69,6 +68,9 @@ class WordNet:
     def ranked(self, gaps: Sequence[Gap]) -> list[Sequence[str]]:
         """Look each word up."""
         return [list(_stopwords()) if gap.part == "stopword" else _synonyms(gap.word, gap.tag) for gap in gaps]
+
+
+RESOURCE = WordNet()
 
 
 @lru_cache(maxsize=2**16)
@@ -79,13 +81,11 @@ def _synonyms(word: str, tag: str) -> list[str]:
         return []
     lemminflect = needed("lemminflect", "en")
     scores: dict[str, float] = defaultdict(float)
-    for base in lemminflect.getLemma(word.lower(), UNIVERSAL[part]):
+    for base in base_forms(word, WORDNET[part]):
         for rank, sense in enumerate(senses(base, WORDNET[part]), start=1):
-            for other in sense.words:
-                scores[other] += frequency(other) / rank
-            for sign, place in sense.relatives:
-                for other in synset(WORDNET[part], place).words if sign in NEARLY else ():
-                    scores[other] += frequency(other) / rank * NEARLY[sign]
+            for words, worth in ((sense.words, 1.0), *((sense.related(sign), NEARLY[sign]) for sign in NEARLY)):
+                for other in words:
+                    scores[other] += frequency(other) / rank * worth
         scores.pop(base, None)
     best = sorted((other for other in scores if scores[other] > 0), key=lambda other: (-scores[other], other))
     inflected = (
@@ -122,8 +122,8 @@ class Synonym(Described, Framed):
     """
 
     part: str
-    candidates: Candidates = WordNet()
-    tagger: Tagger = PerceptronTagger()
+    candidates: Candidates = RESOURCE
+    tagger: Tagger = PERCEPTRON
     version: str = "1"
 
     def __post_init__(self) -> None:

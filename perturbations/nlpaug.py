@@ -1,0 +1,212 @@
+"""The six augmenters of nlpaug that NATURE augments training data with (section 4.4), made pure and label-preserving.
+
+nlpaug returns another text, often with another number of tokens. Here an edit script between the old and the new
+tokens says which came from which, so that tags follow; a result that mixes a slot with its neighbours is drawn again.
+Each call is seeded by the example and leaves the global random state as it was. What nlpaug draws is its own affair:
+unlike lapsus' operators, another version of Python may draw otherwise.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from lapsus.perturbations.core import Choice, Described, Edit, Frame, Framed, Mixture, settled, stream
+from lapsus.perturbations.extras import needed
+from lapsus.perturbations.tagging import PERCEPTRON
+from lapsus.perturbations.wordnet import base_forms, senses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+    from random import Random
+
+    from lapsus.perturbations.core import Operator
+
+CLASSES = {
+    "keyboard": "char.KeyboardAug",
+    "spelling": "word.SpellingAug",
+    "synonym": "word.SynonymAug",
+    "antonym": "word.AntonymAug",
+    "tfidf": "word.TfIdfAug",
+    "contextual": "word.ContextualWordEmbsAug",
+}
+DRAWS = 10  # results that are tried before a text is left as it is
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Nlpaug(Described, Framed):
+    """One of nlpaug's augmenters.
+
+    Args:
+        augmenter: keyboard, spelling, synonym, antonym, tfidf or contextual.
+        model: For tfidf the folder that `train_tfidf` filled, for contextual a checkpoint of transformers.
+
+    >>> from lapsus.perturbations.core import apply, perturb
+    >>> text = "please play some music"
+    >>> apply(text, perturb(Nlpaug("keyboard"), text)) != text
+    True
+    """
+
+    augmenter: str
+    model: str = ""
+    version: str = "1"
+
+    def __post_init__(self) -> None:
+        if self.augmenter not in CLASSES:
+            raise ValueError(f"augmenter is {self.augmenter!r}; it is one of {', '.join(CLASSES)}")
+
+    @property
+    def name(self) -> str:
+        """The name in datasets."""
+        return f"nlpaug_{self.augmenter}"
+
+    def edits_framed(
+        self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
+    ) -> list[tuple[Edit, ...]]:
+        """Take the first result of each text that changes something and keeps every slot."""
+        return [
+            next((edits for edits in self.draws(text, rng) if edits and _keeps(edits, frame)), ())
+            for text, rng, frame in zip(texts, rngs, frames, strict=True)
+        ]
+
+    def draws(self, text: str, rng: Random) -> Iterator[tuple[Edit, ...]]:
+        """Return one result after another, as edits."""
+        augmenter = _augmenter(self.augmenter, self.model)
+        for _ in range(DRAWS if text.strip() else 0):
+            with _seeded(int(rng.random() * 2**32)):
+                found = augmenter.augment(text)
+            yield script(text, found[0] if found else text)
+
+
+def redraws(op: Operator, text: str, *, seed: int = 0, key: str | None = None, frame: Frame) -> int:
+    """Return how many results were thrown away, since their labels could not be realigned, before one was taken."""
+    rng = stream(op, seed, text if key is None else key)
+    one = op.choose(rng) if isinstance(op, Choice) else op
+    if not isinstance(one, Nlpaug):
+        return 0
+    thrown = 0
+    for edits in one.draws(text, rng):
+        if edits and _keeps(edits, frame):
+            break
+        thrown += bool(edits)
+    return thrown
+
+
+def augmentation(tfidf: str, contextual: str = "bert-base-uncased") -> Mixture:
+    """Return the operator of the config `augmented`: one of the six for each example.
+
+    Args:
+        tfidf: The folder that `train_tfidf` filled from the training texts.
+        contextual: A fill-mask checkpoint.
+    """
+    models = {"tfidf": tfidf, "contextual": contextual}
+    return Mixture("augmented", tuple(Nlpaug(one, models.get(one, "")) for one in CLASSES))
+
+
+def train_tfidf(texts: Iterable[str], folder: Path) -> None:
+    """Write the word statistics that nlpaug's TF-IDF augmenter reads."""
+    statistics = needed("nlpaug.model.word_stats", "augment").TfIdf()
+    statistics.train([text.split() for text in texts])
+    folder.mkdir(parents=True, exist_ok=True)
+    statistics.save(str(folder))
+
+
+def script(text: str, noisy: str) -> tuple[Edit, ...]:
+    """Return the edits of whole words that turn the words of `text` into those of `noisy`.
+
+    A word that is new belongs to the word before it, as when *tv* becomes *tv set*.
+
+    >>> script("a tv series", "a tv set series")
+    (Edit(start=2, end=4, text='tv set'),)
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    places = [match.span() for match in re.finditer(r"\S+", text)]
+    old, new = [text[start:end] for start, end in places], noisy.split()
+    become: list[list[str]] = [[] for _ in old]
+    for step in Levenshtein.opcodes(old, new):
+        words = new[step.dest_start : step.dest_end]
+        if step.tag == "insert" and old:
+            become[max(step.src_start - 1, 0)] += words
+        else:
+            for i, word in zip(range(step.src_start, step.src_end), words, strict=False):  # what is deleted stays []
+                become[i].append(word)
+    kept = next((i for i, words in enumerate(become) if words), len(old))
+    edits = []
+    for i, (start, end) in enumerate(places):
+        if become[i] == [text[start:end]]:
+            continue
+        gap = places[i - 1][1] if i > kept else start  # with a word goes the space beside it
+        until = places[i + 1][0] if i < kept and i + 1 < len(places) else end
+        edits.append(Edit(start, end, " ".join(become[i])) if become[i] else Edit(gap, until, ""))
+    return tuple(edits)
+
+
+def _keeps(edits: tuple[Edit, ...], frame: Frame) -> bool:
+    """Tell whether these edits leave every slot whole, and there."""
+    gone = any(not text and start < right and left < end for start, end, text in edits for left, right in frame.spans)
+    return not gone and settled(edits, frame) == edits
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Seed the global generators that nlpaug draws from, and put them back."""
+    import numpy as np
+
+    state, np_state = random.getstate(), np.random.get_state()  # noqa: NPY002 - nlpaug draws from the global one
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 - likewise
+    try:
+        yield
+    finally:
+        random.setstate(state)
+        np.random.set_state(np_state)  # noqa: NPY002 - likewise
+
+
+@lru_cache(maxsize=16)
+def _augmenter(name: str, model: str) -> Any:
+    """Make nlpaug's object once."""
+    module, _, kind = CLASSES[name].partition(".")
+    make = getattr(needed(f"nlpaug.augmenter.{module}", "augment"), kind)
+    if name == "contextual":
+        needed("torch", "models")
+        return make(model_path=model or "bert-base-uncased", model_type="bert" if "bert" not in model else "")
+    if name == "tfidf":
+        if not model:
+            raise ValueError("nlpaug_tfidf has no word statistics; make them with train_tfidf and give their folder")
+        return make(model_path=model, tokenizer=str.split, reverse_tokenizer=" ".join)
+    if name in {"synonym", "antonym"}:
+        thesaurus = _Thesaurus(antonyms=name == "antonym")
+        make = type(kind, (make,), {"get_model": classmethod(lambda *_: thesaurus)})
+    augmenter = make(tokenizer=str.split, reverse_tokenizer=" ".join)
+    if name == "spelling":  # nlpaug keeps the misspellings in the order of a set: another in every process
+        augmenter.model.dict = {word: sorted(others) for word, others in augmenter.model.dict.items()}
+    return augmenter
+
+
+@dataclass(frozen=True, slots=True)
+class _Thesaurus:
+    """Answers nlpaug from lapsus' WordNet and tagger: NLTK's would want a download at run time."""
+
+    antonyms: bool
+
+    def pos_tag(self, words: Sequence[str]) -> list[tuple[str, str]]:
+        """Tag words, as nltk.pos_tag does."""
+        return list(zip(words, PERCEPTRON(words), strict=True))
+
+    def predict(self, word: str, pos: str | None = None) -> list[str]:
+        """Return the synonyms or the antonyms of every sense of a word."""
+        found: list[str] = []
+        for part in "nvar" if pos is None else pos.strip("s"):  # satellites are adjectives
+            for base in base_forms(word, part):
+                for sense in senses(base, part):
+                    found += sense.antonyms if self.antonyms else sense.words
+        return found
+
+
+UNITS = tuple(Nlpaug(augmenter) for augmenter in CLASSES)

@@ -1,0 +1,250 @@
+"""Laws that every operator keeps, found by looking at the modules of perturbations/."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import pickle
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import lapsus.perturbations
+from lapsus.perturbations import OPERATORS, Edit, Mixture, apply, moved, perturb, perturb_batch, perturb_tokens
+from lapsus.perturbations.core import Frame, Shout, settled
+from lapsus.perturbations.nlpaug import Nlpaug
+
+SENTENCES = [
+    "please play some jazz in the living room",
+    "what s the weather like in boston on the 4th of july",
+    "book a table for four people at a quiet place tomorrow evening",
+    "Could you quickly find me the cheapest flight to Denver, please?",
+    "jazz",
+    "",
+    "  ",
+    "?!",
+    "🎷🎶",
+    "play a cafe\u0301 song by Beyonce\u0301",
+    "我想听周杰伦的歌,明天提醒我开会",
+    "remind me not to call o'clock-records at 10:30 a.m.",
+]
+TAGS = {
+    0: "O O B-music_item I-music_item O B-place I-place I-place",
+    2: "O O O O B-size I-size O O B-quality B-kind B-time I-time",
+}
+NEED_MODELS = {"nlpaug_tfidf", "nlpaug_contextual"}  # tested with models made on the spot
+NAMES = [name for name in OPERATORS if name not in NEED_MODELS]
+
+
+def edits_of(name, texts=SENTENCES, **options):
+    try:
+        return perturb_batch(OPERATORS[name], texts, **options)
+    except ModuleNotFoundError as missing:
+        pytest.skip(str(missing))
+
+
+def digest(names):
+    """Hash what the operators do to the sentences; called in other processes too."""
+    record = {name: perturb_batch(OPERATORS[name], SENTENCES, seed=3) for name in names}
+    return hashlib.sha256(json.dumps(record).encode()).hexdigest()
+
+
+def test_operators_are_found_with_the_names_of_the_configs():
+    ten = "filler_bos filler_pre_verb filler_post_verb filler_eos synonym_verb synonym_adjective synonym_adverb"
+    rest = "synonym_any synonym_stopword speako nlpaug_keyboard nlpaug_spelling nlpaug_synonym nlpaug_antonym"
+    assert set(f"{ten} {rest} nlpaug_tfidf nlpaug_contextual random.0 random.9".split()) <= set(OPERATORS)
+    assert all(operator.name == name for name, operator in OPERATORS.items())
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(KeyError, match=r"^no operator is called 'filler'; there are .*filler_bos"):
+        OPERATORS["filler"]
+
+
+def test_import_is_light():
+    code = (
+        "import sys, time; start = time.perf_counter(); import lapsus.perturbations as p; p.OPERATORS;"
+        "took = time.perf_counter() - start;"
+        "heavy = {'torch', 'transformers', 'evaluate', 'datasets', 'nltk', 'nlpaug', 'wordfreq', 'scipy'};"
+        "print(took, *heavy & set(sys.modules))"
+    )
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]
+    results = [run.stdout.split() for run in runs]
+    assert all(len(result) == 1 for result in results)
+    assert min(float(result[0]) for result in results) < 0.3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pure(name):
+    once = edits_of(name, seed=1)
+    random.seed(99)
+    state = random.getstate()
+    assert edits_of(name, seed=1) == once
+    assert random.getstate() == state
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_replay_and_order_of_edits(name):
+    for text, edits in zip(SENTENCES, edits_of(name), strict=True):
+        noisy = apply(text, edits)  # refuses unsorted or overlapping edits
+        assert isinstance(noisy, str)
+        assert all(text[start:end] != new for start, end, new in edits)
+        assert json.loads(json.dumps(edits)) == [list(edit) for edit in edits]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_neither_order_nor_batch_matters(name):
+    whole = edits_of(name)
+    assert edits_of(name, SENTENCES[::-1]) == whole[::-1]
+    assert [perturb(OPERATORS[name], text) for text in SENTENCES] == whole
+    keys = [f"row-{i}" for i in range(len(SENTENCES))]
+    keyed = edits_of(name, keys=keys)
+    assert edits_of(name, SENTENCES[5:], keys=keys[5:]) + edits_of(name, SENTENCES[:5], keys=keys[:5]) == (
+        keyed[5:] + keyed[:5]
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_seed_and_key_matter(name):
+    variants = {json.dumps(edits_of(name, SENTENCES[:4] + SENTENCES[10:], seed=seed)) for seed in range(6)}
+    assert len(variants) > 1
+
+
+@pytest.mark.parametrize("name", list(OPERATORS))
+def test_pickle_and_repr_give_the_operator_back(name):
+    operator = OPERATORS[name]
+    assert pickle.loads(pickle.dumps(operator)) == operator
+    namespace = {}
+    for path in Path(lapsus.perturbations.__file__).parent.glob("[!_]*.py"):
+        namespace |= vars(importlib.import_module(f"lapsus.perturbations.{path.stem}"))
+    assert eval(repr(operator), namespace) == operator  # noqa: S307 - our own repr
+
+
+@pytest.mark.slow
+def test_the_hash_seed_does_not_matter():
+    names = []
+    for name in NAMES:
+        try:
+            perturb(OPERATORS[name], SENTENCES[0])
+            names.append(name)
+        except ModuleNotFoundError:
+            continue
+    code = f"import test_perturbations; print(test_perturbations.digest({names!r}))"
+    there = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parent,
+        env=os.environ | {"PYTHONHASHSEED": "4321"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert there.stdout.strip() == digest(names)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("row", TAGS)
+def test_tags_stay_true(name, row):
+    tokens, tags = SENTENCES[row].split(), TAGS[row].split()
+    edits_of(name, [SENTENCES[row]])
+    for seed in range(5):
+        check_tags(OPERATORS[name], tokens, tags, seed)
+
+
+def check_tags(operator, tokens, tags, seed):
+    noisy = perturb_tokens(operator, tokens, tags, seed=seed)
+    assert len(noisy.tokens) == len(noisy.tags)
+    assert all(noisy.tokens)
+    assert apply(" ".join(tokens), noisy.edits) == " ".join(noisy.tokens)
+    assert [tag[2:] for tag in noisy.tags if tag[0] == "B"] == [tag[2:] for tag in tags if tag[0] == "B"]
+    for before, tag in zip(["O", *noisy.tags], noisy.tags, strict=False):
+        assert tag[0] != "I" or before[2:] == tag[2:], "an I follows its own slot"
+
+
+words = st.text(st.sampled_from("abehilnoprstuwy'é🎷音1.?-"), min_size=1, max_size=8)
+
+
+@given(st.lists(words, min_size=1, max_size=9), st.data())
+@settings(max_examples=15, suppress_health_check=list(HealthCheck), deadline=None)
+@pytest.mark.parametrize("name", NAMES)
+def test_tags_stay_true_whatever_is_said(name, tokens, data):
+    tags, label = [], "O"
+    for _ in tokens:
+        label = data.draw(st.sampled_from(["O", "B-a", "B-b"] + ([f"I-{label[2:]}"] if label != "O" else [])))
+        tags.append(label)
+    try:
+        check_tags(OPERATORS[name], tokens, tags, seed=0)
+    except ModuleNotFoundError as missing:
+        pytest.skip(str(missing))
+
+
+spans = st.lists(st.integers(0, 30), min_size=2, max_size=2).map(sorted).map(tuple)
+
+
+@given(
+    st.text("abc d", min_size=30, max_size=30),
+    st.lists(st.tuples(spans, st.text("xy ", max_size=4)), max_size=6),
+    st.lists(spans, max_size=3),
+)
+@settings(deadline=None)
+def test_settled_edits_spare_spans_and_what_is_protected(text, wanted, protected):
+    edits, cursor = [], 0
+    for (start, end), new in sorted(wanted):
+        if start >= cursor:
+            edits.append(Edit(start, end, new))
+            cursor = end + (start == end)
+    frame = Frame(spans=tuple(span for span in protected if span[0] < span[1]), protected=())
+    kept = settled(edits, frame)
+    noisy = apply(text, kept)
+    for (start, end), (new_start, new_end) in zip(frame.spans, moved(kept, frame.spans), strict=True):
+        assert new_end - new_start >= 0
+        inside = [edit for edit in kept if start <= edit.start and edit.end <= end and edit.start < end]
+        if not inside:
+            assert noisy[new_start:new_end] == text[start:end]
+    guarded = settled(edits, Frame(protected=frame.spans))
+    noisy = apply(text, guarded)
+    for (start, end), (new_start, new_end) in zip(frame.spans, moved(guarded, frame.spans), strict=True):
+        assert noisy[new_start:new_end] == text[start:end]
+
+
+def test_edits_out_of_place_are_refused():
+    with pytest.raises(ValueError, match=r"edit \(1, 3, 'x'\) overlaps its neighbour or leaves the text of 2 characters"):
+        apply("ab", [Edit(1, 3, "x")])
+    with pytest.raises(ValueError, match="crosses the border of the span"):
+        moved([Edit(0, 3, "x")], [(2, 5)])
+
+
+def test_as_many_keys_as_texts():
+    with pytest.raises(ValueError, match="2 texts but 1 keys"):
+        perturb_batch(Shout(), ["a", "b"], keys=["1"])
+
+
+def test_mixture_draws_each_operator_about_as_often_and_says_which():
+    from lapsus.perturbations.english import NATURE, random_operator
+
+    drawn = [random_operator(0).choose(random.Random(i)).name for i in range(4000)]
+    counts = {operator.name: drawn.count(operator.name) for operator in NATURE}
+    assert len(counts) == 10
+    assert all(320 < count < 480 for count in counts.values())
+    mixture = Mixture("loud", (Shout(), OPERATORS["filler_bos"]))
+    done = [perturb_tokens(mixture, ["go", "home"], key=str(i)) for i in range(20)]
+    assert {one.operator.name for one in done} == {"shout", "filler_bos"}
+    for one in done:
+        assert (one.tokens[-1] == "home!") == (one.operator.name == "shout")
+
+
+def test_a_missing_extra_is_said_in_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "nlpaug.augmenter.char", None)
+    from lapsus.perturbations import nlpaug
+
+    nlpaug._augmenter.cache_clear()
+    sentence = r'^this operator needs nlpaug.augmenter.char; install it with: pip install "lapsus\[augment\]"$'
+    with pytest.raises(ModuleNotFoundError, match=sentence):
+        perturb(Nlpaug("keyboard"), "play jazz")
+    nlpaug._augmenter.cache_clear()
