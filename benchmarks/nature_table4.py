@@ -17,10 +17,12 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 import click
-
+from lapsus.perturbations.core import Mixture
 from lapsus.perturbations.english import NATURE, random_operator
+from lapsus.perturbations.nlpaug import CLASSES, Nlpaug, train_tfidf
 from lapsus.perturbations.selection import Candidate, candidates, hardest, judged_by, shares, slots
 from lapsus.perturbations.tokens import perturb_tokens_batch, utterance
+
 from lapsus.slu_model import SluModel, train
 
 if TYPE_CHECKING:
@@ -82,7 +84,9 @@ def run(name: str, data: Path, work: Path, seeds: int, augment: bool) -> None:
     }
     training = {"plain": (parts["train"], parts["dev"])}
     if augment:
-        training["augmented"] = (augmented(parts["train"]), augmented(parts["dev"]))
+        words = work / f"{name}.tfidf"
+        train_tfidf((" ".join(row["tokens"]) for row in parts["train"]), words)
+        training["augmented"] = (augmented(parts["train"], words), augmented(parts["dev"], words))
     for seed in range(1, seeds + 1):
         for kind, (rows, dev) in training.items():
             model = trained(work / f"{name}.{kind}.{seed}.pt", rows, dev, seed)
@@ -124,6 +128,24 @@ def test_sets(rows: Sequence[Row], selector: SluModel) -> dict[str, list[Candida
         ]
     sets["hard"] = hardest(candidates(rows, NATURE), judged_by(selector))
     return sets
+
+
+def augmented(rows: Sequence[Row], words: Path) -> list[Row]:
+    """Append to `rows` what one of nlpaug's augmenters makes of each, where labels can be realigned.
+
+    Of the paper's six the contextual one is missing: it needs a checkpoint of BERT.
+    """
+    mixture = Mixture(
+        "augmented",
+        tuple(Nlpaug(one, str(words) if one == "tfidf" else "") for one in CLASSES if one != "contextual"),
+    )
+    said = [utterance(row["tokens"], row["tags"]) for row in rows]
+    made = perturb_tokens_batch(mixture, said, keys=[row["id"] for row in rows])
+    new = [
+        {"id": f"{row['id']}-augmented", "tokens": noisy.tokens, "tags": noisy.tags, "intent": row["intent"]}
+        for row, noisy in zip(rows, made, strict=True)
+    ]
+    return [*rows, *new]
 
 
 def score(model: SluModel, rows: Sequence[Candidate]) -> dict[str, float]:

@@ -129,7 +129,7 @@ partly / completely
 {the} entire > *half
 {!at|and} large / small
 small / large
-big(?!-) / small / tiny
+big(?!-) / small
 huge / tiny
 larger / smaller
 bigger / smaller
@@ -156,7 +156,8 @@ ancient / modern
 {a} good(?! deal| many| while| bit) / {a} bad
 {!had|the|'d} better / worse
 {!at|do my|did his} best(?! man|-) / worst
-easy / difficult / {is} hard
+easy > difficult
+{is} hard > easy
 difficult / easy
 easily / hardly
 easier / harder
