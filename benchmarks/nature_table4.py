@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from statistics import mean
+from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -160,3 +160,92 @@ def score(model: SluModel, rows: Sequence[Candidate]) -> dict[str, float]:
         "intent": mean(intents),
         "e2e": mean(ok and a == b for ok, a, b in zip(intents, true, predicted, strict=True)),
     }
+
+
+@main.command()
+@click.option("--work", type=click.Path(path_type=Path), required=True)
+@click.option("--published", type=click.Path(path_type=Path), required=True, help="the paper's numbers, as JSON")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="the page whose marked part is rewritten")
+def table(work: Path, published: Path, out: Path) -> None:
+    """Write what `run` found beside the paper's numbers, between the markers of a page."""
+    paper = json.loads(published.read_text(encoding="utf-8"))
+    results = {name: json.loads((work / f"{name}.json").read_text()) for name in ("snips", "atis")}
+    text = "\n\n".join((_scores(results, paper), _random(results), _shares(results, paper), _augmentation(results)))
+    before, _, rest = out.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    out.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+    click.echo(f"wrote {out}")
+
+
+BEGIN, END = (f"<!-- {edge} of what benchmarks/nature_table4.py wrote -->" for edge in ("begin", "end"))
+
+
+def averaged(result: dict[str, Any], training: str, key: str, what: str) -> float:
+    """Return a score in percent, averaged over the models (and, for `random`, over the ten draws)."""
+    keys = [f"random.{index}" for index in range(10)] if key == "random" else [key]
+    models = [model for model in result["models"] if model["training"] == training]
+    return 100 * mean(model["scores"][key][what] for model in models for key in keys)
+
+
+def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---", *["--:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _scores(results: dict[str, Any], paper: dict[str, Any]) -> str:
+    theirs = paper["nature_table4"]["rows"]["Bi-RNN"]
+    columns = paper["nature_table4"]["columns"]
+    rows = []
+    for key, label in LABELS.items():
+        row = [f"`{key}`"]
+        for name, result in results.items():
+            for what in SCORES:
+                published = theirs[label][columns.index(f"{name}_{what}")]
+                row.append(f"{averaged(result, 'plain', key, what):.1f} ({published:.1f})")
+        rows.append(row)
+    return _grid(
+        ["test set", *(f"{name.upper()} {what}" for name in results for what in ("slot F1", "intent", "E2E"))], rows
+    )
+
+
+def _random(results: dict[str, Any]) -> str:
+    rows = []
+    for name, result in results.items():
+        for what, label in zip(SCORES, ("slot F1", "intent", "E2E"), strict=True):
+            operators = mean(averaged(result, "plain", operator.name, what) for operator in NATURE)
+            drawn = [averaged(result, "plain", f"random.{index}", what) for index in range(10)]
+            rows.append(
+                [f"{name.upper()} {label}", f"{mean(drawn):.2f}", f"{operators:.2f}", f"{stdev(drawn) / 10**0.5:.2f}"]
+            )
+    head = ["", "mean of `random.0` … `random.9`", "mean of the ten operators", "standard error of the first"]
+    return _grid(head, rows)
+
+
+def _shares(results: dict[str, Any], paper: dict[str, Any]) -> str:
+    theirs = paper["nature_table2_hard_share"]
+    rows = []
+    for operator in NATURE:
+        row = [f"`{operator.name}`"]
+        for name, result in results.items():
+            published = theirs[SHARES[operator.name]][("atis", "snips").index(name)]
+            row.append(f"{100 * result['shares'].get(operator.name, 0):.1f} ({published:.1f})")
+            row.append(f"{100 * result['unchanged'][operator.name]:.1f}")
+        rows.append(row)
+    return _grid(
+        ["operator", *(head for name in results for head in (f"{name.upper()} share of `hard`", "left alone"))], rows
+    )
+
+
+def _augmentation(results: dict[str, Any]) -> str:
+    rows = []
+    for name, result in results.items():
+        if not any(model["training"] == "augmented" for model in result["models"]):
+            continue
+        for key in ("original", "random", "hard"):
+            plain, more = (averaged(result, training, key, "e2e") for training in ("plain", "augmented"))
+            rows.append([f"{name.upper()} {key}", f"{plain:.1f}", f"{more:.1f}", f"{more - plain:+.1f}"])
+    return _grid(["E2E accuracy", "without", "with augmentation", "change"], rows)
+
+
+if __name__ == "__main__":
+    main()
