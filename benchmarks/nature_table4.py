@@ -69,8 +69,8 @@ def main() -> None:
 @click.option("--data", type=click.Path(path_type=Path), required=True)
 @click.option("--work", type=click.Path(path_type=Path), required=True)
 @click.option("--seeds", default=2, help="models to score")
-@click.option("--augment/--no-augment", default=False, help="also train on the augmented set")
-def run(name: str, data: Path, work: Path, seeds: int, augment: bool) -> None:
+@click.option("--augmented", "more", default=0, help="models to train on the augmented set too")
+def run(name: str, data: Path, work: Path, seeds: int, more: int) -> None:
     """Train the models and score them on every set."""
     work.mkdir(parents=True, exist_ok=True)
     parts = {part: read(data / name / f"{part}.txt") for part in ("train", "dev", "test")}
@@ -83,12 +83,14 @@ def run(name: str, data: Path, work: Path, seeds: int, augment: bool) -> None:
         "models": [],
     }
     training = {"plain": (parts["train"], parts["dev"])}
-    if augment:
+    if more:
         words = work / f"{name}.tfidf"
         train_tfidf((" ".join(row["tokens"]) for row in parts["train"]), words)
         training["augmented"] = (augmented(parts["train"], words), augmented(parts["dev"], words))
     for seed in range(1, seeds + 1):
         for kind, (rows, dev) in training.items():
+            if kind == "augmented" and seed > more:
+                continue
             model = trained(work / f"{name}.{kind}.{seed}.pt", rows, dev, seed)
             scores = {key: score(model, test) for key, test in sets.items()}
             results["models"].append({"seed": seed, "training": kind, "scores": scores})

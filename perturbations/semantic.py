@@ -216,6 +216,7 @@ def _opposites(was: list[str], lists: Lexicon) -> set[str]:
 
 def tokens(text: str, language: str) -> list[Token]:
     """Return the words of `text`; Chinese is segmented, so that no part of a longer word counts as a word."""
+    text = text.replace("’", "'")
     if language == "zh":
         return [Token(*found) for found in _segmenter().tokenize(text) if found[0].strip() and WORD.match(found[0])]
     return [Token(match[0], match.start(), match.end()) for match in WORD.finditer(text)]
@@ -241,6 +242,7 @@ def _drawn(kind: Kind, text: str, language: Language, rng: Random) -> Iterator[E
 def _places(kind: Kind, text: str, language: Language) -> Iterator[list[Edit]]:
     """Propose, for each place where the lists allow it, every edit of this kind."""
     lists = lexicon(language)
+    text = text.replace("’", "'")  # as the lists write it
     found = tokens(text, language)
     present = {token.text.lower() for token in found}
     for i, token in enumerate(found):

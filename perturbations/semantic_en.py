@@ -26,7 +26,6 @@ tonight > tomorrow
 {!from|by|until|right} now(?! that|,) > formerly
 currently / previously
 previously / currently
-recently / *rarely
 formerly > currently
 {!as} before(?! long) / {!look|looked|named|looks|looking|day|called|soon|shortly|take|takes|go|come} after(?! all)
 during(?= (?:the|his|her|its|their|this) ) > after / before
@@ -113,7 +112,7 @@ nothing(?! but| more| less| to do) > everything
 several > two / countless
 numerous > few
 {the} most(?= [a-z]+) / {the} least
-{!the|at|its|his|her|their|my} most(?= (?:of|people|\w+s)\b) > few
+{!the|at|its|his|her|their|my} most(?= (?:of|people|[a-z]{3,}[^\Ws]s)\b)(?! was) > few
 majority / minority
 {!no|any|once|not|or|the|one|and|what's|nothing} more(?! or less| and more|-|,|\.) / {!more or|no|much|the} less
 {very} much > little
@@ -332,7 +331,7 @@ ended(?! up| with) > began
 continued(?= to) > refused
 continues(?= to) > refuses
 opened(?! up) / closed
-{!the} open(?! to| up| source|-) / closed
+{is|are|was|were} open(?! to| up) > closed
 opens(?! up| with) / closes
 closed(?! to) / open
 entered / left(?= the)

@@ -214,7 +214,9 @@ def test_settled_edits_spare_spans_and_what_is_protected(text, wanted, protected
 
 
 def test_edits_out_of_place_are_refused():
-    with pytest.raises(ValueError, match=r"edit \(1, 3, 'x'\) overlaps its neighbour or leaves the text of 2 characters"):
+    with pytest.raises(
+        ValueError, match=r"edit \(1, 3, 'x'\) overlaps its neighbour or leaves the text of 2 characters"
+    ):
         apply("ab", [Edit(1, 3, "x")])
     with pytest.raises(ValueError, match="crosses the border of the span"):
         moved([Edit(0, 3, "x")], [(2, 5)])

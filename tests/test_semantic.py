@@ -101,6 +101,7 @@ def test_no_pair_of_the_lists_is_refused(language):
         ("en", "replace", "May 5 was cold", "March 5 was cold"),
         ("en", "insert", "It was open", "It was not open"),
         ("en", "delete", "It was not open", "It was open"),
+        ("en", "replace", "She didn’t come", "She did come"),
         ("zh", "replace", "她住在城市", "她住在村庄"),
         ("zh", "replace", "他买了三个苹果", "他买了两个苹果"),
         ("zh", "insert", "他是老师", "他不是老师"),
