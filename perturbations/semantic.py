@@ -33,8 +33,11 @@ Kind = Literal["replace", "insert", "delete"]
 LISTS: dict[Language, ModuleType] = {"en": semantic_en, "zh": semantic_zh, "pt": semantic_pt}
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 # a number of its own: no part of a name (A4, 5G, Sun-1), a time, an ordinal or a reference
-NUMBER = re.compile(r"(?<![A-Za-zÀ-ÿ\d°#\[/:–—-])(?<![\d][.,])\d+(?:[.,]\d+)*(?![A-Za-zÀ-ÿ\dº°ª\]/:–—-]|[.,]\d)")
+NUMBER = re.compile(r"(?<![A-Za-zÀ-ÿ\d°#\[/:–—-])(?<![\d][.,])[0-9]+(?:[.,][0-9]+)*(?![A-Za-zÀ-ÿ\dº°ª\]/:–—-]|[.,]\d)")
 CLAUSE_END = re.compile(r"[,.;:!?()\"“”—，。；：！？、（）]")
+END_OF_SENTENCE = frozenset(".!?:。！？：")
+OPENING = 8  # letters: as many quotes and spaces may open a sentence
+DECADE = re.compile(r"\s*年代")  # Chinese counts the decades of a century: 20 世纪 30 年代
 LONGEST_CHANGE = 3  # words: what the paper calls a single word or phrase
 
 
@@ -192,7 +195,7 @@ def refusal(clean: str, noisy: str, language: Language = "en") -> str | None:  #
     lists = lexicon(language)
     before, old, new = _changed(clean, noisy, language)
     was, now = [token.text.lower() for token in before[slice(*old)]], [token.text.lower() for token in new]
-    if _counted(clean, language) == _counted(noisy, language):
+    if not (was or now) or _counted(clean, language) == _counted(noisy, language):
         return "the words are the same"
     if max(len(was), len(now)) > LONGEST_CHANGE:
         return f"it changes {max(len(was), len(now))} words"
@@ -258,7 +261,7 @@ def _places(kind: Kind, text: str, language: Language) -> Iterator[list[Edit]]:
             yield [_deletion(text, start, end)]
     if kind == "replace":
         for match in NUMBER.finditer(text):
-            others = other_numbers(match[0], language, decade=_decade(match))
+            others = other_numbers(match[0], language, decade=bool(DECADE.match(text, match.end())))
             yield [Edit(*match.span(), number) for number in others if number not in present]
 
 
@@ -268,11 +271,12 @@ def other_numbers(number: str, language: str, *, decade: bool = False) -> list[s
     >>> other_numbers("1920", "en")[:3], other_numbers("2.5", "en")[:3], other_numbers("1", "en")
     (['1880', '1890', '1900'], ['1.5', '3.5', '4.5'], [])
     """
-    if not number.isdigit() or (len(number) > 1 and number[0] == "0"):
-        head = 0 if number[0] != "0" else len(number) - 1
-        return [number[:head] + digit + number[head + 1 :] for digit in "123456789" if digit != number[head]]
+    head = 0 if number[0] != "0" else len(number) - 1
+    others = [number[:head] + digit + number[head + 1 :] for digit in "123456789" if digit != number[head]]
+    if not number.isdigit() or len(number) > 4 or (len(number) > 1 and number[0] == "0"):
+        return others
     value = int(number)
-    if decade:
+    if decade and len(number) == 2:
         return [str(other) for other in range(20, 100, 10) if other != value]
     if value == 1 and language != "zh":
         return []  # the noun would have to become a plural
@@ -282,12 +286,7 @@ def other_numbers(number: str, language: str, *, decade: bool = False) -> list[s
     if 1000 <= value <= 2099:
         step = 10 if value % 10 == 0 else 1
         return [str(value + step * years) for years in (-4, -3, -2, 2, 3, 4) if 1000 < value + step * years < 2025]
-    return [digit + number[1:] for digit in "123456789" if digit != number[0]]
-
-
-def _decade(number: re.Match[str]) -> bool:
-    """Tell whether a number counts the decades of a century: Chinese writes 20 世纪 30 年代."""
-    return len(number[0]) == 2 and number.string[number.end() :].lstrip().startswith("年代")
+    return others
 
 
 def _targets(rules: dict[str, list[Rule]], text: str, token: Token) -> list[str]:
@@ -314,7 +313,8 @@ def _cased(target: str, word: str) -> str:
 
 def _opens(text: str, start: int) -> bool:
     """Tell whether a sentence begins at `start`."""
-    return re.search(r"(?:^|[.!?。！？:：])[\s\"“”'‘’(（]*$", text[:start]) is not None
+    before = text[max(start - OPENING, 0) : start].rstrip(" \t\n\"“”'‘’(（")
+    return before[-1:] in END_OF_SENTENCE if before else start <= OPENING
 
 
 def _in_a_name(text: str, found: list[Token], i: int) -> bool:

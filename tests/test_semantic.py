@@ -181,7 +181,7 @@ def test_the_order_is_replace_insert_delete():
     assert semantic_edit("Hello there") is None
 
 
-@pytest.mark.parametrize("text", ["", " ", "?!", "👍🏽", "a\u0301", "\n", "一", "Ⅷ"])
+@pytest.mark.parametrize("text", ["", " ", "?!", "👍🏽", "a\u0301", "\n", "一", "Ⅷ", "٣" * 3, "9" * 5000 + "a"])
 @pytest.mark.parametrize("operator", UNITS, ids=lambda unit: unit.name)
 def test_odd_texts_are_left_alone(operator, text):
     assert perturb(operator, text) == ()
@@ -193,6 +193,11 @@ def test_numbers_keep_their_look():
     assert all(abs(int(number) - 1987) < 5 for number in other_numbers("1987", "en"))
     assert all(number.endswith(",000") for number in other_numbers("3,000", "en"))
     assert set(other_numbers("30", "zh", decade=True)) == {"20", "40", "50", "60", "70", "80", "90"}
+
+
+def test_a_number_of_any_length_is_a_number():
+    assert len(other_numbers("9" * 5000, "en")) == 8
+    assert other_numbers("0.5", "en")[0] == "0.1"
 
 
 def test_an_unknown_language_names_the_known_ones():
