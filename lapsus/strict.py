@@ -142,12 +142,7 @@ def column_of(name: str, values: Iterable[Any], kind: pa.DataType) -> pa.Array:
     if pa.types.is_struct(kind):
         return _struct_of(name, values, kind)
     try:
-        if isinstance(values, np.ndarray) and values.ndim == 2:
-            found = pa.FixedSizeListArray.from_arrays(values.ravel(), values.shape[1])
-        elif code := not isinstance(values, np.ndarray) and CODES.get(kind):
-            found = pa.array(np.array(array(code, values)))  # as strict as Arrow's own inference, and faster
-        else:
-            found = pa.array(values)
+        found = _inferred(values, kind)
         if fits(found.type, kind) and not found.null_count:
             return found.cast(kind)
     except (pa.ArrowException, UnicodeEncodeError, OverflowError, TypeError):
@@ -161,6 +156,16 @@ def column_of(name: str, values: Iterable[Any], kind: pa.DataType) -> pa.Array:
         if elements[-1] is None:
             raise TypeError(f"{name}[{index}] is {value!r}: {kind} is expected.")
     return pa.concat_arrays(elements)
+
+
+def _inferred(values: Any, kind: pa.DataType) -> pa.Array:
+    """Return the values as an Arrow array of the type that they have, or raise."""
+    if isinstance(values, np.ndarray):
+        flat = pa.array(values.ravel())
+        return flat if values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+    if kind in CODES:  # as strict as Arrow's own inference, and faster
+        return pa.array(np.array(array(CODES[kind], values)))
+    return pa.array(values)
 
 
 def _struct_of(name: str, values: Iterable[Any], kind: pa.StructType) -> pa.Array:
