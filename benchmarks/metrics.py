@@ -67,10 +67,10 @@ def seconds(work: Callable[[], Any], times: int = 5) -> float:
     return median(taken)
 
 
-def side_by_side(ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[float, float]:
-    """Return the median processor time of both, taken in turns: close races are not decided by who ran when."""
-    taken = [(seconds(ours, 1), seconds(theirs, 1)) for _ in range(5)]
-    return median(first for first, _ in taken), median(second for _, second in taken)
+def in_turns(*works: Callable[[], Any]) -> list[float]:
+    """Return the median processor time of each, run in turns: close races are not decided by who ran when."""
+    taken = [[seconds(work, 1) for work in works] for _ in range(5)]
+    return [median(times) for times in zip(*taken, strict=True)]
 
 
 def agree(one: Any, other: Any) -> None:
@@ -119,8 +119,11 @@ def noise_rates(shortest: int, longest: int) -> list[Row]:
     count = rows(200_000)
     noisy, clean = chinese(2 * count, shortest, longest)
     once = noisy[:count], clean[:count]
-    ours, bare = side_by_side(lambda: noise_rate(*once), lambda: cpdist(*once, scorer=Levenshtein.distance, workers=1))
-    double = seconds(lambda: noise_rate(noisy, clean))
+    ours, double, bare = in_turns(
+        lambda: noise_rate(*once),
+        lambda: noise_rate(noisy, clean),
+        lambda: cpdist(*once, scorer=Levenshtein.distance, workers=1),
+    )
     few, cer, found = count // 10, Cer(keep_in_memory=True), {}
     slow = seconds(lambda: found.update(cer.compute(predictions=noisy[:few], references=clean[:few])), 1) * count / few
     agree(found["cer"], noise_rate(noisy[:few], clean[:few])["corpus_rate"])
@@ -151,7 +154,10 @@ def slots() -> list[Row]:
 
     count = rows(100_000)
     guess, truth = utterances(2 * count)
-    ours, double = (seconds(lambda n=n: slu_accuracy(guess[:n], truth[:n], scheme="IOB2")) for n in (count, 2 * count))
+    ours, double = in_turns(
+        lambda: slu_accuracy(guess[:count], truth[:count], scheme="IOB2"),
+        lambda: slu_accuracy(guess, truth, scheme="IOB2"),
+    )
     sides = [[row["tags"] for row in side[:count]] for side in (truth, guess)]
 
     found = {}
@@ -178,8 +184,8 @@ def effects() -> list[Row]:
 
     count = rows(100_000)
     once, twice = data(count), data(2 * count)
-    ours, double = (seconds(lambda columns=columns: mixed_effects(*columns)) for columns in (once, twice))
-    few = rows(20_000)
+    ours, double = in_turns(lambda: mixed_effects(*once), lambda: mixed_effects(*twice))
+    few = rows(40_000)
     score, condition, example = data(few)
     design = np.column_stack([np.ones(len(score)), condition == 1, condition == 2])
     slow = seconds(lambda: sm.MixedLM(score, design, groups=example).fit(reml=True), 1)
@@ -207,7 +213,7 @@ def intervals(kind: str, wanted: float) -> list[Row]:
             draws.append([(sample.mean(), sample.min(axis=1).mean()) for sample in samples])
         return np.quantile(draws, [0.025, 0.975], axis=0)
 
-    ours, double = (seconds(lambda n=n: score(n), 3) for n in (count, 2 * count))
+    ours, double = in_turns(lambda: score(count), lambda: score(2 * count))
     work = f"micro and worst intervals, {resamples:,} resamples, {count:,} × 3, two systems, {kind} scores"
     theirs = seconds(plainly, 3) * resamples / 50
     return [Row(work, "plain numpy (timed on 50 resamples)", ours, theirs, wanted, double / ours)]
@@ -241,7 +247,7 @@ def evaluate_path() -> list[Row]:
         return module.compute(**{name: column[:number] for name, column in columns.items()})
 
     agree(compute(metric, 500), compute(usual, 500))
-    ours, double = (seconds(lambda n=n: compute(metric, n)) for n in (count, 2 * count))
+    ours, double = in_turns(lambda: compute(metric, count), lambda: compute(metric, 2 * count))
     work = f"compute through evaluate, {count:,} integer predictions"
     return [Row(work, "evaluate's own path", ours, seconds(lambda: compute(usual, count), 1), 10, double / ours)]
 
