@@ -114,7 +114,7 @@ class Synonym(Described, Framed):
     """Replace one word by a synonym of the same part of speech in context.
 
     `part` is verb, adjective, adverb, any (one of these or a noun, drawn) or stopword; where the utterance has no
-    such word, or none with a synonym, a noun is taken.
+    such word, or none with a synonym, a noun is taken, and where that fails too, any of the four.
 
     >>> from lapsus.perturbations.core import apply, perturb
     >>> apply("let me buy it", perturb(Synonym("verb"), "let me buy it", key="4"))
@@ -160,7 +160,7 @@ class Synonym(Described, Framed):
         return found
 
     def _targets(self, sentence: Tagged, rng: Random, frame: Frame) -> list[tuple[int, str]]:
-        """Return the words to try, in the order of trying: those of the wanted part of speech, then nouns.
+        """Return the words to try, in the order of trying: those of the wanted part of speech, nouns, the rest.
 
         Of a part of speech, the words that are no stop words come first.
         """
@@ -182,7 +182,7 @@ class Synonym(Described, Framed):
             mine = [i for i in free if sentence.tags[i].startswith(PARTS[part])]
             return [(i, part) for i in sorted(mine, key=stop.__contains__)]
 
-        return standing(wanted) + (standing("noun") if wanted != "noun" else [])
+        return [target for part in dict.fromkeys((wanted, "noun", *PARTS)) for target in standing(part)]
 
     def _first_fitting(self, sentence: Tagged, place: int, words: Sequence[str]) -> str | None:
         """Return the first candidate that is tagged as the word it replaces."""

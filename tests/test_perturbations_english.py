@@ -421,4 +421,4 @@ def test_on_real_utterances_every_slot_stays(name):
         assert [tag for tag in noisy.tags if tag[0] == "B"] == [tag for tag in tags if tag[0] == "B"]
         assert len(noisy.edits) <= 1
         changed += bool(noisy.edits)
-    assert changed >= 0.94 * len(rows)
+    assert changed >= 0.99 * len(rows)
