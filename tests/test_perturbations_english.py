@@ -41,7 +41,7 @@ def utterances(name, split, limit):
     return rows[:limit]
 
 
-def variants(name, text, seeds=60):
+def variants(name, text, seeds=200):
     return {apply(text, perturb(OPERATORS[name], text, seed=seed)) for seed in range(seeds)}
 
 
@@ -54,7 +54,7 @@ def test_filler_lists_are_the_papers():
     ]
     assert len(filler_lists.END) == 14
     assert variants("filler_bos", "play jazz") == {f"{filler} play jazz" for filler in filler_lists.BEGINNING}
-    assert variants("filler_eos", "play jazz", 150) == {f"play jazz {filler}" for filler in filler_lists.END}
+    assert variants("filler_eos", "play jazz") == {f"play jazz {filler}" for filler in filler_lists.END}
     assert variants("filler_pre_verb", "i want jazz") == {
         f"i {filler} want jazz" for filler in filler_lists.BEFORE_VERB
     }
