@@ -34,6 +34,7 @@ SENTENCES = [
     "play a cafe\u0301 song by Beyonce\u0301",
     "我想听周杰伦的歌,明天提醒我开会",
     "remind me not to call o'clock-records at 10:30 a.m.",
+    "comprei dois livros muito bons ontem em Lisboa",
 ]
 TAGS = {
     0: "O O B-music_item I-music_item O B-place I-place I-place",
@@ -111,7 +112,7 @@ def test_neither_order_nor_batch_matters(name):
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("semantic")])  # those prefer, not draw
 def test_seed_and_key_matter(name):
     variants = {json.dumps(edits_of(name, SENTENCES[:4] + SENTENCES[10:], seed=seed)) for seed in range(6)}
     assert len(variants) > 1
