@@ -297,17 +297,22 @@ def _open(source: str | Path, *, split: str | None, config: str | None) -> Sourc
 
 
 def _json_source(path: Path, identity: list[Any]) -> Source:
-    def chunks() -> Iterator[list[tuple[int, str]]]:
-        with path.open(encoding="utf-8-sig") as file:
-            yield from _batched(line for line in enumerate(file, start=1) if line[1].strip())
+    def chunks() -> Iterator[tuple[int, str]]:
+        with path.open(encoding="utf-8-sig", newline="\n") as file:
+            for number, lines in enumerate(_batched(file)):
+                yield number * CHUNK, "".join(lines)
 
-    first = _decode_json(next(chunks(), []))
+    first = _decode_json(next(chunks(), (0, "")))
     return Source(list(first[0]) if first else [], chunks, _decode_json, None, None, identity)
 
 
-def _decode_json(lines: Iterable[tuple[int, str]]) -> list[Row]:
+def _decode_json(numbered: tuple[int, str]) -> list[Row]:
+    """Read lines, of which so many come before; empty ones are no rows."""
+    before, lines = numbered
     rows = []
-    for number, line in lines:
+    for number, line in enumerate(lines.split("\n"), start=before + 1):
+        if not line.strip():
+            continue
         try:
             row = json.loads(line)
         except ValueError as error:
