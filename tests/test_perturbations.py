@@ -136,7 +136,7 @@ def test_the_hash_seed_does_not_matter():
             names.append(name)
         except ModuleNotFoundError:
             continue
-    light = "import sys; sys.modules |= {'torch': None, 'transformers': None}"  # nlpaug would import them for nothing
+    light = "import sys; sys.modules['transformers'] = None"  # nlpaug would import it for nothing
     code = f"{light}; import test_perturbations; print(test_perturbations.digest({names!r}))"
     there = subprocess.run(
         [sys.executable, "-c", code],
