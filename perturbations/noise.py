@@ -92,7 +92,11 @@ class Noise:
         return self._batch(rows)
 
     def map(self, dataset: Any, **options: Any) -> Any:
-        """Perturb a dataset; `options` are those of `Dataset.map`, such as `num_proc`."""
+        """Perturb a dataset, or each split of several; `options` are those of `Dataset.map`, such as `num_proc`."""
+        if isinstance(dataset, dict):
+            return type(dataset)({split: self.map(rows, **options) for split, rows in dataset.items()})
+        if dataset.features is None:  # a stream may not know its own
+            return dataset.map(self, batched=True, **options)
         features = self.features(dataset.features)
         return dataset.map(self.naming(dataset.features), batched=True, features=features, **options)
 
