@@ -45,6 +45,7 @@ class Word(NamedTuple):
     text: str
     reading: str
     cost: float
+    rarer: float = 0.0  # what this reading costs beyond the word's most common one
 
 
 class _Path(NamedTuple):
@@ -170,8 +171,8 @@ class PinyinEngine:
         if not lattice:
             return ()
         found: dict[str, float] = {}
-        for path in self._search(lattice, last, 3):
-            found.setdefault(path.text, path.cost)
+        for path in self._search(lattice, last, 1):
+            found[path.text] = path.cost
         shorter: list[tuple[int, float, str]] = []
         for end, cost, words in self._words_from(lattice, 0, 4 * limit):
             for word in words:
@@ -204,7 +205,7 @@ class PinyinEngine:
                     text, unigram = word.text, word.cost
                     least, source = 1e9, paths[0]
                     for path, row, backoff in rows:
-                        total = path.cost + (row[text] if text in row else backoff + unigram)
+                        total = path.cost + (row[text] + word.rarer if text in row else backoff + unigram)
                         if total < least:
                             least, source = total, path
                     least += cost + WORD_COST
@@ -274,7 +275,7 @@ class Bigrams:
     def cost(self, last: str, word: Word) -> float:
         """Return the cost of `word` after the word `last`; of the word alone where `last` is empty."""
         row, backoff = self.row(last)
-        return row.get(word.text, backoff + word.cost)
+        return row[word.text] + word.rarer if word.text in row else backoff + word.cost
 
     def _row(self, last: str) -> tuple[Mapping[str, float], float]:
         n = self._row_of.get(last)
@@ -303,6 +304,10 @@ def _reaches_end(lattice: Lattice) -> bool:
 def load_engine() -> PinyinEngine:
     """Return the embedded engine; the first call takes a fraction of a second."""
     lines = (DATA / "words.tsv").read_text(encoding="utf-8").splitlines()
-    rows = (line.split("\t") for line in lines)
-    words = [Word(text, reading, int(cost) / 100) for text, reading, cost in rows]
+    words = []
+    usual: dict[str, float] = {}
+    for line in lines:  # likeliest first
+        text, reading, centi = line.split("\t")
+        cost = int(centi) / 100
+        words.append(Word(text, reading, cost, cost - usual.setdefault(text, cost)))
     return PinyinEngine(words, Bigrams(words, DATA))

@@ -46,10 +46,12 @@ ACCENTS = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("z", "zh"), ("c", "ch"), ("s"
 REPAID_ASKED = re.compile("还(?!不(?![了上起清])|[是有能可要没会在得需想让应都用怎显提很更])")
 REPAID = re.compile("还[款钱清贷债]")
 PARTICLES = "吗么嘛啊呢吧"
-FILLERS = "的的的的的的是是有有和和我了了在在吗啊呃哦你你一"
-STRAY_MARKS = "，，， “”。"
-SPREAD = 4.0
-COMMON = 10.8  # nats: it is the common words that come to mind in place of each other
+FILLERS = "的的的的的的的的的的是是有和我了了在吗啊呢呃还"
+STRAY_ASKED, STRAY = "，，， ", "，，，，。“”、 "
+SPREAD = 2.0
+CONTEXT = 0.4  # how much the word before weighs in the order of candidates
+ENDING = 0.15  # how often it is a word that ends alike, beside one that begins alike
+COMMON = 11.5  # nats: it is the common words that come to mind in place of each other
 IMES = 8  # input methods that the texts of one annotator are typed with
 
 
@@ -205,7 +207,7 @@ class _Sitting:
     def __init__(self, text: str, typist: Typist, rng: Random, engine: str, ime: int) -> None:
         self.text, self.typist, self.draw, self.candidates = text, typist, rng.random, engine
         self.ime = ime + int(self.draw() * IMES)
-        self.repaid = REPAID if is_prose(text) else REPAID_ASKED
+        self.repaid, self.stray = (REPAID, STRAY) if is_prose(text) else (REPAID_ASKED, STRAY_ASKED)
         self.last = ""
         self.engine = load_engine()
         self.chosen: dict[str, str] = {}  # what was picked for a word is picked again
@@ -287,12 +289,12 @@ class _Sitting:
         if chance < typist.omit:
             typed = "" if size == 1 and (_follows(last, following) or draw() < UNLIKELY) else meant
         elif (chance := chance - typist.omit) < typist.omit_character:
-            cut = 0 if draw() < 0.5 else size - 1
-            typed = meant[:cut] + meant[cut + 1 :] if size > 1 else meant
+            cut = 0 if draw() < 0.35 else size - 1
+            typed = meant[:cut] + meant[cut + 1 :] if size > 1 and _is_common(meant) else meant
         elif meant in PARTICLES and draw() < typist.particle:
             typed = PARTICLES[int(draw() ** 2 * len(PARTICLES))]
         elif chance - typist.omit_character < typist.reword:
-            typed = _drawn(_likenesses(meant) if size > 1 else _expected(last[-4:], following), draw) or meant
+            typed = _drawn(_expected(last[-4:], following), draw) if size == 1 else self.reworded(meant)
         else:
             typed = self.keyed(meant, syllables)
             if draw() < typist.start and syllables[0]:
@@ -301,8 +303,15 @@ class _Sitting:
             known = draw() < typist.filler
             typed += FILLERS[int(draw() * len(FILLERS))] if known else _drawn(_expected(meant[-4:], following), draw)
         if draw() < typist.stray_mark:
-            typed += STRAY_MARKS[int(draw() * len(STRAY_MARKS))]
+            typed += self.stray[int(draw() * len(self.stray))]
         return typed
+
+    def reworded(self, meant: str) -> str:
+        """Return a chunk with another common word in place of its last, or its first."""
+        for start, end in ((0, len(meant)), (len(meant) - 2, len(meant)), (0, 2)):
+            if other := _drawn(_likenesses(meant[start:end]), self.draw):
+                return meant[:start] + other + meant[end:]
+        return meant
 
     def keyed(self, meant: str, syllables: tuple[str, ...]) -> str:
         """Return what the keys and the candidate list make of a chunk."""
@@ -465,10 +474,13 @@ def _offers(keys: str, before: str, ime: int, ranking: float, engine: str) -> Of
     embedded = load_engine()
     known = embedded.by_text
     offers = []
-    for text, likely in embedded.scored(keys, _context(before), 3 * PAGE):
-        cost = likely
-        if before and len(text) == 1 and (longer := known.get(before[-1] + text)) and before[-1] in known:
-            cost = min(cost, longer.cost - known[before[-1]].cost)
+    expected = dict(embedded.scored(keys, _context(before), 4 * PAGE)) if before else {}
+    for text, cost in embedded.scored(keys, "", 3 * PAGE):
+        if text in expected:
+            here = expected[text]
+            if len(text) == 1 and (longer := known.get(before[-1] + text)) and before[-1] in known:
+                here = min(here, longer.cost - known[before[-1]].cost)
+            cost += CONTEXT * (here - cost)
         offers.append((text, cost + SPREAD * ranking * _leaning(text, ime)))
     offers.sort(key=lambda offer: offer[1])
     return tuple(offers[: 2 * PAGE])
@@ -479,16 +491,19 @@ def _leaning(text: str, ime: int) -> float:
     return (sum(crc32(f"{ime}{text}".encode()).to_bytes(4, "big")) - 510) / 147.8
 
 
+def _is_common(word: str) -> bool:
+    known = load_engine().by_text.get(word)
+    return known is not None and known.cost <= COMMON
+
+
 @lru_cache(1 << 14)
 def _likenesses(word: str) -> Options:
     """Return the words that begin or end as `word` does, with what they add up to."""
-    known = load_engine().by_text.get(word)
-    if not 2 <= len(word) <= 4 or known is None or known.cost > COMMON:
+    if not 2 <= len(word) <= 4 or not _is_common(word):
         return (), ()
-    found = [w for w in _beginning(word[0], len(word)) if w.text != word]
-    found += [w for w in _ending(word[-1], len(word)) if w.text != word]
-    found = sorted(found, key=lambda w: w.cost)[:8]
-    return [w.text for w in found], list(accumulate(math.exp(-w.cost * 0.8) for w in found))
+    alike = [(w, 1.0) for w in _beginning(word[0], len(word))[:8]] + [(w, ENDING) for w in _ending(word[-1], len(word))[:8]]
+    found = [(w.text, weight * math.exp(-0.8 * w.cost)) for w, weight in alike if w.text != word]
+    return [text for text, _ in found], list(accumulate(weight for _, weight in found))
 
 
 @cache
@@ -521,7 +536,7 @@ def _context(last: str) -> str:
 def _follows(last: str, following: str) -> bool:
     """Say whether `following` is known to come after `last`."""
     row = load_engine().bigrams.row(_context(last))[0]
-    return following in row or following[:1] in row or not following
+    return bool(following) and (following in row or following[0] in row)
 
 
 @lru_cache(1 << 14)

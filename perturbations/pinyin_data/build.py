@@ -20,9 +20,11 @@ WEIGHTS = {"open-gram": 0.45, "aosp": 0.25, "wordfreq": 0.30}
 BIGRAMS = 1_200_000
 CENTI = 100  # costs are hundredths of a nat
 LONGEST = 7
+NOISES = {"m", "n", "ng", "hm", "hng", "fiao"}  # readings that no one types
 JIEBA_WEIGHT, JIEBA_COUNT = 0.1, 5  # jieba's counts are rough: they only bring in words that the others lack
 RECENT = {  # words that the sources lack, most of them newer, with a probability that puts them among their homophones
-    6e-6: "花呗 支付宝 微信 淘宝 新冠 疫情 还款 二维码",
+    2e-5: "还款 还钱 账户 账号",
+    6e-6: "花呗 支付宝 微信 淘宝 新冠 疫情 二维码",
     1.5e-6: "蚂蚁 网商贷 余额宝 芝麻信用 扫码 收款码 网贷 新冠肺炎 复工 返乡 药剂量",
     4e-7: "借呗 收钱码",
 }
