@@ -68,9 +68,10 @@ def workers() -> Iterator[tuple[str, Callable[[Sequence[str]], object]]]:
     if find_spec("jionlp"):
         import jionlp
 
-        yield "JioNLP homophone_substitution", lambda texts: [
-            jionlp.homophone_substitution(text, augmentation_num=1) for text in texts
-        ]
+        yield (
+            "JioNLP homophone_substitution",
+            lambda texts: [jionlp.homophone_substitution(text, augmentation_num=1) for text in texts],
+        )
     if find_spec("nlpcda"):
         import nlpcda
 
@@ -92,7 +93,10 @@ def main() -> None:
         "print(f'{time.process_time() - t:.2f} s of work, '"
         "f'{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB')"
     )
-    print("start, with a first sentence:", subprocess.run([sys.executable, "-c", cold], check=True, capture_output=True, text=True).stdout.strip())
+    print(
+        "start, with a first sentence:",
+        subprocess.run([sys.executable, "-c", cold], check=True, capture_output=True, text=True).stdout.strip(),
+    )
     reference = 0.0
     for name, work in workers():
         warm_up = time.process_time()
@@ -101,7 +105,10 @@ def main() -> None:
         first = mean_rate(work, texts[: min(len(texts), 2000)])
         again = rate(work, texts)
         reference = reference or first
-        print(f"{name:32s} {first:8.0f}/s new texts, {again:8.0f}/s at best; ×{first / reference:.2f}; first call {warm_up:.1f} s")
+        print(
+            f"{name:32s} {first:8.0f}/s new texts, {again:8.0f}/s at best; "
+            f"×{first / reference:.2f}; first call {warm_up:.1f} s"
+        )
     print(f"memory at the end: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 

@@ -18,11 +18,11 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
-
+from lapsus.perturbations._typist import ANNOTATORS, Typist, annotators
 from lapsus.perturbations.core import apply
-from lapsus.perturbations.pinyin_engine import load_engine
-from lapsus.perturbations.zh_keyboard import ANNOTATORS, Typist, annotators, retyped
+from lapsus.perturbations.pinyin_engine import PinyinEngine, load_engine
+from lapsus.perturbations.zh_keyboard import retyped
+from rapidfuzz.distance import Levenshtein
 
 TASKS = {"question": "afqmc", "prose": "wmt"}
 FIXED: set[str] = set()
@@ -33,7 +33,9 @@ Pairs = list[tuple[str, str, str]]
 def read(folder: Path, task: str, annotator: int, parity: int) -> Pairs:
     """Return (key, clean, typed) of one task's rows of one parity."""
     if task == "wmt":
-        files = [folder / "realtypo_nmt" / f"{name}.json" for name in ("test_clean", f"test_noisy_keyboard_{annotator}")]
+        files = [
+            folder / "realtypo_nmt" / f"{name}.json" for name in ("test_clean", f"test_noisy_keyboard_{annotator}")
+        ]
         clean, typed = ({row["id"]: row["zh"].strip() for row in _rows(file)} for file in files)
         return [(i, text, typed[i]) for i, text in clean.items() if i in typed and int(i) % 2 == parity]
     files = [folder / "afqmc_balanced" / f"{name}.json" for name in ("test_clean", f"test_noisy_{annotator}")]
@@ -96,9 +98,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
             familiar[shape if shape in familiar else "longer"].append(all(usual))
             places[min(4, place * 5 // len(clean))] += 1
             counts[f"{min(len(old), 4)}>{min(len(new), 4)}"] += 1
-            for c in new:
-                if _han(c):
-                    rarity.append(engine.by_text[c].cost if c in engine.by_text else 18.0)
+            rarity += [engine.by_text[c].cost if c in engine.by_text else 18.0 for c in new if _han(c)]
             counts[_kind(engine, clean, place, old, new)] += 1
     n = len(pairs)
     total = max(edits, 1)
@@ -129,7 +129,7 @@ KINDS = (
 SHAPES = ("1>1", "2>2", "3>3", "4>4", "0>1", "0>2", "0>3", "1>0", "2>0", "1>2", "2>1", "2>3", "3>2", "1>3", "3>1")
 
 
-def _kind(engine: Any, clean: str, place: int, old: str, new: str) -> str:
+def _kind(engine: PinyinEngine, clean: str, place: int, old: str, new: str) -> str:  # noqa: C901, PLR0911 - a decision list
     if any(c.isascii() and c.isalpha() for c in new):
         return "letters"
     if not _han(old) or not _han(new):
@@ -162,7 +162,9 @@ def _kind(engine: Any, clean: str, place: int, old: str, new: str) -> str:
 
 def typed(typist: Typist, pairs: Pairs, seed: int, ime: int = 0) -> Pairs:
     """Return `pairs` with the operator's texts in place of the human's."""
-    return [(key, clean, apply(clean, retyped(clean, typist, Random(f"{seed}/{key}"), ime=ime))) for key, clean, _ in pairs]
+    return [
+        (key, clean, apply(clean, retyped(clean, typist, Random(f"{seed}/{key}"), ime=ime))) for key, clean, _ in pairs
+    ]
 
 
 def to_logits(typist: Typist) -> tuple[list[str], np.ndarray]:
@@ -229,18 +231,23 @@ def fit(human: Pairs, label: str, rounds: int, typist: Typist) -> Typist:
 def main() -> None:
     """Fit one annotator, or all in turn."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="holds afqmc_balanced and realtypo_nmt")
+    parser.add_argument("folder", type=Path, nargs="?", help="holds afqmc_balanced and realtypo_nmt")
     parser.add_argument("--annotator", type=int, choices=(1, 2, 3))
     parser.add_argument("--kind", choices=sorted(TASKS))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--limit", type=int, help="use so many characters of each task at most")
     parser.add_argument("--out", type=Path, default=ANNOTATORS)
     options = parser.parse_args()
+    if options.folder is None:
+        print("nothing to fit on: give the folder of READIN's files")
+        return
     people = {number: dict(habits) for number, habits in annotators().items()}
     for number in [options.annotator] if options.annotator else sorted(people):
         for kind in [options.kind] if options.kind else sorted(TASKS):
             human = read(options.folder, TASKS[kind], number, 0)
-            human = human[:: max(1, sum(len(clean) for _, clean, _ in human) // options.limit)] if options.limit else human
+            human = (
+                human[:: max(1, sum(len(clean) for _, clean, _ in human) // options.limit)] if options.limit else human
+            )
             people[number][kind] = fit(human, f"{kind} {number}", options.rounds, people[number][kind])
     rows = [{kind: asdict(typist) for kind, typist in people[number].items()} for number in sorted(people)]
     options.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

@@ -226,6 +226,7 @@ class PinyinEngine:
                         stack.append((end, reading, cost + extra, length))
                     continue
                 longer = f"{reading} {syllable}" if reading else syllable
+                words: Sequence[Word]
                 if PARTIAL in longer:
                     words, more = self._completions(longer), length + 1 < LONGEST_ABBREVIATED
                 elif syllable in self.syllables:

@@ -5,18 +5,33 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lapsus.perturbations.engines import engines, load
+from lapsus.perturbations.pinyin_engine import load_engine
 from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.perturbations.engines import engines, load
-from lapsus.perturbations.pinyin_engine import load_engine
-
 SENTENCES = [  # written for this test
-    "我们明天上午去公园散步", "这个问题应该怎么解决", "请把门关上外面很冷", "他每天坐地铁去公司上班", "火车什么时候到北京",
-    "孩子们在操场上踢足球", "医生建议他多喝水多休息", "这家饭店的菜又便宜又好吃", "会议推迟到下个星期三", "图书馆里非常安静",
-    "老师让我们写一篇作文", "手机没电了我找不到充电器", "他的建议得到了大家的支持", "昨天晚上下了一场大雨", "银行卡的密码忘记了怎么办",
-    "政府宣布了新的经济政策", "科学家发现了一种新的材料", "我已经付款了为什么没有发货", "春天来了花园里的花都开了", "这条路正在维修请绕行",
-]  # fmt: skip
+    "我们明天上午去公园散步",
+    "这个问题应该怎么解决",
+    "请把门关上外面很冷",
+    "他每天坐地铁去公司上班",
+    "火车什么时候到北京",
+    "孩子们在操场上踢足球",
+    "医生建议他多喝水多休息",
+    "这家饭店的菜又便宜又好吃",
+    "会议推迟到下个星期三",
+    "图书馆里非常安静",
+    "老师让我们写一篇作文",
+    "手机没电了我找不到充电器",
+    "他的建议得到了大家的支持",
+    "昨天晚上下了一场大雨",
+    "银行卡的密码忘记了怎么办",
+    "政府宣布了新的经济政策",
+    "科学家发现了一种新的材料",
+    "我已经付款了为什么没有发货",
+    "春天来了花园里的花都开了",
+    "这条路正在维修请绕行",
+]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +73,13 @@ def test_alternatives_are_weighed(engine):
 
 
 def test_a_syllable_may_be_missing(engine):
-    lattice = [[(1, "jin", 0.0)], [(2, "tian", 0.0)], [(3, "", 0.5), (3, "de", 9.0)], [(4, "tian", 0.0)], [(5, "qi", 0.0)]]
+    lattice = [
+        [(1, "jin", 0.0)],
+        [(2, "tian", 0.0)],
+        [(3, "", 0.5), (3, "de", 9.0)],
+        [(4, "tian", 0.0)],
+        [(5, "qi", 0.0)],
+    ]
     assert engine.decode(lattice) == "今天天气"
 
 
@@ -82,7 +103,15 @@ def test_segments_are_the_text(text):
     assert len(load_engine().readings(text)) == len(text)
 
 
-@given(st.text(st.sampled_from("的一是了我不在人们有来他这上着个地到大里说就去子得也和那要下看天时过出小么起你都把好还多没为又可家学只以主会样年想生"), min_size=1, max_size=8))
+@given(
+    st.text(
+        st.sampled_from(
+            "的一是了我不在人们有来他这上着个地到大里说就去子得也和那要下看天时过出小么起你都把好还多没为又可家学只以主会样年想生"
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
 def test_full_pinyin_gives_as_many_characters(text):
     syllables = load_engine().readings(text)
     assert len(load_engine().sentence(syllables)) == len(text)

@@ -44,9 +44,7 @@ class _LibIme:
         library.lapsus_candidates.argtypes = [
             ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_int
         ]  # fmt: skip
-        self._engine = library.lapsus_open(
-            str(_system.find(_DICTIONARY)).encode(), str(_system.find(_MODEL)).encode()
-        )
+        self._engine = library.lapsus_open(str(_system.find(_DICTIONARY)).encode(), str(_system.find(_MODEL)).encode())
         self._buffer = ctypes.create_string_buffer(1 << 15)
 
     def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:  # noqa: ARG002 - none is given

@@ -1,8 +1,10 @@
 """Build the word list and the word bigrams from openly licensed packages: `python build.py`.
 
-Needs PyPI's wordfreq, jieba, pypinyin and opencc, and Debian's rime-data-pinyin-simp, sunpinyin-data and sunpinyin-utils.
-README.md beside this file names each source's licence.
+Needs PyPI's wordfreq, jieba, pypinyin and opencc, and Debian's rime-data-pinyin-simp, sunpinyin-data and
+sunpinyin-utils. README.md beside this file names each source's licence.
 """
+
+# ruff: noqa: INP001 - a script beside its tables, not a module
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ def aosp() -> dict[str, dict[str, int]]:
 
 def jieba_counts() -> dict[str, int]:
     """Return the counts of jieba's word list."""
-    import jieba  # noqa: PLC0415 - needed to build only
+    import jieba  # type: ignore[import-untyped]  # noqa: PLC0415 - needed to build only
 
     lines = Path(jieba.__file__).with_name("dict.txt").read_text(encoding="utf-8").splitlines()
     return {word: int(count) for word, count, _ in (line.split(" ") for line in lines)}
@@ -179,14 +181,14 @@ def _write_bigrams(
             following.append(right)
             cost.append(min(255, round(-math.log(p) * 10)))
         start[left + 1] = len(following)
-    backoff = np.zeros(size + 4, dtype=np.uint8)
+    weights = np.zeros(size + 4, dtype=np.uint8)
     for i, (_, weight) in unigrams.items():
         if (left := contexts.get(names.get(i, ""))) is not None:
-            backoff[left] = min(255, max(0, round(-math.log(weight) * 10)))
+            weights[left] = min(255, max(0, round(-math.log(weight) * 10)))
     np.save(HERE / "bigram_start.npy", start)
     np.save(HERE / "bigram_next.npy", np.array(following, dtype=np.uint32))
     np.save(HERE / "bigram_cost.npy", np.array(cost, dtype=np.uint8))
-    np.save(HERE / "backoff.npy", backoff)
+    np.save(HERE / "backoff.npy", weights)
 
 
 if __name__ == "__main__":
