@@ -18,6 +18,8 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from lapsus.metrics.human_likeness.score import KINDS as COARSE
+from lapsus.metrics.human_likeness.score import kind as coarse_kind
 from lapsus.perturbations._typist import ANNOTATORS, Typist, annotators
 from lapsus.perturbations.core import apply
 from lapsus.perturbations.pinyin_engine import PinyinEngine, load_engine
@@ -100,12 +102,13 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
             counts[f"{min(len(old), 4)}>{min(len(new), 4)}"] += 1
             rarity += [engine.by_text[c].cost if c in engine.by_text else 18.0 for c in new if _han(c)]
             counts[_kind(engine, clean, place, old, new)] += 1
+            counts[coarse_kind(old, new)] += 1
     n = len(pairs)
     total = max(edits, 1)
     found_stats = {
-        "rate": (float(np.mean(rates)), 0.003),
+        "rate": (float(np.mean(rates)), 0.002),
         "rate spread": (float(np.std(rates)), 0.006),
-        "unchanged": (unchanged / n, 0.01),
+        "unchanged": (unchanged / n, 0.008),
         "equal length": (equal / max(n - unchanged, 1), 0.012),
         "edits": (edits / n, 0.02 * edits / n + 0.01),
         "edits spread": (float(np.std(per_text)), 0.03 * float(np.mean(per_text)) + 0.01),
@@ -116,6 +119,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
     }
     found_stats |= {f"familiar {shape}": (float(np.mean(known or [0.0])), 0.02) for shape, known in familiar.items()}
     found_stats |= {f"place {p}": (places[p] / total, 0.015) for p in range(5)}
+    found_stats |= {name: (counts[name] / total, 0.006) for name in COARSE}
     for name in (*KINDS, *SHAPES):
         found_stats[name] = (counts[name] / total, 0.006 + 0.03 * counts[name] / total)
     return found_stats
@@ -123,9 +127,10 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
 
 KINDS = (
     "same 1", "same 2", "same 3+", "initials 1", "initials 2", "initials 3+", "near 1", "near 2", "near 3+", "far 1",
-    "far 2", "far 3+", "resegmented", "mark", "mark gone", "end gone", "gone 1", "gone 2+", "again", "repeat", "into",
-    "begins alike", "ends alike", "other length", "letters",
+    "far 2", "far 3+", "resegmented near", "mark", "mark gone", "quote", "quote gone", "comma", "comma gone",
+    "end gone", "gone 1", "gone 2+", "again", "repeat", "into", "begins alike", "ends alike", "other length", "letters",
 )  # fmt: skip
+QUOTES = ("“", "”", "‘", "’")
 SHAPES = ("1>1", "2>2", "3>3", "4>4", "0>1", "0>2", "0>3", "1>0", "2>0", "1>2", "2>1", "2>3", "3>2", "1>3", "3>1")
 
 
@@ -133,7 +138,8 @@ def _kind(engine: PinyinEngine, clean: str, place: int, old: str, new: str) -> s
     if any(c.isascii() and c.isalpha() for c in new):
         return "letters"
     if not _han(old) or not _han(new):
-        return "mark" if new else "mark gone"
+        mark = "quote" if old in QUOTES else "comma" if old in ("，", "。") else "mark"
+        return mark if new else f"{mark} gone"
     end = place + len(old) == len(clean)
     if not new:
         return "end gone" if end else "gone 1" if len(old) == 1 else "gone 2+"
@@ -148,7 +154,7 @@ def _kind(engine: PinyinEngine, clean: str, place: int, old: str, new: str) -> s
     tail = f" {size}" + ("+" if size == 3 else "")
     distance = Levenshtein.distance("".join(a), "".join(b))
     if len(old) != len(new):
-        return "resegmented" if distance <= 2 else "other length"
+        return "resegmented near" if distance <= 2 else "other length"
     if a == b:
         return f"same{tail}"
     if distance <= 1:
