@@ -15,17 +15,21 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from lapsus.metrics.human_likeness.score import changes
 from lapsus.perturbations import zh_speech
 from lapsus.perturbations.pinyin_engine import load_engine
 from rapidfuzz.distance import Levenshtein
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, logit
 
 HAN = re.compile(r"[\u4e00-\u9fff]+")
 HAND_SET = {
     "spread": [0.4, 0.38, 0.1], "silent": 0.05, "halting": 0.03, "added": 0.04, "regrouped": [0.12, 0.45], "swallowed": 0.06, "omitted": 0.004, "temperature": 0.7,
     "language": 0.6, "foreign": [0.72, 0.12], "number": 0.03,
 }  # fmt: skip
+
+
+CHANCE = 0.29  # of two homophones having one tone, when tones are not heard
 
 
 def rows(folder: Path) -> list[tuple[int, str, list[str]]]:
@@ -68,6 +72,19 @@ def confusions(pairs, initials, finals):
                     (i, f), (j, g) = zh_speech.sound(old[n]), zh_speech.sound(new[m])
                     initials[i, j] += 1
                     finals[f, g] += 1
+
+
+def tones(pairs) -> float:
+    """Return what a wrong tone costs, in nats: below zero where the speaker's own tones mislead."""
+    found = [
+        zh_speech.tone(old) == zh_speech.tone(new)
+        for clean, noisy in pairs
+        for change in changes(clean, noisy)
+        if change.kind == "homophone"
+        for old, new in zip(change.old, change.new, strict=True)
+    ]
+    share = sum(found) / len(found)
+    return round(float(logit(share) - logit(CHANCE)), 2)
 
 
 def nearness(one: str, other: str, groups) -> float:
@@ -162,15 +179,16 @@ def main(folder: Path, target: Path) -> None:
         confusions([(clean, noisy[number]) for _, clean, noisy in fit_rows if "," not in clean], initials, finals)
         counts.append((initials, finals))
     pooled = [sum((c[n] for c in counts), Counter()) for n in (0, 1)]
-    sounds = {"any": {"initials": costs(Counter(), pooled[0], I_GROUPS), "finals": costs(Counter(), pooled[1], F_GROUPS)}}
+    sounds = {"anyone": {"tones": 0.3, "initials": costs(Counter(), pooled[0], I_GROUPS), "finals": costs(Counter(), pooled[1], F_GROUPS)}}
     annotators = []
     for number, (initials, finals) in enumerate(counts):
         name = f"annotator {number + 1}"
-        sounds[name] = {"initials": costs(initials, pooled[0], I_GROUPS), "finals": costs(finals, pooled[1], F_GROUPS)}
+        sounds[name] = {"tones": tones([(clean, noisy[number]) for _, clean, noisy in fit_rows]), "initials": costs(initials, pooled[0], I_GROUPS), "finals": costs(finals, pooled[1], F_GROUPS)}
         weights, lost = hazard(fit_rows, number, zh_speech.Hearing(**sounds[name]))
         breaks, pause, ended = marks(fit_rows, number)
         annotators.append({"sounds": name, "hazard": weights, "lost": lost, "breaks": breaks, "pause": pause, "ended": ended, **HAND_SET})
-    target.write_text(json.dumps({"annotators": annotators, "sounds": sounds}, ensure_ascii=False, indent=None), encoding="utf-8")
+    anyone = {name: np.mean([a[name] for a in annotators], axis=0).round(3).tolist() for name in annotators[0] if name != "sounds"}
+    target.write_text(json.dumps({"annotators": annotators, "anyone": anyone, "sounds": sounds}, ensure_ascii=False, indent=None), encoding="utf-8")
     for a in annotators:
         print(a)
 

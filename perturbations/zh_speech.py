@@ -15,19 +15,23 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import accumulate, product
 from math import exp, log
 from pathlib import Path
+from statistics import mean
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
+
+from pypinyin.contrib.tone_convert import to_tone3
+from pypinyin.pinyin_dict import pinyin_dict
 
 from lapsus.perturbations.core import Edit
 from lapsus.perturbations.pinyin_engine import Word, load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from random import Random
 
 Confusions: TypeAlias = "Mapping[str, Mapping[str, float]]"
@@ -42,6 +46,7 @@ ASKING = re.compile("吗|呢|什么|怎么|为何|多少|几|哪|谁|是不是|�
 NUMBERED = re.compile("第[一二三四五六七八九]|[四五六七八九][个名条级]?")
 DIGITS = str.maketrans("一二三四五六七八九", "123456789")
 SINGLE = dict(zip("2345678", "两三四五六七八", strict=True))
+BURDEN = 2.5  # how much more a speaker is missed, on the logit, for each nat less clear than the ten on average
 TOGETHER = (0.65, 1.0, 1.0)
 RIGHT = 0.7
 MARKS = (  # what a run of marks becomes: upper limits of a draw; nothing above the last
@@ -79,11 +84,24 @@ def _syllables() -> Mapping[tuple[str, str], str]:
     return {sound(syllable): syllable for syllable in sorted(load_engine().syllables)}
 
 
+@cache
+def tone(character: str) -> str:
+    """Return the tone of a character's most common reading, 1 to 5; 5 is none."""
+    return to_tone3(pinyin_dict.get(ord(character), "").split(",")[0], neutral_tone_with_five=True)[-1:]
+
+
+def spoken(word: Word) -> str:
+    """Return the reading of a word with its tones, such as `ma3 yi3`."""
+    if not word.reading:
+        return ""
+    return " ".join(f"{syllable}{tone(c) or 5}" for syllable, c in zip(word.reading.split(" "), word.text, strict=True))
+
+
 class Hearing:
     """What a recogniser makes of a speaker's sounds: the cost, in nats, of hearing one for another."""
 
-    def __init__(self, initials: Confusions, finals: Confusions) -> None:
-        self.initials, self.finals = initials, finals
+    def __init__(self, initials: Confusions, finals: Confusions, tones: float) -> None:
+        self.initials, self.finals, self.tones = initials, finals, tones
         self.clarity = lru_cache(None)(self._clarity)
         self.heard = lru_cache(None)(self._heard)
         self.alike = lru_cache(1 << 15)(self._alike)
@@ -107,15 +125,18 @@ class Hearing:
         return sorted(heard)
 
     def _alike(self, reading: str) -> list[tuple[float, Word]]:
-        """Return the words that sound like the reading, each with what that costs, the likeliest first."""
-        syllables = reading.split(" ")
-        width = (30, 14, 7, 4)[min(len(syllables), 4) - 1]
+        """Return (cost, word) of the words that sound like `ma3 yi3`, the likeliest first."""
+        spoken = reading.split(" ")
+        width = (30, 14, 7, 4)[min(len(spoken), 4) - 1]
         by_reading = load_engine().by_reading
-        found = [
-            (sum(cost for cost, _ in heard), word)
-            for heard in product(*(self.heard(syllable)[:width] for syllable in syllables))
-            for word in by_reading.get(" ".join(syllable for _, syllable in heard), ())[:8]
-        ]
+        found = []
+        for heard in product(*(self.heard(syllable[:-1])[:width] for syllable in spoken)):
+            words = by_reading.get(" ".join(syllable for _, syllable in heard))
+            if words:
+                cost = sum(cost for cost, _ in heard)
+                for word in words[:8]:
+                    off = sum(tone(new) != old[-1] for new, old in zip(word.text, spoken, strict=True))
+                    found.append((cost + self.tones * off, word))
         return sorted(found, key=lambda pair: pair[0] + pair[1].cost)[:40]
 
 
@@ -163,11 +184,67 @@ def _fitted() -> Any:
     return json.loads(FITTED.read_text(encoding="utf-8"))
 
 
+@dataclass(frozen=True, slots=True)
+class Accent:
+    """How a region speaks: how often one sound passes into another, and how unlike the standard its tones are.
+
+    The sources, and what these figures can and cannot claim, are in docs/fidelity.md.
+    """
+
+    home: str
+    initials: tuple[tuple[str, str, float], ...]
+    finals: tuple[tuple[str, str, float], ...]
+    tones: float
+
+
+FLAT = ("zh", "z"), ("ch", "c"), ("sh", "s")
+NASALS_BACK = ("in", "ing"), ("en", "eng"), ("un", "ong"), ("vn", "iong")
+NASALS_FRONT = ("ing", "in"), ("eng", "en")
+
+
+def _each(pairs: Iterable[tuple[str, str]], chance: float) -> tuple[tuple[str, str, float], ...]:
+    return tuple((one, other, chance) for one, other in pairs)
+
+
+XIANG = (("h", "f"), ("n", "l"), ("l", "n")), (*NASALS_FRONT, ("ang", "an"), ("e", "uo"), ("v", "i"), ("u", "v"))
+SOUTHWEST = (("n", "l"), ("l", "n"), ("f", "h")), (*NASALS_FRONT, ("uo", "o"), ("e", "o"), ("ve", "io"))
+ACCENTS = (  # READIN, Table 8, in its order
+    Accent("Harbin, 35", (("r", "y", 0.08), *_each(FLAT, 0.06)), (("ing", "in", 0.03), ("e", "o", 0.03)), 0.15),
+    Accent("Loudi, 64", (*_each(FLAT, 0.5), *_each(XIANG[0], 0.35)), _each(XIANG[1], 0.3), 0.6),
+    Accent("Hefei, 43", (*_each(FLAT, 0.2), ("n", "l", 0.25), ("l", "n", 0.15), ("r", "l", 0.05)),
+           (*_each(NASALS_FRONT, 0.3), ("ang", "an", 0.1), ("i", "ei", 0.05)), 0.3),
+    Accent("Zhangjiakou, 45", (*_each(FLAT, 0.12), ("s", "sh", 0.05)), (*_each(NASALS_BACK, 0.25), ("uo", "e", 0.05)), 0.35),
+    Accent("Datong, 32", (*_each(FLAT, 0.08), ("z", "zh", 0.06), ("s", "sh", 0.05)),
+           (*_each(NASALS_BACK, 0.25), ("ie", "i", 0.06), ("uo", "u", 0.04)), 0.4),
+    Accent("Loudi, 43", (*_each(FLAT, 0.35), *_each(XIANG[0], 0.2)), _each(XIANG[1], 0.18), 0.45),
+    Accent("Changde, 57", (*_each(FLAT, 0.5), ("n", "l", 0.4), ("h", "f", 0.1)), _each(SOUTHWEST[1], 0.25), 0.45),
+    Accent("Shijiazhuang, 32", (("r", "y", 0.03), *_each(FLAT, 0.04)), (("ai", "ei", 0.03), ("en", "eng", 0.02)), 0.2),
+    Accent("Guangyuan, 33", (*_each(FLAT, 0.3), *_each(SOUTHWEST[0], 0.2)), _each(SOUTHWEST[1], 0.2), 0.35),
+    Accent("Zigong, 36", (*_each(FLAT, 0.08), *_each(SOUTHWEST[0], 0.25)), _each(SOUTHWEST[1], 0.2), 0.35),
+)  # fmt: skip
+
+
+def _accented(confusions: Confusions, passes: Iterable[tuple[str, str, float]]) -> Confusions:
+    """Return confusions to which those of an accent are added, in nats."""
+    chances = {sound: {other: exp(-cost) for other, cost in others.items()} for sound, others in confusions.items()}
+    for sound, other, chance in passes:
+        row = chances.setdefault(sound, {sound: 1.0})
+        for heard in row:
+            row[heard] *= 1 - chance
+        row[other] = row.get(other, 0.0) + chance
+    return {sound: {other: -log(chance) for other, chance in row.items()} for sound, row in chances.items()}
+
+
 @cache
 def hearing(name: str) -> Hearing:
-    """Return how a fitted annotator or a speaker of Table 8 is heard."""
+    """Return how a fitted annotator, or someone from one of Table 8's homes, is heard."""
     sounds = _fitted()["sounds"]
-    return Hearing(**sounds[name])
+    if name in sounds:
+        return Hearing(**sounds[name])
+    accent = next(accent for accent in ACCENTS if accent.home == name)
+    anyone = sounds["anyone"]
+    initials, finals = (_accented(anyone[part], getattr(accent, part)) for part in ("initials", "finals"))
+    return Hearing(initials, finals, anyone["tones"] * (1 - accent.tones))
 
 
 class _Dictation:
@@ -256,11 +333,11 @@ class _Dictation:
             kept = []
         self.missed = []
         if draw() < speaker.regrouped[len(kept) > 1]:
-            groups = self.regrouped([syllable for word in kept for syllable in word.reading.split(" ")])
+            groups = self.regrouped([syllable for word in kept for syllable in spoken(word).split(" ")])
         else:
-            groups = [(word.reading, word.text) for word in kept]
+            groups = [(spoken(word), word.text) for word in kept]
         if draw() < speaker.added:
-            groups.insert(int(draw() * (len(groups) + 1)), (("de", "yi", "shi", "le", "zai", "you")[int(draw() * 6)], ""))
+            groups.insert(int(draw() * (len(groups) + 1)), (("de5", "yi1", "shi4", "le5", "zai4", "you3")[int(draw() * 6)], ""))
         before, after = ("，" if draw() < speaker.halting else "" for _ in range(2))
         if start == 0 or not self.text[start - 1].isalnum() or (self.edits and self.edits[-1].end == start):
             before = ""
@@ -285,8 +362,8 @@ class _Dictation:
         chance = self.draw()
         if chance < 0.004:
             return ENGLISH[int(self.draw() * len(ENGLISH))]
-        if reading in SPELLED and chance < 0.06:
-            return SPELLED[reading]
+        if reading[:-1] in SPELLED and chance < 0.06:
+            return SPELLED[reading[:-1]]
         found = [(cost, word) for cost, word in self.hearing.alike(reading) if word.text != text] if reading else []
         if not found:
             parts = reading.split(" ")
@@ -351,6 +428,12 @@ class _Dictation:
         return SINGLE[part] if part in SINGLE and self.draw() < 0.2 else part
 
 
+@cache
+def _unclear(name: str) -> float:
+    """Return how unclear a speaker is, over all syllables, in nats."""
+    return mean(map(hearing(name).clarity, sorted(load_engine().syllables)))
+
+
 @dataclass(frozen=True, slots=True)
 class ZhSpeech:
     """A person dictating a text, and what a recogniser would have written down."""
@@ -362,12 +445,17 @@ class ZhSpeech:
     @classmethod
     def annotator(cls, number: int) -> ZhSpeech:
         """Return one of the three that were fitted on READIN's speech."""
-        return cls(_speaker("annotators", number))
+        annotators = _fitted()["annotators"]
+        return cls(_person(**annotators[_one_of(number, len(annotators))]))
 
     @classmethod
     def speaker(cls, number: int) -> ZhSpeech:
         """Return one of the ten speakers of READIN's Table 8, by their region's sounds."""
-        return cls(_speaker("speakers", number))
+        home = ACCENTS[_one_of(number, len(ACCENTS))].home
+        habits = _fitted()["anyone"]
+        constant, *weights = habits["hazard"]
+        heavier = BURDEN * (_unclear(home) - mean(map(_unclear, (accent.home for accent in ACCENTS))))
+        return cls(_person(**habits | {"sounds": home, "hazard": [constant + heavier, *weights]}))
 
     def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
         """Propose what the recogniser makes of the text."""
@@ -376,8 +464,14 @@ class ZhSpeech:
         return tuple(_Dictation(self.person, text, rng.random).run())
 
 
-def _speaker(group: str, number: int) -> Speaker:
-    found = _fitted()[group]
-    if not 1 <= number <= len(found):
-        raise LookupError(f"there is no {number} among the {group}; they are numbered 1 to {len(found)}")
-    return Speaker(**{k: tuple(v) if isinstance(v, list) else v for k, v in found[number - 1].items()})
+def _one_of(number: int, count: int) -> int:
+    if not 1 <= number <= count:
+        raise LookupError(f"there is no number {number}: choose one from 1 to {count}")
+    return number - 1
+
+
+def _person(**habits: Any) -> Speaker:
+    return Speaker(**{name: tuple(value) if isinstance(value, list) else value for name, value in habits.items()})
+
+
+UNITS = tuple(ZhSpeech.annotator(number) for number in (1, 2, 3))
