@@ -20,6 +20,8 @@ WEIGHTS = {"open-gram": 0.45, "aosp": 0.25, "wordfreq": 0.30}
 BIGRAMS = 1_200_000
 CENTI = 100  # costs are hundredths of a nat
 LONGEST = 7
+RECENT = "花呗 借呗 网商贷 余额宝 芝麻信用 蚂蚁 支付宝 微信 淘宝 扫码 收钱码 收款码 二维码 提额 还款 网贷 新冠 新冠肺炎 复工 疫情 返乡"
+RECENT_P = 2.5e-6  # of words that came into use after the sources were made
 NOISES = {"m", "n", "ng", "hm", "hng", "fiao"}  # readings that no one types
 
 
@@ -80,6 +82,8 @@ def main() -> None:
 
     candidates = {w for w in android if is_han(w)} | set(gram)
     candidates |= {w for w, p in modern.items() if p > 2e-7 and 1 < len(w) <= 4}
+    recent = set(RECENT.split())
+    candidates |= recent
     candidates = {w for w in candidates if len(w) <= LONGEST and simplify(w) == w}
     characters = {c for w in candidates if len(w) > 1 for c in w}
     entries: list[tuple[float, str, str]] = []
@@ -92,7 +96,7 @@ def main() -> None:
             + WEIGHTS["aosp"] * sum(seen.values()) / total
             + WEIGHTS["wordfreq"] * modern.get(word, 0) / modern_total
         )
-        p = max(p, 1e-9)
+        p = max(p, RECENT_P if word in recent else 1e-9)
         if seen:
             readings = {r: n / sum(seen.values()) for r, n in seen.items()}
         elif len(word) == 1:

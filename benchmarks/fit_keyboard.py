@@ -1,0 +1,239 @@
+"""Fit the typists' habits to READIN: `python benchmarks/fit_keyboard.py READIN_FOLDER [--annotator N] [--rounds N]`.
+
+Rows with an even id are fitted on; rows with an odd id are left for judging. What is compared is a list of
+statistics of the noise (how much, which kinds, which lengths, where); every round measures how each habit moves
+them and takes the damped least-squares step. Only the fitted habits are written, to perturbations/zh_keyboard.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from lapsus.perturbations.core import apply, perturb
+from lapsus.perturbations.pinyin_engine import load_engine
+from lapsus.perturbations.zh_keyboard import ANNOTATORS, Typist, ZhKeyboard, load_annotators
+
+TASKS = {"question": "afqmc", "prose": "wmt"}
+FIXED = {"ime"}
+STEP = 0.35  # in logits
+Pairs = list[tuple[str, str, str]]
+
+
+def read(folder: Path, task: str, annotator: int, parity: int) -> Pairs:
+    """Return (key, clean, typed) of one task's rows of one parity."""
+    if task == "wmt":
+        files = [folder / "realtypo_nmt" / f"{name}.json" for name in ("test_clean", f"test_noisy_keyboard_{annotator}")]
+        clean, typed = ({row["id"]: row["zh"].strip() for row in _rows(file)} for file in files)
+        return [(i, text, typed[i]) for i, text in clean.items() if i in typed and int(i) % 2 == parity]
+    files = [folder / "afqmc_balanced" / f"{name}.json" for name in ("test_clean", f"test_noisy_{annotator}")]
+    rows = enumerate(zip(*map(_rows, files), strict=True))
+    return [
+        (f"{n}-{field}", one[field].strip(), two[field].strip())
+        for n, (one, two) in rows
+        if n % 2 == parity
+        for field in ("sentence1", "sentence2")
+    ]
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def _han(text: str) -> bool:
+    return all("\u4e00" <= c <= "\u9fff" for c in text)
+
+
+def changes(clean: str, typed: str) -> list[tuple[int, str, str]]:
+    """Return (place, old, new) of every stretch in which the texts differ."""
+    found: list[list[int]] = []
+    for tag, i, j, k, m in Levenshtein.opcodes(clean, typed):
+        if tag == "equal":
+            continue
+        if found and found[-1][1] == i and found[-1][3] == k:
+            found[-1][1], found[-1][3] = j, m
+        else:
+            found.append([i, j, k, m])
+    return [(i, clean[i:j], typed[k:m]) for i, j, k, m in found]
+
+
+def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
+    """Return what the noise is like, each with the difference that matters."""
+    engine = load_engine()
+    counts: Counter[str] = Counter()
+    rates, shifts = [], []
+    unchanged = equal = edits = latin = 0
+    places: Counter[int] = Counter()
+    rarity: list[float] = []
+    per_text: list[int] = []
+    for _, clean, typed in pairs:
+        rates.append(Levenshtein.distance(clean, typed) / len(clean))
+        found = changes(clean, typed)
+        per_text.append(len(found))
+        unchanged += not found
+        equal += bool(found) and len(clean) == len(typed)
+        shifts.append(len(typed) - len(clean))
+        edits += len(found)
+        latin += sum(c.isascii() and c.isalpha() for c in typed) > sum(c.isascii() and c.isalpha() for c in clean)
+        for place, old, new in found:
+            places[min(4, place * 5 // len(clean))] += 1
+            counts[f"{min(len(old), 4)}>{min(len(new), 4)}"] += 1
+            for c in new:
+                if _han(c):
+                    rarity.append(engine.by_text[c].cost if c in engine.by_text else 18.0)
+            counts[_kind(engine, clean, place, old, new)] += 1
+    n = len(pairs)
+    total = max(edits, 1)
+    found_stats = {
+        "rate": (float(np.mean(rates)), 0.003),
+        "rate spread": (float(np.std(rates)), 0.006),
+        "unchanged": (unchanged / n, 0.01),
+        "equal length": (equal / max(n - unchanged, 1), 0.012),
+        "edits": (edits / n, 0.02 * edits / n + 0.01),
+        "edits spread": (float(np.std(per_text)), 0.03 * float(np.mean(per_text)) + 0.01),
+        "longer": (float(np.mean(shifts)), 0.03),
+        "latin": (latin / n, 0.008),
+        "rarity": (float(np.mean(rarity)) if rarity else 0.0, 0.08),
+        "rarity spread": (float(np.std(rarity)) if rarity else 0.0, 0.1),
+    }
+    found_stats |= {f"place {p}": (places[p] / total, 0.015) for p in range(5)}
+    for name in (*KINDS, *SHAPES):
+        found_stats[name] = (counts[name] / total, 0.006 + 0.03 * counts[name] / total)
+    return found_stats
+
+
+KINDS = (
+    "same 1", "same 2", "same 3+", "initials 1", "initials 2", "initials 3+", "near 1", "near 2", "near 3+", "far 1",
+    "far 2", "far 3+", "resegmented", "mark", "mark gone", "end gone", "gone 1", "gone 2+", "again", "repeat", "into",
+    "begins alike", "ends alike", "other length", "letters",
+)  # fmt: skip
+SHAPES = ("1>1", "2>2", "3>3", "4>4", "0>1", "0>2", "0>3", "1>0", "2>0", "1>2", "2>1", "2>3", "3>2", "1>3", "3>1")
+
+
+def _kind(engine: Any, clean: str, place: int, old: str, new: str) -> str:
+    if any(c.isascii() and c.isalpha() for c in new):
+        return "letters"
+    if not _han(old) or not _han(new):
+        return "mark" if new else "mark gone"
+    end = place + len(old) == len(clean)
+    if not new:
+        return "end gone" if end else "gone 1" if len(old) == 1 else "gone 2+"
+    if not old:
+        following = clean[place : place + len(new)]
+        if clean[max(0, place - len(new)) : place] == new or following == new:
+            return "repeat"
+        a, b = "".join(engine.readings(new)), "".join(engine.readings(following))
+        return "again" if a and b and (Levenshtein.distance(a, b) <= 2 or a[0] == b[0]) else "into"
+    a, b = engine.readings(old), engine.readings(new)
+    size = min(len(old), 3)
+    tail = f" {size}" + ("+" if size == 3 else "")
+    distance = Levenshtein.distance("".join(a), "".join(b))
+    if len(old) != len(new):
+        return "resegmented" if distance <= 2 else "other length"
+    if a == b:
+        return f"same{tail}"
+    if distance <= 1:
+        return f"near{tail}"
+    if all(x[:1] == y[:1] for x, y in zip(a, b, strict=True)):
+        return f"initials{tail}"
+    if len(old) > 1 and (old[0] == new[0] or old[-1] == new[-1]):
+        return "begins alike" if old[0] == new[0] else "ends alike"
+    return f"far{tail}"
+
+
+def typed(typist: Typist, pairs: Pairs, seed: int) -> Pairs:
+    """Return `pairs` with the operator's texts in place of the human's."""
+    operator = ZhKeyboard(typist, typist)
+    return [(key, clean, apply(clean, perturb(operator, clean, seed=seed, key=key))) for key, clean, _ in pairs]
+
+
+def to_logits(typist: Typist) -> tuple[list[str], np.ndarray]:
+    """Return the names and logits of the habits that are fitted."""
+    names, values = [], []
+    for name, value in asdict(typist).items():
+        if name in FIXED:
+            continue
+        for n, one in enumerate(value if isinstance(value, tuple) else (value,)):
+            names.append(f"{name}/{n}")
+            p = min(max(one, 1e-4), 0.9999)
+            values.append(math.log(p / (1 - p)))
+    return names, np.array(values)
+
+
+def from_logits(typist: Typist, names: list[str], values: np.ndarray) -> Typist:
+    """Return `typist` with other habits."""
+    row: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(typist).items()}
+    for label, value in zip(names, np.clip(values, -9, 9), strict=True):
+        name, n = label.split("/")
+        p = 1 / (1 + math.exp(-value))
+        if isinstance(row[name], list):
+            row[name][int(n)] = round(p, 5)
+        else:
+            row[name] = round(p, 5)
+    return Typist(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()})
+
+
+def fit(human: Pairs, label: str, rounds: int, typist: Typist) -> Typist:
+    """Return the habits that make the operator's noise most like the human's."""
+    target = statistics(human)
+
+    def differences(candidate: Typist, seed: int) -> np.ndarray:
+        found = statistics(typed(candidate, human, seed))
+        rows = [(found[name][0] - value) / tolerance for name, (value, tolerance) in target.items()]
+        return np.clip(np.array(rows), -12, 12)
+
+    names, x = to_logits(typist)
+    damping = 2.0
+    for n in range(rounds):
+        base = differences(from_logits(typist, names, x), n)
+        jacobian = np.zeros((len(base), len(x)))
+        for i in range(len(x)):
+            moved = x.copy()
+            moved[i] += STEP
+            jacobian[:, i] = (differences(from_logits(typist, names, moved), n) - base) / STEP
+        score = float(base @ base)
+        options = []
+        for d in (damping * 8, damping * 30, damping * 120):
+            step = -np.linalg.solve(jacobian.T @ jacobian + d * np.eye(len(x)), jacobian.T @ base)
+            step = np.clip(step, -1.0, 1.0)
+            trial = differences(from_logits(typist, names, x + step), n)
+            options.append((float(trial @ trial), d, step))
+        options.sort(key=lambda option: option[0])
+        print(f"{label} round {n}: {score:.0f} -> {options[0][0]:.0f} (damping {options[0][1]:g})", flush=True)
+        if options[0][0] < score:
+            x = x + options[0][2]
+    result = from_logits(typist, names, x)
+    found = statistics(typed(result, human, 99))
+    worst = sorted(target, key=lambda name: -abs(found[name][0] - target[name][0]) / target[name][1])
+    print(label, " | ".join(f"{name}: {found[name][0]:.3f} for {target[name][0]:.3f}" for name in worst[:16]))
+    return result
+
+
+def main() -> None:
+    """Fit one annotator, or all in turn."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="holds afqmc_balanced and realtypo_nmt")
+    parser.add_argument("--annotator", type=int, choices=(1, 2, 3))
+    parser.add_argument("--kind", choices=sorted(TASKS))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=ANNOTATORS)
+    options = parser.parse_args()
+    annotators = load_annotators()
+    for number in [options.annotator] if options.annotator else sorted(annotators):
+        for kind in [options.kind] if options.kind else sorted(TASKS):
+            human = read(options.folder, TASKS[kind], number, 0)
+            annotators[number][kind] = fit(human, f"{kind} {number}", options.rounds, annotators[number][kind])
+    rows = [{kind: asdict(typist) for kind, typist in annotators[number].items()} for number in sorted(annotators)]
+    options.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
