@@ -31,6 +31,7 @@ PARTIAL = "~"  # ends a syllable of which only the beginning was typed
 PARTIAL_COST = 7.0  # an unfinished syllable, in nats
 RAW_COST = 18.0  # a letter that no syllable takes in
 UNKNOWN_COST = 20.0
+BEGINNING_COST = 100.0  # of a word for the first syllables alone: it is offered after all others
 WORD_COST = 1.0  # for each word of a text put together: input methods like few and long words
 KEPT_PER_READING = 16  # words of one reading that decoding looks at
 KEPT_PER_ABBREVIATION = 24
@@ -70,12 +71,12 @@ class PinyinEngine:
         self._openings = {r[:n] for r in self.by_reading if " " in r for n, letter in enumerate(r) if letter == " "}
         self._by_initials: dict[str, list[Word]] | None = None
         self._completions = lru_cache(1 << 14)(self._complete)
-        self.ranked = lru_cache(1 << 16)(self._ranked)
+        self.scored = lru_cache(1 << 16)(self._scored)
         self.segment = lru_cache(1 << 14)(self._segment)
 
     def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
         """Return what the input method offers for the letters `keys` typed after the text `context`."""
-        return list(self.ranked(keys, self._last_word(context), limit))
+        return [text for text, _ in self.scored(keys, self._last_word(context), limit)]
 
     def sentence(self, keys: str | Sequence[str], context: str = "") -> str:
         """Return the likeliest text for `keys`: unseparated letters, or a list of syllables.
@@ -163,8 +164,8 @@ class PinyinEngine:
                 return tail
         return ""
 
-    def _ranked(self, keys: str, last: str, limit: int) -> tuple[str, ...]:
-        """Return whole sentences and words first, then words for the first syllables alone."""
+    def _scored(self, keys: str, last: str, limit: int) -> tuple[tuple[str, float], ...]:
+        """Return candidates and their costs: texts for all of `keys` first, then words for its beginning."""
         lattice = self.parse(keys)
         if not lattice:
             return ()
@@ -179,9 +180,10 @@ class PinyinEngine:
                     found[word.text] = min(whole, found.get(word.text, whole))
                 else:
                     shorter.append((-end, cost + word.cost, word.text))
-        ranked = dict.fromkeys(sorted(found, key=found.__getitem__))
-        ranked |= dict.fromkeys(text for _, _, text in sorted(shorter))
-        return tuple(ranked)[:limit]
+        ranked = dict(sorted(found.items(), key=lambda item: item[1]))
+        for _, cost, text in sorted(shorter):
+            ranked.setdefault(text, BEGINNING_COST + cost)
+        return tuple(ranked.items())[:limit]
 
     def _search(self, lattice: Lattice, last: str, best: int) -> list[_Path]:
         """Return the `best` cheapest texts of a lattice, by a beam over positions and last words."""

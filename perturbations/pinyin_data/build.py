@@ -1,6 +1,6 @@
 """Build the word list and the word bigrams from openly licensed packages: `python build.py`.
 
-Needs PyPI's wordfreq, pypinyin and opencc, and Debian's rime-data-pinyin-simp, sunpinyin-data and sunpinyin-utils.
+Needs PyPI's wordfreq, jieba, pypinyin and opencc, and Debian's rime-data-pinyin-simp, sunpinyin-data and sunpinyin-utils.
 README.md beside this file names each source's licence.
 """
 
@@ -20,9 +20,12 @@ WEIGHTS = {"open-gram": 0.45, "aosp": 0.25, "wordfreq": 0.30}
 BIGRAMS = 1_200_000
 CENTI = 100  # costs are hundredths of a nat
 LONGEST = 7
-RECENT = "花呗 借呗 网商贷 余额宝 芝麻信用 蚂蚁 支付宝 微信 淘宝 扫码 收钱码 收款码 二维码 提额 还款 网贷 新冠 新冠肺炎 复工 疫情 返乡"
-RECENT_P = 2.5e-6  # of words that came into use after the sources were made
-NOISES = {"m", "n", "ng", "hm", "hng", "fiao"}  # readings that no one types
+JIEBA_WEIGHT, JIEBA_COUNT = 0.1, 5  # jieba's counts are rough: they only bring in words that the others lack
+RECENT = {  # words that the sources lack, most of them newer, with a probability that puts them among their homophones
+    6e-6: "花呗 支付宝 微信 淘宝 新冠 疫情 还款 二维码",
+    1.5e-6: "蚂蚁 网商贷 余额宝 芝麻信用 扫码 收款码 网贷 新冠肺炎 复工 返乡 药剂量",
+    4e-7: "借呗 收钱码",
+}
 
 
 def is_han(text: str) -> bool:
@@ -38,6 +41,14 @@ def aosp() -> dict[str, dict[str, int]]:
             word, reading, count = line.split("\t")
             counts[word][reading] = int(count) + 1
     return counts
+
+
+def jieba_counts() -> dict[str, int]:
+    """Return the counts of jieba's word list."""
+    import jieba  # noqa: PLC0415 - needed to build only
+
+    lines = Path(jieba.__file__).with_name("dict.txt").read_text(encoding="utf-8").splitlines()
+    return {word: int(count) for word, count, _ in (line.split(" ") for line in lines)}
 
 
 def open_gram() -> tuple[dict[int, str], dict[int, tuple[float, float]], list[tuple[int, int, float]]]:
@@ -75,15 +86,17 @@ def main() -> None:
     simplify = opencc.OpenCC("t2s").convert
     android = aosp()
     names, unigrams, bigrams = open_gram()
+    rough = jieba_counts()
     modern = {w: p for w, p in get_frequency_dict("zh", wordlist="large").items() if is_han(w)}
     gram = {names[i]: p for i, (p, _) in unigrams.items() if i in names and names[i] and is_han(names[i])}
     total = sum(sum(c.values()) for c in android.values())
-    gram_total, modern_total = sum(gram.values()), sum(modern.values())
+    gram_total, modern_total, rough_total = sum(gram.values()), sum(modern.values()), sum(rough.values())
 
     candidates = {w for w in android if is_han(w)} | set(gram)
     candidates |= {w for w, p in modern.items() if p > 2e-7 and 1 < len(w) <= 4}
-    recent = set(RECENT.split())
-    candidates |= recent
+    recent = {word: p for p, words in RECENT.items() for word in words.split()}
+    candidates |= set(recent)
+    candidates |= {w for w, n in rough.items() if n >= JIEBA_COUNT and 1 < len(w) <= 4 and is_han(w)}
     candidates = {w for w in candidates if len(w) <= LONGEST and simplify(w) == w}
     characters = {c for w in candidates if len(w) > 1 for c in w}
     entries: list[tuple[float, str, str]] = []
@@ -95,8 +108,9 @@ def main() -> None:
             WEIGHTS["open-gram"] * gram.get(word, 0) / gram_total
             + WEIGHTS["aosp"] * sum(seen.values()) / total
             + WEIGHTS["wordfreq"] * modern.get(word, 0) / modern_total
+            + (JIEBA_WEIGHT * rough.get(word, 0) / rough_total if len(word) > 1 else 0)
         )
-        p = max(p, RECENT_P if word in recent else 1e-9)
+        p = max(p, recent.get(word, 1e-9))
         if seen:
             readings = {r: n / sum(seen.values()) for r, n in seen.items()}
         elif len(word) == 1:
