@@ -50,17 +50,26 @@ def same_length(**columns: Any) -> int:
     return next(iter(lengths.values()))
 
 
-def texts(name: str, values: Iterable[str]) -> Sequence[str]:
-    """Return `values`, each of which must be a string."""
+def texts(name: str, values: Iterable[str], first: int = 0) -> Sequence[str]:
+    """Return `values`, each of which must be a string; `first` is the index of the first in its column."""
     column: Sequence[str] = listed(name, values)
     try:
-        "".join(column)  # looks at every element, at the speed of C
+        "".join(column)  # looks at every element, faster than any loop
     except TypeError:
         index, value = next((i, v) for i, v in enumerate(column) if not isinstance(v, str))
         raise TypeError(
-            f"{name}[{index}] is {_shown(value)}, not text: convert it with str() if that is what was meant."
+            f"{name}[{first + index}] is {_shown(value)}, not text: convert it with str() if that is what was meant."
         ) from None
     return column
+
+
+def text_lengths(name: str, values: Sequence[str], first: int = 0) -> IntArray:
+    """Return the length of each string, checking in the same pass that it is one."""
+    try:
+        return np.fromiter(map(str.__len__, values), np.int64, len(values))
+    except TypeError:
+        texts(name, values, first)
+        raise
 
 
 def scores(name: str, values: Iterable[float]) -> FloatArray:
@@ -81,34 +90,32 @@ def scores(name: str, values: Iterable[float]) -> FloatArray:
 
 
 def score_table(name: str, values: Iterable[Iterable[float | None]]) -> FloatArray:
-    """Return examples x annotators, with NaN where an annotator's score is missing (None)."""
-    rows = listed(name, values)
+    """Return examples x annotators, with NaN where an annotator's score is missing: None, or masked by numpy."""
+    rows = values if isinstance(values, np.ma.MaskedArray) else listed(name, values)
     if isinstance(rows, np.ndarray):
         if rows.ndim != 2:
             raise TypeError(
-                f"{name} has the shape {rows.shape}: give a list of scores, one per annotator, per example."
+                f"{name} has the shape {rows.shape}: give each example a list of scores, one per annotator."
             )
-        table = rows.astype(np.float64)
-        _refuse_not_finite(name, table, "a missing score is None")
-        return table
-    flat, width = flattened(name, rows)
-    missing = None
-    kinds = set(map(type, flat))
-    for kind in kinds:
-        if kind is type(None):
-            missing = np.fromiter((value is None for value in flat), np.bool_, len(flat))
-        elif not issubclass(kind, (Real, np.bool_)):
-            index = next(i for i, value in enumerate(flat) if type(value) is kind)
-            raise TypeError(f"{name}[{index // width}][{index % width}] is {_shown(flat[index])}, not a number.")
-    if missing is None:
+        missing = np.ma.getmaskarray(rows)
+        table = np.ma.getdata(rows).astype(np.float64)
+    else:
+        flat, width = flattened(name, rows)
+        kinds = set(map(type, flat))
+        for kind in kinds - {type(None)}:
+            if not issubclass(kind, (Real, np.bool_)):
+                index = next(i for i, value in enumerate(flat) if type(value) is kind)
+                raise TypeError(f"{name}[{index // width}][{index % width}] is {_shown(flat[index])}, not a number.")
+        missing = np.zeros((len(rows), width), np.bool_)
+        if type(None) in kinds:
+            missing = np.fromiter((value is None for value in flat), np.bool_, len(flat)).reshape(-1, width)
+            flat = [0.0 if value is None else value for value in flat]
         table = np.fromiter(flat, np.float64, len(flat)).reshape(-1, width)
-        _refuse_not_finite(name, table, "a missing score is None")
-        return table
-    filled = np.fromiter((0.0 if value is None else value for value in flat), np.float64, len(flat))
-    _refuse_not_finite(name, filled.reshape(-1, width), "a missing score is None")
-    filled[missing] = np.nan
-    refuse_unannotated(name, missing.reshape(-1, width))
-    return filled.reshape(-1, width)
+    _refuse_not_finite(name, table, "a missing score is None")
+    if missing.any():
+        refuse_unannotated(name, missing)
+        table[missing] = np.nan
+    return table
 
 
 def flattened(name: str, rows: Sequence[Any]) -> tuple[list[Any], int]:
@@ -182,12 +189,20 @@ def _mapped_integers(values: Any, label_map: Mapping[Any, Any]) -> IntArray:
     return mapped
 
 
-def numbered(values: Iterable[Any]) -> tuple[IntArray, list[Any]]:
-    """Return each value's number and the distinct values in order of first sight."""
-    values = values.tolist() if isinstance(values, np.ndarray) else values
-    numbers: dict[Any, int] = {}
-    codes = [numbers.setdefault(value, len(numbers)) for value in values]
-    return np.array(codes, np.int64), list(numbers)
+def numbered(name: str, values: Iterable[Any]) -> tuple[IntArray, list[Any]]:
+    """Return each name's number and the distinct names; a name is a string or an integer."""
+    column = listed(name, values)
+    _label_kind(name, column)
+    if not isinstance(column, np.ndarray):
+        numbers = {value: number for number, value in enumerate(dict.fromkeys(column))}
+        return np.fromiter(map(numbers.__getitem__, column), np.int64, len(column)), list(numbers)
+    low, high = int(column.min()), int(column.max())
+    if high - low > 4 * len(column):  # too sparse for a table of all integers between
+        distinct, inverse = np.unique(column, return_inverse=True)
+        return inverse, distinct.tolist()
+    offsets = column.astype(np.int64) - low
+    occurs = np.bincount(offsets) > 0
+    return (np.cumsum(occurs) - 1)[offsets], (np.flatnonzero(occurs) + low).tolist()
 
 
 def breakdown(

@@ -5,7 +5,7 @@ Probabilities and rates are fractions; an interval is `[low, high]`, or None whe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
@@ -93,14 +93,18 @@ def percentile_interval(draws: FloatArray, level: float) -> Interval:
 def resampled_means(rows: FloatArray, n_resamples: int, seed: int) -> FloatArray:
     """Return the column means of `n_resamples` samples of the rows, drawn with replacement.
 
-    To draw N of N rows is to draw one multinomial over the distinct rows, so where few are distinct (scores of 0 and 1)
-    the work does not grow with N; the law is the same.
+    To draw N of N rows is to draw one multinomial over the distinct rows: the same law, and where few are distinct
+    (scores of 0 and 1) the work does not grow with N. Where most are distinct, rows are picked one by one.
     """
     generator = np.random.Generator(np.random.SFC64(seed))
+    size = len(rows)
     distinct, counts = distinct_rows(rows)
-    if len(distinct) * 20 <= len(rows):
-        return generator.multinomial(len(rows), counts / len(rows), size=n_resamples) @ distinct / len(rows)
-    return _gathered_means(rows, n_resamples, generator)
+    if len(distinct) > 50 + size / 25:  # where a binomial draw each costs more than a pick each, as timed
+        picks = (generator.integers(0, size, size) for _ in range(n_resamples))
+        return np.stack([np.bincount(pick, minlength=size) @ rows for pick in picks]) / size
+    batch = max(1, 1_000_000 // len(distinct))
+    batches = (min(batch, n_resamples - start) for start in range(0, n_resamples, batch))
+    return np.concatenate([generator.multinomial(size, counts / size, number) @ distinct for number in batches]) / size
 
 
 def distinct_rows(rows: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -112,21 +116,3 @@ def distinct_rows(rows: FloatArray) -> tuple[FloatArray, IntArray]:
         codes = np.unique(codes, return_inverse=True)[1] if len(values) > 1 else codes
     _, first, counts = np.unique(codes, return_index=True, return_counts=True)
     return rows[first], counts
-
-
-def _gathered_means(rows: FloatArray, n_resamples: int, generator: np.random.Generator) -> FloatArray:
-    size = len(rows)
-    means = np.empty((n_resamples, rows.shape[1]))
-    for number in range(n_resamples):
-        picked = generator.integers(0, size, size, dtype=np.int64)
-        means[number] = np.bincount(picked, minlength=size) @ rows / size
-    return means
-
-
-def plain(value: Any) -> Any:
-    """Return numpy scalars and arrays inside `value` as Python's own numbers and lists."""
-    if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items()}
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    return [plain(inner) for inner in value] if isinstance(value, list) else value

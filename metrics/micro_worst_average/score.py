@@ -35,6 +35,15 @@ def micro_worst_average(
         n_resamples: how often the examples, never the annotations, are resampled. 0 gives no intervals (null).
         seed: of the resampling.
 
+    Returns:
+        micro_average: the mean over examples of the mean score of their annotators.
+        worst_average: the mean over examples of their worst score.
+        annotator_averages: the mean score of each annotator, None for one without scores.
+        clean_average, micro_drop, worst_drop: with `clean_scores` only.
+        micro_average_ci, worst_average_ci, ...: the interval of each of these except the annotators' averages.
+        examples: how many were scored.
+        groups: with `groups` only: the same for each group, by its name.
+
     Example:
         >>> result = micro_worst_average([[1, 1, 0], [1, 1, 1]], clean_scores=[1, 1], n_resamples=0)
         >>> result["micro_average"], result["worst_average"], result["worst_drop"]

@@ -13,6 +13,10 @@ from lapsus import columns
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
+PIECE = 8192
+
 
 def noise_rate(
     predictions: Iterable[str] | Iterable[Iterable[str | None]],
@@ -27,50 +31,73 @@ def noise_rate(
         references: the clean texts. Code points are compared; nothing is stripped or normalised.
         empty_reference: an empty clean text has no rate: "raise", or "skip" and count it.
 
+    Returns:
+        micro_average: the mean over examples of the mean rate of their annotators.
+        worst_average: the mean over examples of the highest rate among their annotators.
+        annotator_averages: the mean rate of each annotator, None for one without texts.
+        corpus_rate: all edits divided by all clean characters: what other libraries call character error rate.
+        examples: how many were scored.
+        skipped: how many had an empty clean text.
+
     Example:
         >>> result = noise_rate([["花贝提额", "话贝提额"], ["你好", "您好"]], ["花呗提额", "你好"])
         >>> result["micro_average"], result["worst_average"], result["annotator_averages"]
         (0.3125, 0.5, [0.125, 0.5])
     """
     columns.one_of("empty_reference", empty_reference, ("raise", "skip"))
-    clean = columns.texts("references", references)
+    clean = columns.listed("references", references)
     noisy = columns.listed("predictions", predictions)
     columns.same_length(predictions=noisy, references=clean)
-    lengths = np.fromiter(map(len, clean), np.int64, len(clean))
-    skipped = 0
-    if (empty := lengths == 0).any():
-        if empty_reference == "raise":
-            raise ValueError(f"references[{empty.argmax()}] is empty: leave it out, or use empty_reference='skip'.")
-        skipped = int(empty.sum())
-        clean, noisy = ([text for text, drop in zip(side, empty, strict=True) if not drop] for side in (clean, noisy))
-        lengths = lengths[~empty]
-        if not clean:
-            raise ValueError("references are all empty: there is nothing to score.")
-    distances = _distances(noisy, clean)
-    rates = distances / lengths[:, None]
-    present = ~np.isnan(distances)
+    distances, present, lengths = _compared(noisy, clean)
+    scored = lengths > 0
+    skipped = len(clean) - int(scored.sum())
+    if skipped and empty_reference == "raise":
+        raise ValueError(f"references[{scored.argmin()}] is empty: leave it out, or use empty_reference='skip'.")
+    if skipped == len(clean):
+        raise ValueError("references are all empty: there is nothing to score.")
+    if skipped:
+        distances, present, lengths = distances[:, scored], present[:, scored], lengths[scored]
+    rates = distances / lengths
+    annotators = present.sum(axis=0)
     return {
-        "micro_average": float(np.nanmean(rates, axis=1).mean()),
-        "worst_average": float(np.nanmax(rates, axis=1).mean()),
+        "micro_average": float((rates.sum(axis=0) / annotators).mean()),
+        "worst_average": float(rates.max(axis=0).mean()),
         "annotator_averages": [
-            float(rates[here, annotator].mean()) if here.any() else None for annotator, here in enumerate(present.T)
+            float(own[here].mean()) if here.any() else None for own, here in zip(rates, present, strict=True)
         ],
-        "corpus_rate": float(np.nansum(distances) / (present * lengths[:, None]).sum()),
-        "examples": len(clean),
+        "corpus_rate": float(distances.sum() / (annotators * lengths).sum()),
+        "examples": len(lengths),
         "skipped": skipped,
     }
 
 
-def _distances(noisy: Sequence[Any], clean: Sequence[str]) -> columns.FloatArray:
-    """Return examples x annotators, with NaN where an annotator is missing."""
-    if all(kind is str for kind in set(map(type, noisy))):
-        return cpdist(noisy, clean, scorer=Levenshtein.distance, dtype=np.float64, workers=-1)[:, None]
+def _compared(
+    noisy: Sequence[Any], clean: Sequence[str]
+) -> tuple[columns.IntArray, NDArray[np.bool_], columns.IntArray]:
+    """Return annotators x examples: the distances, 0 where an annotator is missing, and where none is; and lengths."""
+    if isinstance(noisy[0], str):
+        distances, lengths = _distances("predictions", noisy, clean)
+        return distances[None], np.ones((1, len(clean)), np.bool_), lengths
     flat, width = columns.flattened("predictions", noisy)
     missing = np.fromiter((text is None for text in flat), np.bool_, len(flat)).reshape(-1, width)
     columns.refuse_unannotated("predictions", missing)
-    repeated = [text for text in clean for _ in range(width)]
-    present = [text if noise is None else noise for noise, text in zip(flat, repeated, strict=True)]
-    columns.texts("predictions", present)
-    table = cpdist(present, repeated, scorer=Levenshtein.distance, dtype=np.float64, workers=-1).reshape(-1, width)
-    table[missing] = np.nan
-    return table
+    sides = []
+    for annotator in range(width):
+        own = [text if noise is None else noise for noise, text in zip(flat[annotator::width], clean, strict=True)]
+        distances, lengths = _distances(f"predictions of annotator {annotator}", own, clean)
+        sides.append(distances)
+    return np.stack(sides), ~missing.T, lengths
+
+
+def _distances(name: str, noisy: Sequence[str], clean: Sequence[str]) -> tuple[columns.IntArray, columns.IntArray]:
+    """Return each pair's distance and the length of its clean text.
+
+    It goes piece by piece, so that a text is still in the processor's cache when it is compared after being checked.
+    """
+    distances, lengths = np.empty((2, len(clean)), np.int64)
+    for start in range(0, len(clean), PIECE):
+        piece = slice(start, start + PIECE)
+        lengths[piece] = columns.text_lengths("references", clean[piece], start)
+        texts = columns.texts(name, noisy[piece], start)
+        distances[piece] = cpdist(texts, clean[piece], scorer=Levenshtein.distance, workers=-1)
+    return distances, lengths

@@ -38,6 +38,16 @@ def prediction_consistency(
             `{"contradiction": "not_entailment", "neutral": "not_entailment"}`.
         confidence_level: of the intervals.
 
+    Returns:
+        examples, changed, changed_rate: how many there are, and on how many and which share of them the label changed.
+        changed_rate_ci: Wilson's interval of that share, for independent examples.
+        changed_rate_cluster_ci: with `clusters` only: the interval for examples that share an original.
+        accuracy, original_accuracy: on the rewritten and on the original inputs.
+        transitions: the changes by kind: correct_to_wrong, wrong_to_correct, wrong_to_other_wrong.
+        changed_rate_when_correct, changed_rate_when_wrong: by what the original prediction was; None if it never was.
+        mcnemar_p: the exact two-sided p-value that accuracy did not move.
+        groups: with `groups` only: the same for each group, by its name.
+
     Example:
         >>> result = prediction_consistency(["yes", "no", "no"], ["yes", "yes", "no"], ["yes", "yes", "yes"])
         >>> result["changed_rate"], result["transitions"]["correct_to_wrong"], result["mcnemar_p"]
@@ -52,7 +62,7 @@ def prediction_consistency(
     outcomes[same] = np.where(new[same] == gold[same], SAME_RIGHT, SAME_WRONG)
     cluster_of = None
     if clusters is not None:
-        cluster_of, _ = columns.numbered(columns.listed("clusters", clusters))
+        cluster_of, _ = columns.numbered("clusters", clusters)
         columns.same_length(predictions=new, clusters=cluster_of)
 
     def score(members: Any) -> dict[str, Any]:

@@ -36,6 +36,16 @@ def win_rate(
         confidence_level: of the interval; the test is significant at 1 - confidence_level, after Bonferroni.
         alternative: "greater" (one-tailed), "less" or "two-sided".
 
+    Returns:
+        win_rate: the share of trials that are won.
+        wins, losses, ties: how many examples are each.
+        trials: what the share is of: all examples, or those that do not tie with `ties="drop"`.
+        p_value: of the exact binomial test against 1/2.
+        p_value_bonferroni, p_value_holm: corrected for the comparisons; Holm's is None unless p-values are given.
+        significant: whether the corrected test rejects at 1 - confidence_level.
+        win_rate_ci: Wilson's interval.
+        minimum_detectable_rate: the smallest true rate that this many trials find with a chance of 80 %.
+
     Example:
         >>> result = win_rate([0.9, 0.8, 0.7, 0.7], [0.1, 0.2, 0.7, 0.3])
         >>> result["win_rate"], result["ties"], result["p_value"], result["significant"]
@@ -46,7 +56,11 @@ def win_rate(
     statistics.check_level(confidence_level)
     high, low = columns.scores("predictions", predictions), columns.scores("references", references)
     examples = columns.same_length(predictions=high, references=low)
-    others = list(columns.scores("comparisons", comparisons)) if isinstance(comparisons, Sequence) else None
+    others = None
+    if isinstance(comparisons, Sequence):
+        others = columns.scores("comparisons", comparisons).tolist()
+        if wrong := [p for p in others if not 0 <= p <= 1]:
+            raise ValueError(f"comparisons holds {wrong[0]}: give p-values, or the number of tests.")
     number = len(others) + 1 if others is not None else comparisons
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise ValueError(f"comparisons is {comparisons!r}: state how many tests are made, this one included.")

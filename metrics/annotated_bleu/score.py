@@ -1,0 +1,111 @@
+"""BLEU of translations of several noisy versions of one source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sacrebleu.metrics import BLEU
+
+from lapsus import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+WORD_TOKENIZERS = ("13a", "intl", "ja-mecab", "ko-mecab")  # made for text with spaces, or for another language
+
+
+def annotated_bleu(
+    predictions: Iterable[Iterable[str | None]],
+    references: Iterable[str],
+    *,
+    mode: str = "paper",
+    tokenize: str = "13a",
+) -> dict[str, Any]:
+    """Return BLEU (0 to 100) on average over annotators, and for each sentence's worst served annotator.
+
+    Args:
+        predictions: for each example the list of its hypotheses, one per annotator; None where one is missing.
+        references: the reference translations.
+        mode: "paper" is what READIN's script does: the average is that of each annotator's corpus BLEU, the worst is
+            sentence BLEU without effective order, in which a sentence under four tokens scores 0. "sentence" takes
+            sentence BLEU with effective order on both sides, so that the two can be compared.
+        tokenize: sacrebleu's tokenizer; "zh" for Chinese output.
+
+    Returns:
+        micro_average: BLEU on average over annotators.
+        worst_average: the mean over sentences of the lowest sentence BLEU among their annotators.
+        annotator_averages: each annotator's BLEU (of the corpus in "paper" mode), None for one without hypotheses.
+        signature: sacrebleu's, to report with the numbers.
+        examples: how many were scored.
+
+    Example:
+        >>> result = annotated_bleu([["the cat sat down", "the hat sat down"]], ["the cat sat down"], mode="sentence")
+        >>> round(result["micro_average"], 1), round(result["worst_average"], 1)
+        (67.7, 35.4)
+    """
+    columns.one_of("mode", mode, ("paper", "sentence"))
+    columns.one_of("tokenize", tokenize, tuple(BLEU.TOKENIZERS))
+    truth = columns.texts("references", references)
+    rows = columns.listed("predictions", predictions)
+    columns.same_length(predictions=rows, references=truth)
+    flat, width = columns.flattened("predictions", rows)
+    columns.texts("predictions", ["" if text is None else text for text in flat])
+    missing = np.array([text is None for text in flat]).reshape(-1, width)
+    columns.refuse_unannotated("predictions", missing)
+    if tokenize in WORD_TOKENIZERS and _mostly_chinese(truth):
+        raise ValueError(
+            f"The references are Chinese and tokenize is {tokenize!r}, which is not made for it: use 'zh'."
+        )
+
+    bleu = BLEU(tokenize=tokenize, effective_order=mode == "sentence")
+    counter = BLEU(tokenize=tokenize, effective_order=True)
+    counts = np.zeros((len(flat), 2 * bleu.max_ngram_order + 2), np.int64)
+    for place, text in enumerate(flat):
+        if text is not None:
+            found = counter.sentence_score(text, [truth[place // width]])
+            counts[place] = [*found.counts, *found.totals, found.sys_len, found.ref_len]
+    by_sentence = np.array([_bleu(bleu, row) for row in counts]).reshape(-1, width)
+    by_sentence[missing] = np.nan
+    here = ~missing
+    if mode == "paper":
+        counts = counts.reshape(-1, width, counts.shape[1])
+        annotators = [_bleu(bleu, counts[:, j].sum(axis=0)) if here[:, j].any() else None for j in range(width)]
+        average = float(np.mean([score for score in annotators if score is not None]))
+    else:
+        annotators = [float(by_sentence[here[:, j], j].mean()) if here[:, j].any() else None for j in range(width)]
+        average = float(np.nanmean(by_sentence, axis=1).mean())
+    return {
+        "micro_average": average,
+        "worst_average": float(np.nanmin(by_sentence, axis=1).mean()),
+        "annotator_averages": annotators,
+        "signature": _signature(bleu),
+        "examples": len(truth),
+    }
+
+
+def _bleu(bleu: BLEU, counts: columns.IntArray) -> float:
+    """Return BLEU of summed n-gram counts: one sentence's or a corpus's."""
+    order = bleu.max_ngram_order
+    return float(
+        BLEU.compute_bleu(
+            correct=counts[:order].tolist(),
+            total=counts[order : 2 * order].tolist(),
+            sys_len=int(counts[-2]),
+            ref_len=int(counts[-1]),
+            smooth_method=bleu.smooth_method,
+            smooth_value=bleu.smooth_value,
+            effective_order=bleu.effective_order,
+            max_ngram_order=order,
+        ).score
+    )
+
+
+def _signature(bleu: BLEU) -> str:
+    bleu.corpus_score(["a"], [["a"]])  # sacrebleu states the number of references only after it has scored
+    return str(bleu.get_signature())
+
+
+def _mostly_chinese(texts: Sequence[str]) -> bool:
+    letters = [letter for text in texts for letter in text if letter.isalpha()]
+    return 2 * sum("\u4e00" <= letter <= "\u9fff" for letter in letters) > len(letters)

@@ -1,0 +1,8 @@
+"""The app of this metric's Space."""
+
+from lapsus.space import app
+
+EXAMPLE = {"predictions": [0.8, 0.7, 0.7], "references": [0.6, 0.7, 0.9]}
+
+if __name__ == "__main__":
+    app("dialect_awareness", EXAMPLE).launch()

@@ -1,0 +1,255 @@
+"""What a condition does to a score, when every example is scored under several conditions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import optimize, stats
+
+from lapsus import columns, statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def mixed_effects(
+    predictions: Iterable[float],
+    conditions: Iterable[Any],
+    examples: Iterable[Any],
+    *,
+    baseline: Any = None,
+    confidence_level: float = 0.95,
+) -> dict[str, Any]:
+    """Fit score = example + condition + noise by REML, the examples being random intercepts.
+
+    Args:
+        predictions: the scores.
+        conditions: under which condition each was made, such as "dialect", "perturbed", "translated".
+        examples: of which example each is. Conditions may be missing for an example, or occur more than once.
+        baseline: the condition that the others are compared with; by default the first in sorted order.
+        confidence_level: of the intervals.
+
+    Beside each coefficient stands the paired difference over the examples that have both conditions, which stays right
+    where the conditions differ in variance; the mixed model assumes they do not.
+
+    Returns:
+        coefficients: for each other condition the difference from the baseline: estimate, se, ci, p_value, df.
+            df is exact for balanced data; p_value is None where there is no noise.
+        intercept: the baseline: condition, estimate, se.
+        example_variance, residual_variance: of the examples, and of the noise.
+        log_likelihood: the restricted one, as lme4 defines it; None where there is no noise.
+        paired: for each other condition the paired difference: estimate, se, ci, p_value, df, examples.
+        examples, observations: how many there are.
+
+    Example:
+        >>> result = mixed_effects([1, 2, 4, 5, 3, 5], ["a", "b"] * 3, [0, 0, 1, 1, 2, 2])
+        >>> result["coefficients"]["b"]["estimate"], round(result["coefficients"]["b"]["se"], 4)
+        (1.333..., 0.3333)
+    """
+    statistics.check_level(confidence_level)
+    score = columns.scores("predictions", predictions)
+    condition_of, names = columns.numbered("conditions", conditions)
+    example_of, ids = columns.numbered("examples", examples)
+    columns.same_length(predictions=score, conditions=condition_of, examples=example_of)
+    baseline = min(names) if baseline is None else baseline
+    if baseline not in names:
+        raise ValueError(f"baseline is {baseline!r}: choose one of the conditions {', '.join(map(repr, names))}.")
+    if len(names) < 2:
+        raise ValueError(f"There is only the condition {names[0]!r}: give at least two to compare.")
+    inner_freedom = len(score) - len(ids) - len(names) + 1
+    if inner_freedom < 1 or len(ids) < 2:
+        raise ValueError(
+            f"{len(score)} scores of {len(ids)} examples cannot tell examples from noise: "
+            "score examples under several conditions, with the same id each time."
+        )
+
+    cells = example_of * len(names) + condition_of
+    counts = np.bincount(cells, minlength=len(ids) * len(names)).reshape(len(ids), -1)
+    if (counts == 1).all():
+        table = np.empty(len(score))
+        table[cells] = score
+        table = table.reshape(counts.shape)
+        fit = _balanced(table)
+    else:
+        fit = _unbalanced(score, condition_of, example_of, counts)
+        sums = np.bincount(cells, score, minlength=counts.size).reshape(counts.shape)
+        table = np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
+    freedom = inner_freedom if fit.example_variance > 0 else len(score) - len(names)
+
+    base = names.index(baseline)
+    others = sorted((str(name), place) for place, name in enumerate(names) if place != base)
+    coefficients = {}
+    for name, place in others:
+        variance = fit.covariance[place, place] + fit.covariance[base, base] - 2 * fit.covariance[place, base]
+        error = float(np.sqrt(max(0.0, variance)))
+        coefficients[name] = _effect(fit.means[place] - fit.means[base], error, freedom, confidence_level)
+    return {
+        "coefficients": coefficients,
+        "intercept": {
+            "condition": str(baseline),
+            "estimate": float(fit.means[base]),
+            "se": float(np.sqrt(fit.covariance[base, base])),
+        },
+        "example_variance": float(fit.example_variance),
+        "residual_variance": float(fit.residual_variance),
+        "log_likelihood": fit.log_likelihood,
+        "paired": {name: _paired(table[:, place] - table[:, base], confidence_level) for name, place in others},
+        "examples": len(ids),
+        "observations": len(score),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    means: columns.FloatArray
+    covariance: columns.FloatArray
+    example_variance: float
+    residual_variance: float
+    log_likelihood: float | None
+
+
+def _balanced(table: columns.FloatArray) -> _Fit:
+    """Fit examples x conditions, each cell filled once: REML is then the analysis of variance."""
+    examples, width = table.shape
+    means = table.mean(axis=0)
+    centred = table - means
+    level = centred.mean(axis=1)
+    within = float(((centred - level[:, None]) ** 2).sum())
+    between = width * float((level**2).sum())
+    within, between = (_or_zero(part, table) for part in (within, between))
+    residual = within / ((examples - 1) * (width - 1))
+    variance = (between / (examples - 1) - residual) / width
+    if variance <= 0:
+        residual, variance = (within + between) / (examples * width - width), 0.0
+    covariance = (np.eye(width) * residual + variance) / examples
+    likelihood = None
+    if residual > 0:
+        stretch = np.log1p(variance / residual * width)
+        likelihood = _log_likelihood(
+            residual, examples * width - width, examples * stretch, width * np.log(examples) - stretch
+        )
+    return _Fit(means, covariance, variance, residual, likelihood)
+
+
+def _unbalanced(
+    score: columns.FloatArray, condition_of: columns.IntArray, example_of: columns.IntArray, counts: columns.IntArray
+) -> _Fit:
+    """Fit any layout, from sums over the examples that have equally many rows.
+
+    With `ratio` the variance of examples over that of noise, an example of n rows weighs its mean by n / (1 + ratio n);
+    so one pass over the rows is enough, and the search for the best ratio never sees them again.
+    """
+    width = counts.shape[1]
+    shift = np.bincount(condition_of, score) / np.bincount(condition_of)
+    centred = score - shift[condition_of]
+    size = counts.sum(axis=1)
+    level = np.bincount(example_of, centred) / size
+    deviation = centred - level[example_of]
+    share = counts / size[:, None]
+    within = _Sums(
+        np.diag(counts.sum(axis=0)) - counts.T @ share,
+        np.bincount(condition_of, deviation).astype(np.float64),
+        _or_zero(float(deviation @ deviation), score),
+    )
+    sizes, group = np.unique(size, return_inverse=True)
+    number = np.bincount(group)
+    between = [
+        _Sums(
+            share[here].T @ share[here], share[here].T @ level[here], _or_zero(float(level[here] @ level[here]), score)
+        )
+        for here in (group == place for place in range(len(sizes)))
+    ]
+    freedom = len(score) - width
+
+    def solve(ratio: float) -> tuple[columns.FloatArray, columns.FloatArray, float]:
+        weights = sizes / (1 + ratio * sizes)
+        matrix = within.matrix + sum(w * sums.matrix for w, sums in zip(weights, between, strict=True))
+        vector = within.vector + sum(w * sums.vector for w, sums in zip(weights, between, strict=True))
+        square = within.square + sum(w * sums.square for w, sums in zip(weights, between, strict=True))
+        means = np.linalg.solve(matrix, vector)
+        return matrix, means, max(0.0, float(square - means @ vector))
+
+    def deviance(ratio: float) -> float:
+        matrix, _, left = solve(ratio)
+        stretch = number @ np.log1p(ratio * sizes)
+        return float(freedom * np.log(left / freedom) + stretch + np.linalg.slogdet(matrix)[1])
+
+    def slope(ratio: float) -> float:
+        matrix, means, left = solve(ratio)
+        change = -((sizes / (1 + ratio * sizes)) ** 2)
+        left_change = matrix_change = 0.0
+        for factor, sums in zip(change, between, strict=True):
+            left_change += factor * (sums.square - 2 * means @ sums.vector + means @ sums.matrix @ means)
+            matrix_change = matrix_change + factor * sums.matrix
+        grown = number @ (sizes / (1 + ratio * sizes))
+        return float(freedom * left_change / left + grown + np.trace(np.linalg.solve(matrix, matrix_change)))
+
+    additive = np.linalg.lstsq(within.matrix, within.vector)[0]
+    intercepts = level - share @ additive
+    noise = centred - additive[condition_of] - intercepts[example_of]
+    if _or_zero(float(noise @ noise), score) == 0:
+        return _noiseless(shift + additive, intercepts, score)
+    ratio = _best_ratio(deviance, slope)
+    matrix, means, left = solve(ratio)
+    residual = left / freedom
+    stretch = float(number @ np.log1p(ratio * sizes))
+    likelihood = _log_likelihood(residual, freedom, stretch, float(np.linalg.slogdet(matrix)[1]))
+    return _Fit(means + shift, np.linalg.inv(matrix) * residual, ratio * residual, residual, likelihood)
+
+
+def _noiseless(means: columns.FloatArray, intercepts: columns.FloatArray, score: columns.FloatArray) -> _Fit:
+    """Fit scores that are exactly example + condition: the differences are certain."""
+    variance = _or_zero(float(((intercepts - intercepts.mean()) ** 2).sum()), score) / (len(intercepts) - 1)
+    means = means + intercepts.mean()
+    return _Fit(means, np.full((len(means),) * 2, variance / len(intercepts)), variance, 0.0, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    matrix: columns.FloatArray
+    vector: columns.FloatArray
+    square: float
+
+
+def _best_ratio(deviance: Any, slope: Any) -> float:
+    """Return the ratio of variances with the least deviance, which may be 0."""
+    grid = np.geomspace(1e-8, 1e10, 73)
+    best = int(np.argmin([deviance(ratio) for ratio in grid]))
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    if slope(low) < 0 < slope(high):
+        ratio = optimize.brentq(slope, low, high, xtol=1e-300, rtol=1e-14)
+        return float(ratio) if deviance(ratio) < deviance(0.0) else 0.0
+    return 0.0 if best == 0 else float(grid[best])
+
+
+def _log_likelihood(residual: float, freedom: int, log_stretch: float, log_determinant: float) -> float:
+    """Return the restricted log-likelihood, as lme4 defines it."""
+    return float(-0.5 * (freedom * (1 + np.log(2 * np.pi * residual)) + log_stretch + log_determinant))
+
+
+def _or_zero(square: float, values: columns.FloatArray) -> float:
+    """Return a sum of squares, or 0 where it is no more than rounding of `values`."""
+    return square if square > values.size * (4 * np.finfo(float).eps * np.abs(values).max()) ** 2 else 0.0
+
+
+def _effect(estimate: float, error: float, freedom: int, level: float) -> dict[str, Any]:
+    reach = float(stats.t.ppf(0.5 + level / 2, freedom)) * error
+    return {
+        "estimate": float(estimate),
+        "se": error,
+        "ci": [float(estimate - reach), float(estimate + reach)],
+        "p_value": float(2 * stats.t.sf(abs(estimate) / error, freedom)) if error > 0 else None,
+        "df": freedom,
+    }
+
+
+def _paired(differences: columns.FloatArray, level: float) -> dict[str, Any]:
+    differences = differences[~np.isnan(differences)]
+    number = len(differences)
+    if number < 2:
+        estimate = float(differences[0]) if number else None
+        return {"estimate": estimate, "se": None, "ci": None, "p_value": None, "df": None, "examples": number}
+    error = float(differences.std(ddof=1) / np.sqrt(number))
+    return {**_effect(float(differences.mean()), error, number - 1, level), "examples": number}

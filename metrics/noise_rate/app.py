@@ -1,0 +1,8 @@
+"""The app of this metric's Space."""
+
+from lapsus.space import app
+
+EXAMPLE = {"predictions": [["花贝提额", "话贝提额"], ["你好", "您好"]], "references": ["花呗提额", "你好"]}
+
+if __name__ == "__main__":
+    app("noise_rate", EXAMPLE).launch()

@@ -1,0 +1,302 @@
+"""win_rate, mixed_effects and dialect_awareness against independent implementations and laws."""
+
+import math
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+from statsmodels.stats.proportion import proportion_confint
+
+from lapsus.metrics import dialect_awareness, mixed_effects, win_rate
+
+settings.register_profile("patient", deadline=None)  # two busy cores are no failure
+settings.load_profile("patient")
+
+PAIRS = st.lists(st.tuples(*[st.sampled_from([0, 0.5, 1, -3.25])] * 2), min_size=1, max_size=40)
+
+
+def columns(pairs):
+    return [list(column) for column in zip(*pairs, strict=True)]
+
+
+@given(PAIRS, st.sampled_from(["greater", "less", "two-sided"]), st.integers(1, 6))
+def test_win_rate_by_definition(pairs, alternative, comparisons):
+    result = win_rate(*columns(pairs), alternative=alternative, comparisons=comparisons, confidence_level=0.9)
+    wins = sum(high > low for high, low in pairs)
+    assert result["wins"] + result["losses"] + result["ties"] == result["trials"] == len(pairs)
+    assert (result["wins"], result["ties"]) == (wins, sum(high == low for high, low in pairs))
+    assert result["win_rate"] == wins / len(pairs)
+    p_value = stats.binomtest(wins, len(pairs), 0.5, alternative).pvalue
+    assert result["p_value"] == pytest.approx(p_value)
+    assert result["p_value_bonferroni"] == pytest.approx(min(1, p_value * comparisons))
+    assert result["significant"] == (p_value * comparisons < 0.1)
+    low, high = proportion_confint(wins, len(pairs), alpha=0.1, method="wilson")
+    assert result["win_rate_ci"] == pytest.approx([max(0, low), min(1, high)])
+    turned = win_rate(*columns([pair[::-1] for pair in pairs]))
+    assert (turned["wins"], turned["losses"], turned["ties"]) == (result["losses"], wins, result["ties"])
+
+
+@given(PAIRS)
+def test_three_ways_with_ties(pairs):
+    loss, drop, half = (win_rate(*columns(pairs), ties=ties) for ties in ("loss", "drop", "half"))
+    assert drop["trials"] == len(pairs) - loss["ties"]
+    if drop["trials"]:
+        assert drop["win_rate"] == loss["wins"] / drop["trials"]
+    else:
+        assert {drop[key] for key in ("win_rate", "p_value", "win_rate_ci", "minimum_detectable_rate")} == {None}
+        assert not drop["significant"]
+    assert half["win_rate"] == pytest.approx((loss["wins"] + loss["ties"] / 2) / len(pairs))
+    whole = loss["wins"] + loss["ties"] // 2
+    assert half["p_value"] == pytest.approx(stats.binomtest(whole, len(pairs), 0.5, "greater").pvalue)
+
+
+def test_a_win_is_strict_and_exact():
+    assert win_rate([0.1 + 0.2], [0.3])["wins"] == 1
+    assert win_rate([0.3], [0.3])["ties"] == 1
+
+
+def test_holm_beside_bonferroni():
+    scores = [1] * 15 + [0] * 5, [0] * 15 + [1] * 5
+    p_value = win_rate(*scores)["p_value"]
+    last = win_rate(*scores, comparisons=[0.001, 0.002])
+    assert last["p_value_bonferroni"] == pytest.approx(3 * p_value)
+    assert last["p_value_holm"] == pytest.approx(p_value), "the two others come first"
+    first = win_rate(*scores, comparisons=[0.5, 0.9])
+    assert first["p_value_holm"] == pytest.approx(3 * p_value)
+    assert win_rate(*scores, comparisons=3)["p_value_holm"] is None
+
+
+@pytest.mark.parametrize(
+    ("trials", "alternative"), [(20, "greater"), (115, "greater"), (50, "two-sided"), (50, "less")]
+)
+def test_the_detectable_rate_is_found_four_times_in_five(trials, alternative):
+    rate = win_rate([0] * trials, [0] * trials, alternative=alternative)["minimum_detectable_rate"]
+    rng = np.random.default_rng(3)
+    found = [
+        win_rate([1] * wins + [0] * (trials - wins), [0.5] * trials, alternative=alternative)["significant"]
+        for wins in rng.binomial(trials, rate, 600)
+    ]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.05)
+
+
+def test_few_trials_find_nothing():
+    assert win_rate([1] * 4, [0] * 4)["minimum_detectable_rate"] is None
+    assert win_rate([1] * 5, [0] * 5)["minimum_detectable_rate"] == pytest.approx(0.8 ** (1 / 5))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"ties": "win"}, "choose one of 'loss', 'drop', 'half'"),
+        ({"alternative": "smaller"}, "choose one of 'greater'"),
+        ({"comparisons": 0}, "comparisons is 0: state how many tests"),
+        ({"comparisons": 1.5}, "comparisons is 1.5"),
+        ({"comparisons": True}, "comparisons is True"),
+        ({"comparisons": [0.1, 1.2]}, "comparisons holds 1.2: give p-values"),
+        ({"confidence_level": 1}, "confidence_level is 1"),
+    ],
+)
+def test_win_rate_names_what_is_wrong(options, sentence):
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        win_rate([1], [0], **options)
+
+
+@given(PAIRS)
+def test_awareness_by_definition(pairs):
+    result = dialect_awareness(*columns(pairs))
+    assert result["awareness_rate"] == sum(own >= other for own, other in pairs) / len(pairs)
+    assert result["wins"] + result["ties"] + result["losses"] == result["trials"] == len(pairs)
+    wins, losses = result["wins"], result["losses"]
+    if wins + losses:
+        assert result["p_value"] == pytest.approx(stats.binomtest(wins, wins + losses, 0.5, "greater").pvalue)
+    else:
+        assert result["p_value"] is None
+
+
+def dense_reml(score, condition, example):
+    """Return means, covariance, noise variance and log-likelihood by dense matrices and a search over the ratio."""
+    score, condition, example = map(np.asarray, (score, condition, example))
+    design, groups = np.eye(condition.max() + 1)[condition], np.eye(example.max() + 1)[example]
+    rows, width = design.shape
+    free = rows - width
+
+    def fit(log_ratio):
+        spread = np.eye(rows) + np.exp(log_ratio) * groups @ groups.T
+        inverse = np.linalg.inv(spread)
+        weight = design.T @ inverse @ design
+        means = np.linalg.solve(weight, design.T @ inverse @ score)
+        left = score - design @ means
+        noise = left @ inverse @ left / free
+        determinants = np.linalg.slogdet(spread)[1] + np.linalg.slogdet(weight)[1]
+        return (
+            -0.5 * (free * (1 + np.log(2 * np.pi * noise)) + determinants),
+            means,
+            np.linalg.inv(weight) * noise,
+            noise,
+        )
+
+    grid = np.linspace(-18, 16, 69)
+    best = int(np.argmax([fit(place)[0] for place in grid]))
+    bounds = grid[max(best - 1, 0)], grid[min(best + 1, 68)]
+    found = optimize.minimize_scalar(
+        lambda place: -fit(place)[0], bounds=bounds, method="bounded", options={"xatol": 1e-9}
+    )
+    return max(fit(found.x), fit(-60.0), key=lambda result: result[0])
+
+
+def scores_of(rng, *, balanced, spread, examples=12, conditions=3):
+    cells = [(example, condition) for example in range(examples) for condition in range(conditions)]
+    if not balanced:
+        cells = [cell for cell in cells if rng.random() > 0.3] + [
+            cells[place] for place in rng.integers(0, len(cells), 4)
+        ]
+    example, condition = map(np.array, zip(*cells, strict=True))
+    example, condition = (np.unique(side, return_inverse=True)[1] for side in (example, condition))
+    score = rng.normal(scale=spread, size=examples)[example] + 0.3 * condition + rng.normal(size=len(example))
+    return score, condition, example
+
+
+@pytest.mark.parametrize("spread", [0, 0.1, 1, 30])
+@pytest.mark.parametrize("balanced", [True, False])
+def test_mixed_effects_is_reml(balanced, spread):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        score, condition, example = scores_of(rng, balanced=balanced, spread=spread)
+        result = mixed_effects(score, condition, example)
+        likelihood, means, covariance, noise = dense_reml(score, condition, example)
+        assert result["log_likelihood"] == pytest.approx(likelihood, abs=1e-6)
+        assert result["residual_variance"] == pytest.approx(noise, rel=2e-5)
+        assert result["intercept"]["estimate"] == pytest.approx(means[0], abs=1e-5 * (1 + spread))
+        assert result["intercept"]["se"] == pytest.approx(covariance[0, 0] ** 0.5, rel=2e-5)
+        for place in range(1, condition.max() + 1):
+            effect = result["coefficients"][str(place)]
+            error = (covariance[place, place] + covariance[0, 0] - 2 * covariance[0, place]) ** 0.5
+            assert effect["estimate"] == pytest.approx(means[place] - means[0], abs=1e-5)
+            assert effect["se"] == pytest.approx(error, rel=2e-5)
+
+
+def test_mixed_effects_is_statsmodels_where_that_converges():
+    """Balanced, away from the boundary: elsewhere statsmodels is off by up to a hundredth."""
+    rng = np.random.default_rng(1)
+    score, condition, example = scores_of(rng, balanced=True, spread=1, examples=60)
+    result = mixed_effects(score, condition, example)
+    design = np.column_stack([np.ones(len(score)), condition == 1, condition == 2])
+    fit = sm.MixedLM(score, design, groups=example).fit(reml=True)
+    assert result["log_likelihood"] == pytest.approx(fit.llf)
+    assert result["example_variance"] == pytest.approx(fit.cov_re[0][0], rel=1e-4)
+    for place in (1, 2):
+        effect = result["coefficients"][str(place)]
+        assert (effect["estimate"], effect["se"]) == pytest.approx((fit.params[place], fit.bse[place]), rel=1e-4)
+
+
+def test_two_conditions_are_a_paired_t_test():
+    rng = np.random.default_rng(2)
+    before = rng.normal(size=40) * 3
+    after = before + 0.2 + rng.normal(size=40)
+    order = rng.permutation(80)
+    score = np.concatenate([before, after])[order]
+    condition = np.repeat(["before", "after"], 40)[order]
+    example = np.tile(np.arange(40), 2)[order]
+    result = mixed_effects(score, condition, example, baseline="before", confidence_level=0.9)
+    expected = stats.ttest_rel(after, before)
+    low, high = expected.confidence_interval(0.9)
+    for effect in (result["coefficients"]["after"], result["paired"]["after"]):
+        assert effect["p_value"] == pytest.approx(expected.pvalue)
+        assert effect["ci"] == pytest.approx([low, high])
+        assert effect["df"] == expected.df
+    turned = mixed_effects(score, condition, example, baseline="after")["coefficients"]["before"]
+    assert turned["estimate"] == pytest.approx(-result["coefficients"]["after"]["estimate"])
+
+
+@given(
+    st.integers(0, 10_000), st.booleans(), st.floats(-1e4, 1e4), st.floats(0.01, 100), st.randoms(use_true_random=False)
+)
+def test_order_shift_and_scale(seed, balanced, shift, scale, rng):
+    score, condition, example = scores_of(np.random.default_rng(seed), balanced=balanced, spread=1, examples=6)
+    assume(condition.max() > 0)
+    result = mixed_effects(score, condition, example)
+    order = np.array(rng.sample(range(len(score)), len(score)))
+    moved = mixed_effects(score[order] * scale + shift, condition[order], [f"id {number}" for number in example[order]])
+    assert moved["log_likelihood"] == pytest.approx(
+        result["log_likelihood"] - (len(score) - condition.max() - 1) * math.log(scale), abs=1e-5
+    )
+    for kind in ("coefficients", "paired"):
+        for name, effect in result[kind].items():
+            for key in ("estimate", "se"):
+                if effect[key] is None:
+                    assert moved[kind][name][key] is None
+                else:
+                    assert moved[kind][name][key] == pytest.approx(effect[key] * scale, rel=1e-4, abs=1e-6 * scale)
+
+
+def test_negative_correlation_is_the_boundary():
+    """Examples that differ less than chance: no variance between them, and all degrees of freedom."""
+    score = [1, -1, -1.2, 1.1, 0.9, -0.8, -1, 1.3]
+    result = mixed_effects(score, ["a", "b"] * 4, [0, 0, 1, 1, 2, 2, 3, 3])
+    assert result["example_variance"] == 0
+    assert result["coefficients"]["b"]["df"] == 6
+    expected = stats.ttest_ind(score[1::2], score[::2])
+    assert result["coefficients"]["b"]["p_value"] == pytest.approx(expected.pvalue)
+    assert result["paired"]["b"]["df"] == 3
+
+
+@pytest.mark.parametrize("drop", [0, 1])
+def test_scores_without_noise(drop):
+    """Constant, or exactly example + condition: certain differences, and no p-value."""
+    conditions, examples = (["a", "b"] * 4)[drop:], [0, 0, 1, 1, 2, 2, 3, 3][drop:]
+    constant = mixed_effects([0.1] * len(examples), conditions, examples)
+    additive = mixed_effects(
+        [example / 7 + 0.1 * (c == "b") for c, example in zip(conditions, examples, strict=True)], conditions, examples
+    )
+    for result, difference in ((constant, 0), (additive, 0.1)):
+        effect = result["coefficients"]["b"]
+        assert effect["estimate"] == pytest.approx(difference)
+        assert (effect["se"], effect["p_value"], result["residual_variance"]) == (0, None, 0)
+        assert result["log_likelihood"] is None
+    assert constant["example_variance"] == 0
+    assert additive["example_variance"] == pytest.approx(np.var([0, 1 / 7, 2 / 7, 3 / 7], ddof=1))
+
+
+def test_a_far_offset_costs_no_digits():
+    score, condition, example = scores_of(np.random.default_rng(4), balanced=False, spread=1)
+    near, far = (mixed_effects(score + offset, condition, example) for offset in (0, 1e8))
+    assert far["coefficients"]["1"]["se"] == pytest.approx(near["coefficients"]["1"]["se"], rel=1e-6)
+
+
+def test_paired_stands_where_variances_differ():
+    """Ten times the noise in one condition: the pooled model misjudges both contrasts, the paired one does not."""
+    rng = np.random.default_rng(6)
+    table = rng.normal(size=(400, 1)) + rng.normal(size=(400, 3)) * [1, 1, 10]
+    result = mixed_effects(table.ravel(), ["a", "b", "c"] * 400, np.repeat(np.arange(400), 3))
+    for name, column in (("b", 1), ("c", 2)):
+        difference = table[:, column] - table[:, 0]
+        assert result["paired"][name]["estimate"] == pytest.approx(difference.mean())
+        assert result["paired"][name]["se"] == pytest.approx(difference.std(ddof=1) / 20)
+    assert result["coefficients"]["b"]["se"] > 4 * result["paired"]["b"]["se"]
+
+
+def test_paired_uses_examples_that_have_both():
+    result = mixed_effects([1, 2, 3, 9, 1, 4], ["a", "b", "b", "c", "a", "c"], [0, 0, 1, 1, 2, 2])
+    assert result["paired"]["b"] == {"estimate": 1, "se": None, "ci": None, "p_value": None, "df": None, "examples": 1}
+    assert result["paired"]["c"]["examples"] == 1
+
+
+@pytest.mark.parametrize(
+    ("score", "condition", "example", "options", "sentence"),
+    [
+        ([1, 2, 3], ["a", "b", "a"], [0, 1, 2], {}, "3 scores of 3 examples cannot tell examples from noise"),
+        ([1, 2, 1, 3], ["a", "b"] * 2, [0] * 4, {}, "4 scores of 1 examples cannot tell"),
+        ([1, 2], ["a", "b"], [0, 0], {"baseline": "c"}, "baseline is 'c': choose one of the conditions 'a', 'b'"),
+        ([1, 2], ["a", "a"], [0, 0], {}, "only the condition 'a'"),
+        ([1, math.nan], ["a", "b"], [0, 0], {}, r"predictions\[1\] is nan"),
+        ([1, 2], ["a", "b"], [0, None], {}, r"examples\[1\] is None"),
+        ([1, 2], ["a", 1], [0, 0], {}, r"conditions\[1\] is 1, unlike"),
+        ([1, 2, 3], ["a", "b"], [0, 0], {}, "differ in length"),
+    ],
+)
+def test_mixed_effects_names_what_is_wrong(score, condition, example, options, sentence):
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        mixed_effects(score, condition, example, **options)
