@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 STRETCH = re.compile(r"[\u4e00-\u9fff]{2,60}")
 LONGEST_WORD = 4
 BEAM = 6
+SHORT = (14.0, 9.0, 3.0, 0.0)  # on top for a word of one, two, three characters: names look like misspelt short words
 CANDIDATES = 5  # words of one reading that are considered
 MERGED = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("l", "n"), ("ing", "in"), ("eng", "en"), ("ang", "an"))
 ACCENTS = (*MERGED, *((other, one) for one, other in MERGED))
@@ -49,9 +50,7 @@ class ZhCorrect:
     """
 
     caution: float = 6.0
-    pair: float = 6.0
-    single: float = 12.0
-    accent: float = 4.0
+    accent: float = 5.0
     name: str = "zh_correct"
     version: str = "1"
 
@@ -80,8 +79,11 @@ class ZhCorrect:
                     if known is None or least + price < known.cost:
                         ends[end][word.text] = _Path(least + price, word.text, (*source.words, (start, end, word.text)))
         best = min(ends[size].values())
-        for start, end, word in best.words:
-            if word != text[start:end]:
+        marked = ["", *(word for _, _, word in best.words), ""]
+        for place, (start, end, word) in enumerate(best.words, 1):
+            before, after = marked[place - 1], marked[place + 1]
+            fits = word in row(before)[0] or after in row(word)[0]
+            if word != text[start:end] and (fits or end - start > 3):
                 yield Edit(offset + start, offset + end, word)
 
     def _candidates(self, text: str, readings: list[str]) -> list[tuple[Word, float]]:
@@ -91,7 +93,7 @@ class ZhCorrect:
         found = [(known, 0.0)] if known else [(Word(text, "", UNKNOWN_COST), 0.0)] if len(text) == 1 else []
         if not all(readings):
             return found
-        price = self.caution + (self.single, self.pair, 0.0, 0.0)[len(text) - 1]
+        price = self.caution + SHORT[len(text) - 1]
         reading = " ".join(readings)
         found += [(word, price) for word in engine.by_reading.get(reading, ())[:CANDIDATES] if word.text != text]
         if len(text) > 1:
