@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from lapsus.metrics.human_likeness.score import changes
-from lapsus.perturbations import zh_speech
+from lapsus.perturbations import _hearing, zh_speech
 from lapsus.perturbations.pinyin_engine import load_engine
 from rapidfuzz.distance import Levenshtein
 from scipy.optimize import minimize
@@ -24,7 +24,7 @@ from scipy.special import expit, logit
 
 HAN = re.compile(r"[\u4e00-\u9fff]+")
 HAND_SET = {
-    "spread": [0.4, 0.38, 0.1], "silent": 0.05, "halting": 0.03, "added": 0.04, "regrouped": [0.12, 0.45], "swallowed": 0.06, "omitted": 0.004, "temperature": 0.7,
+    "spread": [0.45, 0.28, 0.25], "silent": 0.05, "halting": 0.03, "added": 0.04, "regrouped": [0.12, 0.45], "swallowed": 0.06, "omitted": 0.004, "temperature": 0.7,
     "language": 0.6, "foreign": [0.72, 0.12], "number": 0.03,
 }  # fmt: skip
 
@@ -69,7 +69,7 @@ def confusions(pairs, initials, finals):
                 for n, m in zip(range(op.src_start, op.src_end), range(op.dest_start, op.dest_end)):
                     if op.tag == "equal" and n < len(kept_text) and kept_text[n]:
                         continue
-                    (i, f), (j, g) = zh_speech.sound(old[n]), zh_speech.sound(new[m])
+                    (i, f), (j, g) = _hearing.sound(old[n]), _hearing.sound(new[m])
                     initials[i, j] += 1
                     finals[f, g] += 1
 
@@ -77,7 +77,7 @@ def confusions(pairs, initials, finals):
 def tones(pairs) -> float:
     """Return what a wrong tone costs, in nats: below zero where the speaker's own tones mislead."""
     found = [
-        zh_speech.tone(old) == zh_speech.tone(new)
+        _hearing.tone(old) == _hearing.tone(new)
         for clean, noisy in pairs
         for change in changes(clean, noisy)
         if change.kind == "homophone"
@@ -184,7 +184,7 @@ def main(folder: Path, target: Path) -> None:
     for number, (initials, finals) in enumerate(counts):
         name = f"annotator {number + 1}"
         sounds[name] = {"tones": tones([(clean, noisy[number]) for _, clean, noisy in fit_rows]), "initials": costs(initials, pooled[0], I_GROUPS), "finals": costs(finals, pooled[1], F_GROUPS)}
-        weights, lost = hazard(fit_rows, number, zh_speech.Hearing(**sounds[name]))
+        weights, lost = hazard(fit_rows, number, _hearing.Hearing(**sounds[name]))
         breaks, pause, ended = marks(fit_rows, number)
         annotators.append({"sounds": name, "hazard": weights, "lost": lost, "breaks": breaks, "pause": pause, "ended": ended, **HAND_SET})
     anyone = {name: np.mean([a[name] for a in annotators], axis=0).round(3).tolist() for name in annotators[0] if name != "sounds"}
@@ -194,4 +194,4 @@ def main(folder: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), zh_speech.FITTED)
+    main(Path(sys.argv[1]), _hearing.FITTED)
