@@ -16,13 +16,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rapidfuzz.distance import Levenshtein
+
 from lapsus.fidelity import read_texts, report
 from lapsus.metrics.human_likeness.score import human_likeness
 from lapsus.perturbations import apply, perturb, perturb_batch
 from lapsus.perturbations.zh_correct import ZhCorrect
 from lapsus.perturbations.zh_homophone import ZhHomophone
 from lapsus.perturbations.zh_speech import ZhSpeech
-from rapidfuzz.distance import Levenshtein
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -42,7 +42,7 @@ def fidelity(
     clean: Path, human: Sequence[Path], synthetic: Sequence[Path], column: str | None = None
 ) -> dict[str, Any]:
     """Return `human_likeness` of the files' texts, each file one writer, line by line over the same clean sentences."""
-    from lapsus.metrics.human_likeness.score import human_likeness  # noqa: PLC0415 - scipy is slow to import
+    from lapsus.metrics.human_likeness.score import human_likeness
 
     reference = read_texts(clean, column)
     sides = [[read_texts(path, column) for path in paths] for paths in (human, synthetic)]

@@ -53,8 +53,8 @@ def tone(character: str) -> str:
     >>> tone("花"), tone("吗"), tone("a")
     ('1', '5', '5')
     """
-    from pypinyin.contrib.tone_convert import to_tone3  # noqa: PLC0415 - half a second that only dictation needs
-    from pypinyin.pinyin_dict import pinyin_dict  # noqa: PLC0415 - likewise
+    from pypinyin.contrib.tone_convert import to_tone3
+    from pypinyin.pinyin_dict import pinyin_dict
 
     reading = pinyin_dict.get(ord(character), "").split(",")[0]
     return to_tone3(reading, neutral_tone_with_five=True)[-1:] or "5"

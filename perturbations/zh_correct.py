@@ -54,7 +54,7 @@ class ZhCorrect:
     name: str = "zh_correct"
     version: str = "1"
 
-    def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:  # noqa: ARG002 - nothing here is random
+    def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
         """Propose the corrections of the text."""
         return tuple(edit for match in STRETCH.finditer(text) for edit in self._corrected(match.group(), match.start()))
 
@@ -80,11 +80,11 @@ class ZhCorrect:
                         ends[end][word.text] = _Path(least + price, word.text, (*source.words, (start, end, word.text)))
         best = min(ends[size].values())
         marked = ["", *(word for _, _, word in best.words), ""]
-        for place, (start, end, word) in enumerate(best.words, 1):
+        for place, (start, end, new) in enumerate(best.words, 1):
             before, after = marked[place - 1], marked[place + 1]
-            fits = word in row(before)[0] or after in row(word)[0]
-            if word != text[start:end] and (fits or end - start > 3):
-                yield Edit(offset + start, offset + end, word)
+            fits = new in row(before)[0] or after in row(new)[0]
+            if new != text[start:end] and (fits or end - start > 3):
+                yield Edit(offset + start, offset + end, new)
 
     def _candidates(self, text: str, readings: list[str]) -> list[tuple[Word, float]]:
         """Return the words that may be meant by a stretch of text, each with its price."""

@@ -19,6 +19,7 @@ from itertools import accumulate, pairwise, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
 from lapsus.perturbations.core import Edit
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ def _in_charset(character: str, charset: str) -> bool:
 @cache
 def sounds(charset: str, same_tone: bool) -> Sounds:
     """Group the characters of a set by their most common reading."""
-    from pypinyin.contrib.tone_convert import to_normal  # noqa: PLC0415 - only users of this operator wait for it
-    from pypinyin.pinyin_dict import pinyin_dict  # noqa: PLC0415 - likewise
+    from pypinyin.contrib.tone_convert import to_normal
+    from pypinyin.pinyin_dict import pinyin_dict
 
     groups: defaultdict[str, list[int]] = defaultdict(list)
     for code, readings in sorted(pinyin_dict.items()):

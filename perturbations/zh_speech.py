@@ -73,7 +73,7 @@ class Speaker:
 
     sounds: str  # whose sounds: a fitted annotator, or a speaker of READIN's Table 8
     hazard: tuple[float, ...]  # of a word being missed: the weights of its `traits`, on the logit
-    spread: tuple[float, ...]  # on the logit: how much texts differ for all; for this speaker; words in a text, for all
+    spread: tuple[float, ...]  # on the logit: of texts, for all speakers; for this one; of words in a text, for all
     lost: tuple[float, ...]  # of a missed word leaving nothing: of one character, of two, of more
     silent: float  # of a missed stretch leaving nothing
     swallowed: float  # of a syllable of a regrouped stretch being swallowed
@@ -95,7 +95,8 @@ def speakers() -> dict[str, Speaker]:
     """Return the three annotators fitted on READIN, and the ten speakers of its Table 8."""
 
     def speaker(habits: dict[str, Any]) -> Speaker:
-        return Speaker(**{name: tuple(value) if isinstance(value, list) else value for name, value in habits.items()})
+        frozen: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in habits.items()}
+        return Speaker(**frozen)
 
     constant, *weights = fitted()["anyone"]["hazard"]
     found = {habits["sounds"]: speaker(habits) for habits in fitted()["annotators"]}

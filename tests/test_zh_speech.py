@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
 from lapsus.fidelity import read_texts
 from lapsus.metrics.human_likeness.score import human_likeness
 from lapsus.perturbations import Operator, apply, perturb, perturb_batch
 from lapsus.perturbations._hearing import ACCENTS, hearing
 from lapsus.perturbations.zh_correct import ZhCorrect
 from lapsus.perturbations.zh_speech import UNITS, ZhSpeech, speakers
-from rapidfuzz.distance import Levenshtein
 
 READIN = Path(__file__).parents[1].parent / "shared" / "data" / "readin" / "realtypo_nmt"
 needs_readin = pytest.mark.skipif(not READIN.is_dir(), reason="needs READIN's files beside the checkout")
@@ -25,7 +26,8 @@ anything = st.text(st.one_of(st.sampled_from("今天花呗怎么，。“” ab1
 def test_every_voice_is_a_pure_operator(op):
     assert isinstance(op, Operator)
     edits = perturb(op, TEXT, seed=3, key="a")
-    assert edits == perturb(op, TEXT, seed=3, key="a") == perturb(pickle.loads(pickle.dumps(op)), TEXT, seed=3, key="a")
+    assert edits == perturb(op, TEXT, seed=3, key="a")
+    assert pickle.loads(pickle.dumps(op)) == op  # noqa: S301 - our own
     assert perturb_batch(op, [TEXT, "你好"], seed=3, keys=["a", "b"])[0] == edits
     assert eval(repr(op)) == op  # noqa: S307 - a repr is meant to be read back
     assert all(apply(TEXT, perturb(op, TEXT, seed=seed)) != TEXT for seed in range(5))

@@ -4,7 +4,8 @@
 >>> metric = evaluate.load("metrics/human_likeness")
 >>> clean = ["花呗怎么不能提额了", "借呗额度为什么没有了", "怎么申请开通花呗", "今天几点自动扣款"]
 >>> human = [["花呗怎么不能贴了"], ["借呗额度为什么没有了"], ["怎么申请开通画呗"], ["今天几点自动口款"]]
->>> results = metric.compute(predictions=[["哗呗怎么不能提额了"], *([text] for text in clean[1:])], references=clean, human=human)
+>>> synthetic = [["哗呗怎么不能提额了"], *([text] for text in clean[1:])]
+>>> results = metric.compute(predictions=synthetic, references=clean, human=human)
 >>> results["human"]["unchanged"], results["synthetic"]["kinds"]["homophone"]
 (0.25, 1.0)
 """
