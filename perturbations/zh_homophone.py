@@ -15,7 +15,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -144,7 +144,8 @@ class ZhHomophone:
         _, offsets, bounds, where, new = self._hits(texts, starts)
         new_text = new.tobytes().decode("utf-32-le")
         at = offsets[where]
-        edits = list(map(Edit, at.tolist(), (at + 1).tolist(), new_text))
+        rows = zip(at.tolist(), (at + 1).tolist(), new_text, strict=True)
+        edits: list[Edit] = list(map(tuple.__new__, repeat(Edit), rows))  # thrice as fast as Edit(...)
         return [tuple(edits[start:end]) for start, end in pairwise(np.searchsorted(where, bounds).tolist())]
 
     def _hits(self, texts: Sequence[str], starts: Words) -> tuple[Codes, Places, Places, Places, Codes]:
