@@ -190,12 +190,19 @@ def _mapped_integers(values: Any, label_map: Mapping[Any, Any]) -> IntArray:
 
 
 def numbered(name: str, values: Iterable[Any]) -> tuple[IntArray, list[Any]]:
-    """Return each name's number and the distinct names in order of first sight; a name is a string or an integer."""
+    """Return each name's number and the distinct names; a name is a string or an integer."""
     column = listed(name, values)
     _label_kind(name, column)
-    column = column.tolist() if isinstance(column, np.ndarray) else column
-    numbers = {value: number for number, value in enumerate(dict.fromkeys(column))}
-    return np.fromiter(map(numbers.__getitem__, column), np.int64, len(column)), list(numbers)
+    if not isinstance(column, np.ndarray):
+        numbers = {value: number for number, value in enumerate(dict.fromkeys(column))}
+        return np.fromiter(map(numbers.__getitem__, column), np.int64, len(column)), list(numbers)
+    low, high = int(column.min()), int(column.max())
+    if high - low > 4 * len(column):  # too sparse for a table of all integers between
+        distinct, inverse = np.unique(column, return_inverse=True)
+        return inverse, distinct.tolist()
+    offsets = column.astype(np.int64) - low
+    occurs = np.bincount(offsets) > 0
+    return (np.cumsum(occurs) - 1)[offsets], (np.flatnonzero(occurs) + low).tolist()
 
 
 def breakdown(

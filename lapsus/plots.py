@@ -53,7 +53,7 @@ DASHES: tuple[Any, ...] = (
 def limits(values: Iterable[float | None]) -> Limits:
     """Return the ends of an axis that holds all values, in steps of ten per cent, or of twenty where it is long.
 
-    >>> limits([0.62, 0.913, None]), limits([0.31, 0.9])
+    >>> limits([0.62, 0.913, None]), limits([0.21, 0.9])
     ((0.6, 1.0), (0.2, 1.0))
     """
     known = [value for value in values if value is not None]
@@ -70,25 +70,23 @@ def ends(record: Record, *measures: str) -> list[Any]:
     return [record.get(f"{measure}{end}") for measure in measures for end in ("", "_low", "_high")]
 
 
-def dumbbells(name: str, title: str, rows: Sequence[tuple[str, Record]], axis: Limits) -> str:
-    """Draw clean, average and worst of every row on one line, with the numbers beside its name."""
-    step = 46
+def slopes(name: str, title: str, rows: Sequence[tuple[str, Record]], axis: Limits) -> str:
+    """Draw clean, average and worst of every row as steps downwards, with the numbers beside its name."""
+    step, lane = 60, 10
     with _panel(step * len(rows)) as (figure, axes):
         for number, (text, record) in enumerate(rows):
-            y = step * number + 32
             states = [state for state in STATES if record.get(state[0]) is not None]
             if record.get("annotators") == 1:  # the worst of one is the average
-                states = [state for state in states if state[2] != "s"]
+                states = [state for state in states if state[0] != "worst_average"]
             values = [record[measure] for measure, _, _ in states]
-            axes.plot([min(values), max(values)], [y, y], color=MUTED, linewidth=1.5, zorder=2)
-            for measure, colour, marker in states:
+            lanes = [step * number + 28 + lane * place for place in range(len(states))]
+            axes.plot(values, lanes, color=MUTED, linewidth=1.2, zorder=2)
+            for y, (measure, colour, marker) in zip(lanes, states, strict=True):
                 value, low, high = ends(record, measure)
                 if low is not None:
-                    axes.plot(
-                        [low, high], [y, y], color=colour, alpha=0.35, linewidth=8, solid_capstyle="butt", zorder=1
-                    )
-                axes.plot(value, y, marker, color=colour, markersize=8.5, markeredgecolor=PAPER, zorder=4)
-            _heading(axes, y - 16, text, " → ".join(f"{value * 100:.1f}" for value in values))
+                    axes.plot([low, high], [y, y], color=colour, linewidth=2.5, zorder=3)
+                axes.plot(value, y, marker, color=colour, markersize=9, markeredgecolor=PAPER, zorder=4)
+            _heading(axes, step * number + 16, text, " → ".join(f"{value * 100:.1f}" for value in values))
         _scale(axes, axis)
         return _svg(figure, name, title)
 

@@ -12,6 +12,8 @@ import json
 import re
 import struct
 import zipfile
+import zlib
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
+NUMBER_OR_LIST = re.compile(
+    r"[\[{]|-?\d+(\.\d+)?([eE][-+]?\d+)?$", re.ASCII
+)  # JSON has no 007 and no 1_000: labels stay
 VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # inspect's marks: correct, partial, incorrect, no answer
 
 
@@ -99,11 +104,24 @@ def few(names: Iterable[object], most: int = 8) -> str:
     return f"{shown} and {len(every) - most} more" if len(every) > most else shown
 
 
+def label(value: Any) -> str:
+    """Return a prediction or gold answer as text, the same for 1, 1.0 and "1".
+
+    >>> label(1.0), label("1"), label({"b": 1, "a": [2]})
+    ('1', '1', '{"a": [2], "b": 1}')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
 def _keep(found: Predictions, column: str, value: str) -> Predictions:
     """Keep the rows of `found` that have `value` in `column`."""
-    rows = [row for row in found.rows if str(row.get(column)) == value]
+    rows = [row for row in found.rows if label(row.get(column)) == value]
     if not rows:
-        seen = sorted({str(row[column]) for row in found.rows if column in row})
+        seen = sorted({label(row[column]) for row in found.rows if column in row})
         held = f"column {column!r} holds {few(seen)}" if seen else f"the columns are {few(found.columns)}"
         raise ValueError(f"{found.path}: no row has {column}={value}; {held}.")
     return replace(found, rows=rows)
@@ -172,19 +190,10 @@ def _read_csv(path: Path) -> Predictions:
 
 def _typed(cells: tuple[str, ...]) -> Iterable[Any]:
     """Return the cells of one column as numbers or JSON lists if every cell is one; an empty cell is None."""
-    for parse in (int, float, _listed):
-        try:
-            return [parse(cell) if cell else None for cell in cells]
-        except ValueError:
-            continue
+    if all(NUMBER_OR_LIST.match(cell) for cell in cells if cell):
+        with suppress(json.JSONDecodeError):
+            return [json.loads(cell) if cell else None for cell in cells]
     return [cell or None for cell in cells]
-
-
-def _listed(cell: str) -> Any:
-    """Parse a cell that holds a JSON list or object."""
-    if not cell.startswith(("[", "{")):
-        raise ValueError(cell)
-    return json.loads(cell)
 
 
 def _read_parquet(path: Path) -> Predictions:
@@ -205,28 +214,27 @@ def _read_json(path: Path) -> Predictions:
     except json.JSONDecodeError as error:
         where = f"{path}, line {error.lineno}, column {error.colno}"
         raise ValueError(f"{where}: {error.msg}; JSON lines belong in a file ending in .jsonl.") from None
-    if isinstance(whole, dict) and "eval" in whole:
-        return _inspect(path, whole["eval"], whole.get("samples") or [])
+    if isinstance(whole, dict) and isinstance(whole.get("eval"), dict) and isinstance(whole.get("samples"), list):
+        return _inspect(path, whole["eval"], whole["samples"])
     if isinstance(whole, list) and all(isinstance(row, dict) for row in whole):
         return Predictions(path, [_named(row) for row in whole])
-    raise ValueError(f"{path}: holds neither a list of objects nor a log of inspect; give one of them.")
+    raise ValueError(
+        f"{path}: holds neither a list of objects nor a log of inspect with its samples; give one of them."
+    )
 
 
 def _read_eval(path: Path) -> Predictions:
     try:
         with zipfile.ZipFile(path) as log:
             names = {entry.filename: entry for entry in log.infolist()}
-            head = names.get("header.json") or names.get("_journal/start.json")
-            if head is None:
-                raise ValueError(f"{path}: holds no header.json; give a log that inspect has written.")
-            samples = [
-                _member(path, log, entry) for name, entry in names.items() if re.fullmatch(r"samples/.*\.json", name)
-            ]
-            return _inspect(path, _member(path, log, head)["eval"], samples)
-    except zipfile.BadZipFile as error:
-        raise ValueError(
-            f"{path}: is no inspect log ({_first_sentence(error)}); was the run stopped while writing?"
-        ) from None
+            entry = names.get("header.json") or names.get("_journal/start.json")
+            head = None if entry is None else _member(path, log, entry)
+            if not isinstance(head, dict) or not isinstance(head.get("eval"), dict):
+                raise ValueError(f"{path}: has no header with its task and model; give a log of inspect.")  # noqa: TRY004 - the file is wrong
+            samples = [_member(path, log, names[name]) for name in names if re.fullmatch(r"samples/.*\.json", name)]
+            return _inspect(path, head["eval"], samples)
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError) as error:
+        raise ValueError(f"{path}: is no inspect log ({_first_sentence(error)}); run it again.") from None
 
 
 def _member(path: Path, log: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
@@ -234,8 +242,8 @@ def _member(path: Path, log: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
     data = _unzstd(path, entry) if entry.compress_type == 93 else log.read(entry)
     try:
         return json.loads(data)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path}, {entry.filename}, line {error.lineno}: {error.msg}; write the log again.") from None
+    except ValueError as error:
+        raise ValueError(f"{path}, {entry.filename}: is no JSON ({_first_sentence(error)}); run it again.") from None
 
 
 def _unzstd(path: Path, entry: zipfile.ZipInfo) -> bytes:
@@ -259,22 +267,32 @@ def _inspect(path: Path, spec: Mapping[str, Any], samples: list[Mapping[str, Any
     """Make rows of the samples of an inspect log."""
     rows: list[Row] = []
     metrics: dict[str, None] = {}
-    for sample in samples:
-        scores = sample.get("scores") or {}
-        marks = {name: value for scorer, score in scores.items() for name, value in _marks(scorer, score["value"])}
+    for number, sample in enumerate(samples, 1):
+        try:
+            marks, row = _inspect_sample(sample)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise ValueError(f"{path}, sample {number}: is not as inspect writes it ({error!r}); log again.") from None
         metrics |= dict.fromkeys(marks)
-        answers = [score["answer"] for score in scores.values() if score.get("answer") is not None]
-        target = sample.get("target")
-        row = {
-            "id": sample["id"],
-            "epoch": sample.get("epoch", 1),
-            "prediction": answers[0] if answers else _completion(sample.get("output") or {}),
-            "reference": target[0] if isinstance(target, list) and len(target) == 1 else target,
-            **marks,
-        }
-        rows.append(_named({**(sample.get("metadata") or {}), **row}))
-    rows.sort(key=lambda row: (row["epoch"], row["id"]))
+        rows.append(_named(row))
+    rows.sort(key=lambda row: (str(row["epoch"]), row["id"]))
     return Predictions(path, rows, spec.get("model"), spec.get("task"), tuple(metrics))
+
+
+def _inspect_sample(sample: Mapping[str, Any]) -> tuple[dict[str, float], Row]:
+    """Return the scores and the row of one sample."""
+    if sample["id"] is None:
+        raise KeyError("id")
+    scores = sample.get("scores") or {}
+    marks = {name: value for scorer, score in scores.items() for name, value in _marks(scorer, score["value"])}
+    answers = [score["answer"] for score in scores.values() if score.get("answer") is not None]
+    target = sample.get("target")
+    row = {
+        "id": str(sample["id"]),
+        "epoch": sample.get("epoch", 1),
+        "prediction": answers[0] if answers else _completion(sample.get("output") or {}),
+        "reference": target[0] if isinstance(target, list) and len(target) == 1 else target,
+    }
+    return marks, {**(sample.get("metadata") or {}), **row, **marks}
 
 
 def _marks(scorer: str, value: Any) -> Iterator[tuple[str, float]]:
@@ -284,7 +302,7 @@ def _marks(scorer: str, value: Any) -> Iterator[tuple[str, float]]:
             yield from _marks(f"{scorer}.{name}", part)
     elif isinstance(value, int | float):
         yield scorer, float(value)
-    elif value in VERDICTS:
+    elif isinstance(value, str) and value in VERDICTS:
         yield scorer, VERDICTS[value]
 
 
@@ -307,22 +325,25 @@ def _lm_eval(path: Path, samples: list[Row]) -> Predictions:
     metrics: dict[str, None] = {}
     for number, sample in enumerate(samples, 1):
         doc = sample.get("doc")
-        if not isinstance(doc, dict):
-            raise ValueError(f"{path}, sample {number}: has no doc; use --log_samples.")  # noqa: TRY004 - likewise
+        if not isinstance(doc, dict) or "doc_id" not in sample:
+            raise ValueError(f"{path}, sample {number}: has no doc or doc_id; use --log_samples.")
         marks = {
             name: float(value)
             for name, value in sample.items()
             if name not in LM_EVAL_COLUMNS and isinstance(value, int | float)
         }
         metrics |= dict.fromkeys(marks)
+        try:
+            said = _response(sample.get("filtered_resps", sample.get("resps")))
+        except (TypeError, ValueError, IndexError) as error:
+            raise ValueError(f"{path}, sample {number}: has a response that is not understood ({error}).") from None
         row = {
             "id": doc.get("id", sample["doc_id"]),
-            "prediction": _response(sample.get("filtered_resps", sample.get("resps"))),
+            "prediction": said,
             "reference": sample.get("target"),
             **({"filter": sample["filter"]} if "filter" in sample else {}),
-            **marks,
         }
-        rows.append(_named({**doc, **row}))
+        rows.append(_named({**doc, **row, **marks}))
     name = re.fullmatch(r"samples_(.+?)(?:_\d{4}-\d\d-\d\dT.*)?", path.stem)
     return Predictions(path, rows, path.resolve().parent.name or None, name[1] if name else None, tuple(metrics))
 

@@ -24,7 +24,7 @@ import numpy as np
 from lapsus import __version__, statistics
 from lapsus.metrics.micro_worst_average.score import micro_worst_average
 from lapsus.metrics.prediction_consistency.score import prediction_consistency
-from lapsus.predictions import few
+from lapsus.predictions import few, label
 from lapsus.tracks import CLEAN, Track
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def measure(tracks: Sequence[Track], options: Options | None = None) -> Numbers:
         raise ValueError(f"Track {name!r} of model {model!r} is given twice{f' on {dataset}' if dataset else ''}.")
     numbers: Numbers = {
         "lapsus": __version__,
-        "settings": {**options.resampling, "by": list(options.by)},
+        "settings": {**options.resampling, "by": list(options.by), "clusters": any(map(_clustered, runs))},
         **{name: [] for name in ("summary", "tracks", "comparisons", "transitions", "noise", "breakdowns", "joins")},
         "examples": [],
     }
@@ -187,6 +187,12 @@ def _run(track: Track) -> Run:
     return Run(track, rows, scores)
 
 
+def _clustered(run: Run) -> bool:
+    """Say whether several rows share an original."""
+    clusters = [label(row["cluster"]) for row in run.rows.values() if row.get("cluster") is not None]
+    return len(set(clusters)) < len(clusters)
+
+
 def _place(track: Track) -> str:
     return " / ".join(filter(None, (track.dataset, track.model, track.track)))
 
@@ -203,19 +209,6 @@ def _score(track: Track, key: str, row: Mapping[str, Any]) -> float | None:
     if not isinstance(score, int | float | np.number) or not 0 <= score <= 1:  # a NaN is not between them either
         raise ValueError(f"{_place(track)}, id {key!r}: the score is {score!r}; give a number from 0 to 1.")
     return float(score)
-
-
-def label(value: Any) -> str:
-    """Return a prediction or gold answer as text, the same for 1, 1.0 and "1".
-
-    >>> label(1.0), label("1"), label({"b": 1, "a": [2]})
-    ('1', '1', '{"a": [2], "b": 1}')
-    """
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
 def _columns(runs: Sequence[Run], options: Options) -> dict[str, dict[str, str]]:
@@ -356,7 +349,7 @@ def _family(
     return {
         "summary": [{"annotators": len(members), **record(result), **_changes(pairs, options)}],
         "breakdowns": [
-            {"column": column, "value": value, **record(scored)}
+            {"column": column, "value": value, "annotators": len(members), **record(scored)}
             for column, values in result.get("groups", {}).items()
             for value, scored in values.items()
         ],

@@ -157,7 +157,17 @@ def percent(value: float | None) -> str:
     >>> percent(0.0395), percent(None)
     ('4.0', '–')
     """
-    return DASH if value is None else f"{value * 100:.1f}".replace("-", "−")
+    return DASH if value is None else signed(value)
+
+
+def signed(value: float, sign: str = "") -> str:
+    """Return a fraction in per cent, with a minus as wide as a plus, and no sign at nothing.
+
+    >>> signed(-0.031), signed(0.031, "+"), signed(-0.0, "+")
+    ('−3.1', '+3.1', '0.0')
+    """
+    text = f"{value * 100:{sign}.1f}"
+    return "0.0" if text in {"-0.0", "+0.0"} else text.replace("-", "−")
 
 
 def p_value(value: float | None) -> str:
@@ -224,7 +234,7 @@ def _rate(title: str, name: str, unit: str = "%", sign: str = "") -> Column:
     """Return a column of fractions in per cent, each with its interval below."""
 
     def cell(record: Record) -> Cell:
-        known = [f"{part * 100:{sign}.1f}".replace("-", "−") for part in plots.ends(record, name) if part is not None]
+        known = [signed(part, sign) for part in plots.ends(record, name) if part is not None]
         return Cell(known[0], record[name], " to ".join(known[1:])) if known else Cell(DASH)
 
     return title, unit, cell
@@ -246,17 +256,17 @@ def _tests(records: Sequence[Record], alpha: float = 0.05) -> tuple[Column, Colu
 
 def _lede(summary: Sequence[Record]) -> str:
     """Say in a sentence or two where noise costs most and where least."""
-    compared = [record for record in summary if record["worst_drop"] is not None]
+    compared = [record for record in summary if record["micro_drop"] is not None]
     if not compared:
         return ""
-    most, least = (choose(compared, key=lambda record: float(record["worst_drop"])) for choose in (max, min))
+    most, least = (choose(compared, key=lambda record: float(record["micro_drop"])) for choose in (max, min))
     clean, average, worst = (percent(most[name]) for name in ("clean_average", "micro_average", "worst_average"))
     said = f"Noise costs most on {most['family']}: {most['model']} falls from {clean} % on clean text to {average} %"
     if most["annotators"] > 1:
-        said += f" on average, and to {worst} % when every example counts with the annotator it served worst"
+        said += f" on average, and to {worst} % when each example counts only whom the model served worst"
     if least is not most:
-        said += f". It costs least on {least['family']} for {least['model']}: {percent(least['worst_drop'])} points"
-        said += " at worst" if least["annotators"] > 1 else ""
+        said += f". It costs least on {least['family']} for {least['model']}: {percent(least['micro_drop'])} points"
+        said += " on average" if least["annotators"] > 1 else ""
     return f"{said}."
 
 
@@ -277,7 +287,7 @@ def _overview(key: str, found: Found) -> Iterator[Section]:
     for family, records in _grouped(summary, "family").items():
         ranked = [(record["model"], record) for record in sorted(records, key=lambda record: -record["worst_average"])]
         title = f"{family}: clean, average and worst score of {counted(len(ranked), 'model')}"
-        figures.append((family, _own(plots.dumbbells(f"{key}-overview-{len(figures)}", title, ranked, axis))))
+        figures.append((family, _own(plots.slopes(f"{key}-overview-{len(figures)}", title, ranked, axis))))
     columns = (MODEL, FAMILY, *SCORES, *DROPS, CHANGED, _count("Annotators", "annotators"), EXAMPLES)
     yield Section(
         f"{key}-overview",
@@ -313,11 +323,14 @@ def _annotators(key: str, found: Found) -> Iterator[Section]:
         _rate("Noise rate", "noise_rate", NOISE_RATE),
         EXAMPLES,
     )
+    several = (
+        "Each number is a person (or a seed) who typed or spoke the same examples. The farther from clean, the more"
+    )
+    several += " it costs to be that person. The test asks whether right answers were lost and won equally often."
     yield Section(
         f"{key}-annotators",
-        "Annotator by annotator" if noisy else "Scores",
-        "Each number is a person (or a seed) who typed or spoke the same examples. The farther from clean, the more"
-        " it costs to be that person. The test asks whether right answers were lost and won equally often.",
+        "Annotator by annotator" if figures else "Track by track",
+        several if figures else "What each track costs by itself, against clean, on the examples that both have.",
         figures,
         legend="annotators" if figures else "",
         table=_table("Every track", tracks, *columns),
@@ -391,7 +404,7 @@ def _breakdowns(key: str, found: Found) -> Iterator[Section]:
             if len(ranked) <= MOST_ROWS:
                 rows = [(f"{record['value']} · {record['model']}", record) for record in ranked]
                 title = f"{family}: clean, average and worst score by {called}"
-                figures.append((family, _own(plots.dumbbells(f"{key}-by{number}-{len(figures)}", title, rows, axis))))
+                figures.append((family, _own(plots.slopes(f"{key}-by{number}-{len(figures)}", title, rows, axis))))
         columns = (MODEL, FAMILY, _word(called.capitalize(), "value"), *SCORES, *DROPS, EXAMPLES)
         yield Section(
             f"{key}-by{number}",

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lapsus import metrics
-from lapsus.predictions import Predictions, Row, by_id, few, read
-from lapsus.report import label
+from lapsus.predictions import Predictions, Row, by_id, few, label, read
 from lapsus.tracks import GOLD_COLUMNS, PREDICTION_COLUMNS
 
 if TYPE_CHECKING:

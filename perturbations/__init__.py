@@ -1,7 +1,7 @@
 """Operators that turn clean text into what people really type and say.
 
 >>> apply("slow down", perturb(OPERATORS["filler_eos"], "slow down", key="row-7"))
-'slow down now'
+'slow down would you ?'
 """
 
 from lapsus.perturbations.core import Edit, Frame, Mixture, Operator, apply, moved, perturb, perturb_batch

@@ -5,15 +5,15 @@ The lists are those of NATURE (section 3.1).
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from lapsus.perturbations.core import Described, Edit, Framed, pick
+from lapsus.perturbations.draws import picks
 from lapsus.perturbations.tagging import LATIN, PERCEPTRON, Tagger, tagged, verb_phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from random import Random
 
     from lapsus.perturbations.core import Frame
@@ -40,7 +40,7 @@ END = (
 CLITICS = frozenset(
     {"s", "d", "m", "re", "ve", "ll", "'s", "'d", "'m", "'re", "'ve", "'ll"}
 )  # they lean on the word before
-LAST = re.compile(r"\s*[.!?…]*\s*\Z")
+MARKS = " \t\n.!?…"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,16 +49,23 @@ class OpeningFiller(Described):
 
     >>> from lapsus.perturbations.core import apply, perturb
     >>> apply("play jazz", perturb(OpeningFiller(), "play jazz"))
-    'so play jazz'
+    'well play jazz'
     """
 
     fillers: tuple[str, ...] = BEGINNING
     name: str = "filler_bos"
     version: str = "1"
 
-    def edits(self, text: str, rng: Random) -> Iterable[Edit]:
+    def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
         """Insert one filler before the first character."""
-        filler = pick(rng, self.fillers)
+        return self._edits(text, pick(rng, self.fillers))
+
+    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
+        """Do so for many texts."""
+        chosen = picks(f"{self.name}/{seed}", keys, len(self.fillers))
+        return [self._edits(text, self.fillers[i]) for text, i in zip(texts, chosen, strict=True)]
+
+    def _edits(self, text: str, filler: str) -> tuple[Edit, ...]:
         if not LATIN.search(text):
             return ()
         start = len(text) - len(text.lstrip())
@@ -71,19 +78,26 @@ class ClosingFiller(Described):
 
     >>> from lapsus.perturbations.core import apply, perturb
     >>> apply("play jazz", perturb(ClosingFiller(), "play jazz"))
-    'play jazz pretty please'
+    'play jazz please'
     """
 
     fillers: tuple[str, ...] = END
     name: str = "filler_eos"
     version: str = "1"
 
-    def edits(self, text: str, rng: Random) -> Iterable[Edit]:
+    def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
         """Insert one filler behind the last word."""
-        filler = pick(rng, self.fillers)
+        return self._edits(text, pick(rng, self.fillers))
+
+    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
+        """Do so for many texts."""
+        chosen = picks(f"{self.name}/{seed}", keys, len(self.fillers))
+        return [self._edits(text, self.fillers[i]) for text, i in zip(texts, chosen, strict=True)]
+
+    def _edits(self, text: str, filler: str) -> tuple[Edit, ...]:
         if not LATIN.search(text):
             return ()
-        end = LAST.search(text).start()  # type: ignore[union-attr] # it always matches
+        end = len(text.rstrip(MARKS))
         if text[end:].strip():
             filler = filler.removesuffix(" ?")  # the text has its own mark
         return (Edit(end, end, f" {filler}"),)

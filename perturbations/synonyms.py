@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lapsus.perturbations.core import Described, Edit, Framed, pick
 from lapsus.perturbations.extras import needed, shipped
-from lapsus.perturbations.tagging import LATIN, PERCEPTRON, Tagged, Tagger, tag_in_context, tagged
+from lapsus.perturbations.tagging import LATIN, PERCEPTRON, Tagged, Tagger, fits, tagged
 from lapsus.perturbations.wordnet import base_forms, senses
 from lapsus.perturbations.words import like
 
@@ -186,13 +186,9 @@ class Synonym(Described, Framed):
 
     def _first_fitting(self, sentence: Tagged, place: int, words: Sequence[str]) -> str | None:
         """Return the first candidate that is tagged as the word it replaces."""
-        old, tag = sentence.words[place], sentence.tags[place]
-        others = (word for word in words if word.isalpha() and word.lower() != old.lower())
-        for word in others:
-            cased = like(old, word)
-            if tag_in_context(sentence, place, cased, self.tagger) == tag:
-                return cased
-        return None
+        old = sentence.words[place]
+        cased = (like(old, word) for word in words if word.isalpha() and word.lower() != old.lower())
+        return next((word for word in cased if fits(word, sentence, place, self.tagger)), None)
 
 
 UNITS = tuple(Synonym(part) for part in ("verb", "adjective", "adverb", "any", "stopword"))

@@ -77,19 +77,24 @@ class PerceptronTagger:
             history = tags[-1], history[0]
         return tags
 
-    def tag_of(self, words: Sequence[str], tags: Sequence[str], place: int) -> str:
-        """Return the tag of one word that was put into a tagged sentence, as tagging all of it anew would.
+    def keeps(self, words: Sequence[str], tags: Sequence[str], place: int) -> bool:
+        """Tell whether a word that was put into a tagged sentence has the tag of the one that stood there.
 
-        The word is seen from two places before it, so only these are tagged again.
+        It must have it beside the old tags, which refuses most candidates at once, and when all is tagged anew;
+        since the word is seen from two places before it, only these are tagged again.
         """
-        model = _perceptron()
+        model, wanted = _perceptron(), tags[place]
         if (tag := model.known.get(words[place])) is not None:
-            return tag
-        context, first = _context(words), max(place - 2, 0)
-        nearest, farther = (*tags[max(first - 2, 0) : first][::-1], *START)[:2]
-        for i in range(first, place + 1):
-            nearest, farther = _tag(model, words[i], context[i : i + 5], (nearest, farther)), nearest
-        return nearest
+            return tag == wanted
+        context = _context(words)
+        now = list(tags[:place])
+        if _tag(model, words[place], context[place : place + 5], _history(now)) != wanted:
+            return False
+        for i in range(max(place - 2, 0), place):
+            now[i] = _tag(model, words[i], context[i : i + 5], _history(now[:i]))
+        return now[-2:] == [*tags[:place]][-2:] or (
+            _tag(model, words[place], context[place : place + 5], _history(now)) == wanted
+        )
 
 
 PERCEPTRON = PerceptronTagger()
@@ -124,6 +129,12 @@ def _tag(model: Perceptron, word: str, window: Sequence[str], history: tuple[str
         for tag_index, weight in find(feature, ()):
             scores[tag_index] += weight
     return model.classes[scores.index(max(scores))]
+
+
+def _history(tags: Sequence[str]) -> tuple[str, str]:
+    """Return the last two tags, the nearer one first."""
+    nearer, farther = (*tags[:-3:-1], *START)[:2]
+    return nearer, farther
 
 
 def _context(words: Sequence[str]) -> list[str]:
@@ -180,12 +191,12 @@ def tagged(text: str, tagger: Tagger) -> Tagged:
     return Tagged(words, tuple(match.span() for match in matches), tags)
 
 
-def tag_in_context(sentence: Tagged, place: int, word: str, tagger: Tagger) -> str:
-    """Return the tag that `word` would have instead of the one that stands at `place`."""
+def fits(word: str, sentence: Tagged, place: int, tagger: Tagger) -> bool:
+    """Tell whether `word`, put at `place`, has there the tag of the word that it replaces."""
     words = (*sentence.words[:place], word, *sentence.words[place + 1 :])
     if isinstance(tagger, PerceptronTagger):
-        return tagger.tag_of(words, sentence.tags, place)
-    return tagger(words)[place]
+        return tagger.keeps(words, sentence.tags, place)
+    return tagger(words)[place] == sentence.tags[place]
 
 
 def verb_phrase(tags: Sequence[str]) -> tuple[int, int] | None:

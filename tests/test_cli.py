@@ -59,7 +59,7 @@ def test_perturb_then_score(tmp_path):
         target,
     ]
     result = run(*words)
-    assert result.output.startswith(f"wrote 2 rows, 1 of them changed, to {target}"), result.output
+    assert result.output == f"wrote 2 rows to {target}, 1 of them changed; 1 unchanged: the text is empty\n"
     columns = ["predictions=text", "references=clean_text", "empty_reference=skip"]
     result = run(
         "score", "noise_rate", "--predictions", target, *(word for column in columns for word in ("--set", column))

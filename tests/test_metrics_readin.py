@@ -8,12 +8,15 @@ from statistics import fmean
 import Levenshtein
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 from scipy import stats
 
 from lapsus.metrics import annotated_bleu, micro_worst_average, noise_rate
+
+settings.register_profile("patient", deadline=None)  # two busy cores are no failure
+settings.load_profile("patient")
 
 TEXT = st.text(st.sampled_from("ab 花呗\n\u0301\u200d👩é１"), max_size=8)  # spaces, marks, joiners, other planes
 CLEAN = TEXT.filter(bool)

@@ -14,6 +14,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 from lapsus import columns, statistics
 
+settings.register_profile("patient", deadline=None)  # two busy cores are no failure
+settings.load_profile("patient")
+
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=9)
 LEVELS = st.sampled_from([0.5, 0.9, 0.95, 0.99])
 
@@ -45,7 +48,7 @@ def test_mcnemar(one_way, other_way):
         assert statistics.mcnemar(0, 0) == 1
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)  # statsmodels takes a third of a second
 @given(P_VALUES)
 def test_holm_and_bonferroni(p_values):
     holm = statistics.holm(p_values)
@@ -148,3 +151,11 @@ def test_errors_are_short():
     with pytest.raises(TypeError) as caught:
         columns.texts("predictions", ["a", list(range(10_000))])
     assert len(str(caught.value)) < 200
+
+
+@given(st.lists(st.integers(-50, 10_000), min_size=1, max_size=30))
+def test_numbered_names_come_back(values):
+    for column in (values, np.array(values), np.array(values) % 7, [str(value) for value in values]):
+        numbers, names = columns.numbered("x", column)
+        assert [names[number] for number in numbers] == list(column)
+        assert sorted(set(numbers.tolist())) == list(range(len(names)))

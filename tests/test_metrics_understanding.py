@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 import seqeval.metrics.sequence_labeling
 import seqeval.metrics.v1
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from seqeval.scheme import IOB2
 from statsmodels.stats.contingency_tables import mcnemar
 
 from lapsus.metrics import prediction_consistency, slu_accuracy
+
+settings.register_profile("patient", deadline=None)  # two busy cores are no failure
+settings.load_profile("patient")
 
 LABELS = ["entailment", "neutral", "contradiction"]
 TRIPLES = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=30)
@@ -221,7 +224,7 @@ def test_sentences_may_be_tuples_arrays_or_empty():
         ([{"intent": "x", "tags": [["O"]]}], r"has the tag \['O'\]"),
         ([{"intent": "x", "tags": "O"}], "give a list with one tag per token"),
         ([{"intent": "x", "tags": None}], "give a list with one tag per token"),
-        ([{"intent": 3, "tags": ["O"]}], r"predictions intents\[0\] is 3, not text"),
+        ([{"intent": 3, "tags": ["O"]}], r"predictions\[0\] has the intent 3: it is not text"),
         ([{"intent": "x"}], r"predictions\[0\] is {'intent': 'x'}"),
         ([["x", ["O"]]], r"predictions\[0\] is "),
     ],

@@ -6,6 +6,7 @@ import json
 import struct
 import zipfile
 import zlib
+from random import Random
 
 import pytest
 
@@ -41,6 +42,11 @@ def test_json_lines_csv_tsv_parquet_and_json_say_the_same(tmp_path):
 @pytest.mark.parametrize("key", [7, 7.0, "7"])
 def test_ids_join_however_they_are_written(tmp_path, key):
     assert list(by_id(read(written(tmp_path / "p.jsonl", lines({"id": key}))))) == ["7"]
+
+
+def test_labels_that_only_look_like_numbers_stay_text(tmp_path):
+    path = written(tmp_path / "p.csv", "id,a,b,c,d\n1,007,1_0,nan,1e-3\n2,8,2,1,-0.5\n")
+    assert read(path).rows[0] == {"id": "1", "a": "007", "b": "1_0", "c": "nan", "d": 0.001}
 
 
 def test_csv_columns_become_numbers_only_when_every_cell_is_one(tmp_path):
@@ -184,6 +190,31 @@ def zstd_zip(entries):
     return body + directory + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, count, count, len(directory), len(body), 0)
 
 
+@pytest.mark.parametrize("pack", [zipfile.ZIP_DEFLATED, 93])
+def test_a_damaged_eval_is_named(tmp_path, pack):
+    path, entries = tmp_path / "log.eval", list(members(LOG))
+    if pack == 93:
+        path.write_bytes(zstd_zip(entries))
+    else:
+        with zipfile.ZipFile(path, "w", pack) as log:
+            for name, text in entries:
+                log.writestr(name, text)
+    whole = path.read_bytes()
+    for start in range(0, len(whole) - 20, 37):
+        path.write_bytes(whole[:start] + bytes(20) + whole[start + 20 :])
+        said = f"{path}: was read"
+        try:
+            read(path)
+        except ValueError as error:
+            said = str(error)
+        assert said.startswith(str(path))
+        assert "\n" not in said
+    with zipfile.ZipFile(path, "w") as log:
+        log.writestr("other.json", "{}")
+    with pytest.raises(ValueError, match="has no header with its task and model"):
+        read(path)
+
+
 def test_inspect_eval_of_today_is_packed_by_zstandard(tmp_path):
     (tmp_path / "log.eval").write_bytes(zstd_zip(list(members(LOG))))
     assert read(tmp_path / "log.eval").rows == LOG_ROWS
@@ -214,6 +245,39 @@ def test_a_broken_file_is_named_in_one_sentence(tmp_path, name, content, sentenc
     with pytest.raises(ValueError, match=sentence) as caught:
         read(written(tmp_path / name, content))
     assert "\n" not in str(caught.value)
+
+
+def maimed(value, draw):
+    """The same log with one part removed, or replaced by something else."""
+    copy = json.loads(json.dumps(value))
+    places, stack = [], [copy]
+    while stack:
+        part = stack.pop()
+        for key in part if isinstance(part, dict) else range(len(part)):
+            places.append((part, key))
+            if isinstance(part[key], dict | list):
+                stack.append(part[key])
+    part, key = places[draw.randrange(len(places))]
+    part[key] = draw.choice([None, 3, "x", [], [[]], {}, [{}], True])
+    return copy
+
+
+def test_whatever_is_wrong_with_a_log_it_is_said_in_a_sentence(tmp_path):
+    draw = Random(4)
+    choices = SAMPLE | {"filtered_resps": [["-2.5", "False"], ["-0.5", "True"]], "acc": 1.0}
+    for number in range(400):
+        log = tmp_path / f"{number}.json"
+        samples = tmp_path / f"samples_{number}.jsonl"
+        log.write_text(json.dumps(maimed(LOG, draw)))
+        samples.write_text(lines(choices, maimed(choices, draw)))
+        for path in (log, samples):
+            said = f"{path}: was read"
+            try:
+                by_id(read(path))
+            except ValueError as error:
+                said = str(error)
+            assert said.startswith(str(path))
+            assert "\n" not in said
 
 
 def test_text_in_another_encoding_is_named_with_its_line(tmp_path):

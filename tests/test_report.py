@@ -258,7 +258,9 @@ def test_clusters_widen_the_interval_of_changes():
     ]
     widths = []
     for tracks in (apart, together):
-        record = only(measure(tracks, QUICK)["summary"], model="m")
+        numbers = measure(tracks, QUICK)
+        assert numbers["settings"]["clusters"] == (tracks is together)
+        record = only(numbers["summary"], model="m")
         widths.append(record["changed_rate_high"] - record["changed_rate_low"])
     assert widths[1] > 2 * widths[0]
 

@@ -115,6 +115,10 @@ class Browser:
         path.write_bytes(base64.b64decode(shot["data"]))
 
     def close(self):
+        session = f"http://127.0.0.1:{self.port}/session/{self.session}"
+        urllib.request.urlopen(
+            urllib.request.Request(session, method="DELETE"), timeout=60
+        ).close()  # ends Chromium too
         self.process.terminate()
         self.process.wait(10)
 

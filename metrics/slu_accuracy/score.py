@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import chain
-from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 OUTSIDE, BEGIN, INSIDE = range(3)
+PIECE = 4096
 
 
 def slu_accuracy(
@@ -50,20 +50,19 @@ def slu_accuracy(
         (1.0, 0.5, 0.5, {'true': 2, 'predicted': 2, 'correct': 1})
     """
     columns.one_of("scheme", scheme, (None, "IOB2"))
-    guessed_intents, guessed_tags = _parts("predictions", predictions)
-    true_intents, true_tags = _parts("references", references)
-    examples = columns.same_length(predictions=guessed_intents, references=true_intents)
-    numbers = _Numbers()
-    guess, guess_lengths = _numbered("predictions", guessed_tags, numbers)
-    truth, lengths = _numbered("references", true_tags, numbers)
-    if (unequal := guess_lengths != lengths).any():
+    intents, tags = _Intents(), _Tags()
+    guessed = _read("predictions", predictions, intents, tags)
+    true = _read("references", references, intents, tags)
+    examples = columns.same_length(predictions=guessed.intents, references=true.intents)
+    if (unequal := guessed.lengths != true.lengths).any():
         index = unequal.argmax()
         raise ValueError(
-            f"predictions[{index}] has {guess_lengths[index]} tags and references[{index}] has {lengths[index]}: "
-            "give one tag per token."
+            f"predictions[{index}] has {guessed.lengths[index]} tags and references[{index}] has "
+            f"{true.lengths[index]}: give one tag per token."
         )
 
-    parts, slots, names = _decoded(numbers)
+    guess, truth, lengths = guessed.tags, true.tags, true.lengths
+    parts, slots, names = _decoded(tags)
     ends = np.cumsum(lengths)
     starts = (ends - lengths)[lengths > 0]
     true_spans = _spans(parts[truth], slots[truth], starts, strict=scheme == "IOB2")
@@ -75,7 +74,7 @@ def slu_accuracy(
     tags_right = np.ones(examples, bool)
     if len(starts):
         tags_right[lengths > 0] = np.logical_and.reduceat(truth == guess, starts)
-    intent_right = np.fromiter(map(eq, guessed_intents, true_intents), bool, examples)
+    intent_right = guessed.intents == true.intents
     overall = _f1(len(true_spans.slot), len(guessed_spans.slot), int(correct.sum()))
     by_slot = [
         np.bincount(found, minlength=len(names)).tolist()
@@ -101,51 +100,79 @@ class _Spans(NamedTuple):
     slot: columns.IntArray
 
 
-def _parts(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[list[str], list[Sequence[str]]]:
-    column = columns.listed(name, rows)
-    try:
-        intents, tags = [row["intent"] for row in column], [row["tags"] for row in column]
-    except (KeyError, TypeError, IndexError):
-        index = next(
-            i for i, row in enumerate(column) if not hasattr(row, "keys") or not {"intent", "tags"} <= set(row.keys())
-        )
-        raise TypeError(f'{name}[{index}] is {column[index]!r}: give {{"intent": ..., "tags": [...]}}.') from None
-    columns.texts(f"{name} intents", intents)
-    return intents, tags
+class _Intents(dict[str, int]):
+    """Intents and their numbers; a new one gets the next."""
+
+    def __missing__(self, intent: object) -> int:
+        if not isinstance(intent, str):
+            raise TypeError(intent)
+        return self.setdefault(intent, len(self))
 
 
-class _Numbers(dict[str, int]):
-    """Tags and their numbers; a new tag gets the next."""
+class _Tags(dict[str, int]):
+    """Tags and their numbers; a new one gets the next."""
 
     def __missing__(self, tag: object) -> int:
         if not isinstance(tag, str) or not (tag in {"O", "B", "I"} or tag[:2] in {"B-", "I-"}):
-            raise ValueError(tag)
+            raise TypeError(tag)
         return self.setdefault(tag, len(self))
 
 
-def _numbered(
-    name: str, sentences: list[Sequence[str]], numbers: _Numbers
-) -> tuple[columns.IntArray, columns.IntArray]:
-    """Return the number of every tag and the length of every sentence."""
-    for kind in set(map(type, sentences)):
-        if issubclass(kind, str) or not hasattr(kind, "__len__"):
-            index = next(i for i, tags in enumerate(sentences) if type(tags) is kind)
-            raise TypeError(f"{name}[{index}] has the tags {sentences[index]!r}: give a list with one tag per token.")
-    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-    # each string is touched once: with a million of them, memory is what takes the time
-    tags = map(numbers.__getitem__, chain.from_iterable(sentences))
-    try:
-        return np.fromiter(tags, np.int32, int(lengths.sum())), lengths
-    except (TypeError, ValueError):
-        for index, tag in ((index, tag) for index, tags in enumerate(sentences) for tag in tags):
+class _Side(NamedTuple):
+    """Utterances as numbers: an intent and a length each, and the tags of all in order."""
+
+    intents: columns.IntArray
+    lengths: columns.IntArray
+    tags: columns.IntArray
+
+
+def _read(name: str, rows: Iterable[Mapping[str, Any]], intents: _Intents, tags: _Tags) -> _Side:
+    """Return the rows as numbers.
+
+    It goes piece by piece, and touches each string once: of a million strings, to fetch them is what takes the time.
+    """
+    column = columns.listed(name, rows)
+    pieces = []
+    for start in range(0, len(column), PIECE):
+        piece = column[start : start + PIECE]
+        try:
+            pieces.append(_read_piece(piece, intents, tags))
+        except (TypeError, KeyError, IndexError, ValueError):
+            for index, row in enumerate(piece, start):
+                _refuse_wrong(f"{name}[{index}]", row, intents, tags)
+            raise
+    return _Side(*map(np.concatenate, zip(*pieces, strict=True)))
+
+
+def _read_piece(rows: Sequence[Mapping[str, Any]], intents: _Intents, tags: _Tags) -> _Side:
+    sentences = [row["tags"] for row in rows]
+    if any(issubclass(kind, str) for kind in set(map(type, sentences))):
+        raise TypeError("the letters of a text are no tags")
+    lengths = np.fromiter(map(len, sentences), np.int64, len(rows))
+    tag_numbers = map(tags.__getitem__, chain.from_iterable(sentences))
+    return _Side(
+        np.array([intents[row["intent"]] for row in rows], np.int64),
+        lengths,
+        np.fromiter(tag_numbers, np.int64, int(lengths.sum())),
+    )
+
+
+def _refuse_wrong(place: str, row: Any, intents: _Intents, tags: _Tags) -> None:
+    """Raise what is wrong with the row, if anything is."""
+    if not hasattr(row, "keys") or not {"intent", "tags"} <= set(row.keys()):
+        raise TypeError(f'{place} is {row!r}: give {{"intent": ..., "tags": [...]}}.')
+    if isinstance(row["tags"], str) or not hasattr(row["tags"], "__len__"):
+        raise TypeError(f"{place} has the tags {row['tags']!r}: give a list with one tag per token.")
+    for what, values, numbers in (("intent", [row["intent"]], intents), ("tag", row["tags"], tags)):
+        for value in values:
             try:
-                numbers[tag]
-            except (TypeError, ValueError):
-                raise ValueError(f"{name}[{index}] has the tag {tag!r}: tags are O, B-<slot> or I-<slot>.") from None
-        raise
+                numbers[value]
+            except TypeError:
+                expected = "tags are O, B-<slot> or I-<slot>" if what == "tag" else "it is not text"
+                raise TypeError(f"{place} has the {what} {value!r}: {expected}.") from None
 
 
-def _decoded(numbers: dict[str, int]) -> tuple[NDArray[np.int8], columns.IntArray, list[str]]:
+def _decoded(numbers: _Tags) -> tuple[NDArray[np.int8], columns.IntArray, list[str]]:
     """Return the part (O, B, I) and the slot of each tag number, and the slots' names."""
     parts = np.array(["OBI".index(tag[0]) for tag in numbers], np.int8)
     slot_names = [tag[2:] or "_" for tag in numbers]  # a bare B or I has the slot that seqeval calls _

@@ -1,0 +1,109 @@
+"""The small joint model: it learns, it is the same each time, and it leaves the caller's state alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from lapsus.perturbations.selection import slots  # noqa: E402 - torch first, or nothing
+
+from lapsus.slu_model import SluModel, Vocabulary, train  # noqa: E402 - likewise
+
+SAMPLE = Path(__file__).parents[1] / "dataset_scripts" / "sample_data" / "slu.jsonl"
+ROWS = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+TRAIN = [row for row in ROWS if row["split"] != "test"]
+TEST = [row for row in ROWS if row["split"] == "test"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return train(TRAIN, epochs=25, seed=1, batch_size=8)
+
+
+@pytest.mark.slow
+def test_it_learns_intents_and_slots_from_a_small_sample(model):
+    frames = model.predict([row["tokens"] for row in TEST])
+    intents = [frame["intent"] == row["intent"] for frame, row in zip(frames, TEST, strict=True)]
+    true, read = [slots(row["tags"]) for row in TEST], [slots(frame["tags"]) for frame in frames]
+    found = sum(len(a & b) for a, b in zip(true, read, strict=True))
+    assert sum(intents) / len(intents) > 0.5  # of eight
+    assert 2 * found / (sum(map(len, true)) + sum(map(len, read))) > 0.25
+
+
+def test_a_frame_has_one_tag_per_token_for_any_utterance(model):
+    odd = [["unheard", "of", "🦜"], [], ["play"], ["x"] * 70]
+    assert [len(frame["tags"]) for frame in model.predict(odd)] == [3, 0, 1, 70]
+    assert model.predict([]) == []
+
+
+def test_frames_do_not_depend_on_the_batch(model):
+    utterances = [row["tokens"] for row in TEST]
+    assert model.predict(utterances) == model.predict(utterances, batch_size=3)
+    losses = model.losses(TEST)
+    assert losses == pytest.approx(model.losses(TEST, batch_size=3), rel=1e-4)
+    assert model.losses(TEST[::-1])[::-1] == pytest.approx(losses, rel=1e-4)
+
+
+def test_a_loss_is_the_improbability_of_the_true_frame(model):
+    (frame,) = model.predict([TEST[0]["tokens"]])
+    right = {"tokens": TEST[0]["tokens"], **frame}
+    wrong = {**right, "intent": next(name for name in model.vocabulary.intents if name != frame["intent"])}
+    unknown = {**right, "intent": "never_seen"}
+    best, worse, impossible = model.losses([right, wrong, unknown])
+    assert 0 <= best < worse < impossible == float("inf")
+
+
+def test_it_reads_back_what_it_saved(model, tmp_path):
+    model.save(tmp_path / "model.pt")
+    again = SluModel.load(tmp_path / "model.pt")
+    assert again.vocabulary == model.vocabulary
+    assert again.losses(TEST) == model.losses(TEST)
+
+
+def test_the_same_seed_gives_the_same_weights_and_touches_no_state_of_the_caller():
+    state, threads = torch.get_rng_state(), torch.get_num_threads()
+    first, second, other = (train(TRAIN[:24], epochs=2, seed=seed) for seed in (3, 3, 4))
+    torch.rand(3)
+    assert torch.get_num_threads() == threads
+    torch.set_rng_state(state)
+    same, different = (
+        [torch.equal(a, b) for a, b in zip(first.network.parameters(), net.network.parameters(), strict=True)]
+        for net in (second, other)
+    )
+    assert all(same)
+    assert not all(different)
+
+
+def test_training_leaves_the_global_random_stream_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(4)
+    torch.manual_seed(5)
+    train(TRAIN[:8], epochs=1)
+    assert torch.equal(torch.rand(4), expected)
+
+
+def test_the_epoch_that_reads_most_of_dev_right_is_kept():
+    dev = TRAIN[:24]
+    kept = train(TRAIN[:24], dev, epochs=12)
+    last = train(TRAIN[:24], epochs=12)
+
+    def right(model):
+        frames = model.predict([row["tokens"] for row in dev])
+        return sum(
+            frame == {"intent": row["intent"], "tags": row["tags"]} for frame, row in zip(frames, dev, strict=True)
+        )
+
+    assert right(kept) >= right(last)
+
+
+def test_the_vocabulary_does_not_depend_on_the_order_of_rows():
+    assert Vocabulary.of(TRAIN) == Vocabulary.of(TRAIN[::-1])
+
+
+def test_nothing_to_train_on_is_one_sentence():
+    with pytest.raises(ValueError, match="no examples to train on"):
+        train([])
