@@ -118,9 +118,15 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
             raise RuntimeError("_split_generators opens the source; call download_and_prepare()")
         source, config = self.source, self.config.name
         hashes = array("q")  # datasets accepts ids that repeat, and the ids of a large split take much memory
-        for row in self.rows(source, config, split):
-            hashes.append(hash(row["id"]))
-            yield row["id"], row
+        try:
+            for row in self.rows(source, config, split):
+                hashes.append(hash(row["id"]))
+                yield row["id"], row
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            what = f"{type(error).__name__}: {error}"
+            raise ValueError(
+                f"{[source.path, *source.opened][-1]} is not in the expected form ({what}); get it again"
+            ) from error
         seen = np.sort(np.frombuffer(hashes, dtype=np.int64))
         repeated = set(seen[1:][seen[1:] == seen[:-1]].tolist())
         if repeated:

@@ -23,7 +23,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
@@ -53,7 +53,9 @@ class Source:
 
     path: Path
     files: Mapping[str, Callable[[], IO[bytes]]] = field(repr=False)  # name -> open
+    on_disk: tuple[Path, ...] = field(default=(), repr=False)  # what must not change for the rows to stay the same
     used: dict[str, str] = field(default_factory=dict)
+    opened: list[str] = field(default_factory=list, repr=False)  # names, the last one last
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Source) and self.fingerprint() == other.fingerprint()
@@ -90,12 +92,13 @@ class Source:
     def within(self, *words: str) -> Source:
         """Return the files whose path has one of the words in it, or all files when none has."""
         chosen = {name: file for name, file in self.files.items() if any(word in name.lower() for word in words)}
-        return Source(self.path, chosen or self.files, self.used)
+        return replace(self, files=chosen) if chosen else self
 
     def open(self, name: str) -> IO[bytes]:
         """Open one file; it is recorded in `used` when it has been read to its end."""
         if name not in self.files:
             raise MissingFileError(f"{self.path} has no {name}; it holds {shown(self.names())}")
+        self.opened.append(name)
         return cast("IO[bytes]", io.BufferedReader(_Hashed(self, name), CHUNK))
 
     def read(self, name: str) -> bytes:
@@ -205,8 +208,8 @@ class Source:
 
         Files are known by size and times of change, which cannot be set back, so that nothing unrelated is read.
         """
-        digest = hashlib.sha256(str(self.path.resolve()).encode())
-        for path in [self.path] if self.path.is_file() else [self.path / name for name in self.names()]:
+        digest = hashlib.sha256()
+        for path in self.on_disk:
             state = path.stat()
             digest.update(f"{path}\0{state.st_size}\0{state.st_mtime_ns}\0{state.st_ctime_ns}\n".encode())
         return digest.hexdigest()
@@ -247,8 +250,9 @@ def open_source(path: Path, *, name: str | None = None, max_bytes: int | None = 
     limit = max_bytes or int(os.environ.get("LAPSUS_MAX_BYTES", MAX_BYTES))
     if path.is_dir():
         inside = (file for file in path.rglob("*") if file.is_file())
-        names = (file.relative_to(path).as_posix() for file in inside)
-        return Source(path, {name: _opener(path / name) for name in names if not _litter(name)})
+        names = sorted(file.relative_to(path).as_posix() for file in inside)
+        kept = [name for name in names if not _litter(name)]
+        return Source(path, {name: _opener(path / name) for name in kept}, tuple(path / name for name in kept))
     if not path.is_file():
         raise FileNotFoundError(f"there is no source at {path}; name a folder or an archive that exists")
     with path.open("rb") as file:
@@ -257,7 +261,7 @@ def open_source(path: Path, *, name: str | None = None, max_bytes: int | None = 
     with ExitStack() as opened:
         try:
             if magic.startswith((b"PK\3\4", b"PK\5\6")) or zipfile.is_zipfile(path):
-                return Source(path, _zip_files(path, limit))
+                return Source(path, _zip_files(path, limit), (path,))
             plain: IO[bytes] = tempfile.TemporaryFile() if unpack else path.open("rb")  # noqa: SIM115 - `opened` closes it
             opened.callback(plain.close)
             if unpack:
@@ -268,7 +272,7 @@ def open_source(path: Path, *, name: str | None = None, max_bytes: int | None = 
                 files = {name or path.stem: lambda: _reopened(plain)} if unpack else {name or path.name: _opener(path)}
         except BROKEN as error:
             raise ValueError(f"{path} is a damaged archive ({error}); get it again") from None
-        source = Source(path, files)
+        source = Source(path, files, (path,))
         weakref.finalize(source, opened.pop_all().close)
         return source
 
@@ -278,7 +282,8 @@ def open_files(paths: Mapping[str, Path]) -> Source:
     if len(paths) == 1:
         (name, path), *_ = paths.items()
         return open_source(path, name=name)
-    return Source(Path(os.path.commonpath(paths.values())), {name: _opener(path) for name, path in paths.items()})
+    files = {name: _opener(path) for name, path in paths.items()}
+    return Source(Path(os.path.commonpath(paths.values())), files, tuple(paths.values()))
 
 
 COMPRESSED: Mapping[bytes, Callable[[Path], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
@@ -396,7 +401,7 @@ def _parsed(text: str, where: str) -> Any:
 def _object(value: Any, where: str, required: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{where} is {shown([type(value).__name__])}, not an object; get the file again")  # noqa: TRY004 - the file is wrong, not the call
-    absent = [key for key in required if key not in value]
+    absent = [key for key in required if value.get(key) is None]
     if absent:
         raise ValueError(f"{where} has no {shown(absent)}; its keys are {shown(value)}")
     return value

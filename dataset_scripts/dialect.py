@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from datasets import ClassLabel, Features, List, Value
 
 from lapsus.dataset_scripts._benchmark import Benchmark
+from lapsus.perturbations.semantic import Language, semantic_edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,10 +25,23 @@ SPLITS = ("exemplars", "dev", "test")
 FRMT = "https://raw.githubusercontent.com/google-research/google-research/master/frmt/dataset"
 
 
+PERTURBED = {"perturbed": TEXT, "perturbation": ClassLabel(names=["replace", "insert", "delete"])}
+
+
+def perturbed(base: str, language: Language, key: str) -> dict[str, str | None]:
+    """Return the base sentence with one edit that changes its meaning, where the rules find one that surely does.
+
+    >>> perturbed("The shop opens before nine.", "en", "3")
+    {'perturbed': 'The shop opens after nine.', 'perturbation': 'replace'}
+    """
+    found = semantic_edit(base, language, key=key)
+    return {"perturbed": found and found.text, "perturbation": found and found.kind}
+
+
 class Frmt(Benchmark):
     """English sentences of Wikipedia with a human translation into two dialects of one language."""
 
-    LANGUAGE: ClassVar[str]
+    LANGUAGE: ClassVar[Language]
     BASE: ClassVar[str]  # the dialect that the paper's machine translation speaks
     DIALECT: ClassVar[str]
     LICENSE = "cc-by-sa-3.0"
@@ -39,9 +53,8 @@ class Frmt(Benchmark):
 
     def columns(self, config: str) -> Features:
         """Return the features of a config."""
-        return Features(
-            {"id": TEXT, "source": TEXT, "base": TEXT, "dialect": TEXT, "bucket": ClassLabel(names=list(BUCKETS))}
-        )
+        texts = {"source": TEXT, "base": TEXT, "dialect": TEXT, **PERTURBED}
+        return Features({"id": TEXT, **texts, "bucket": ClassLabel(names=list(BUCKETS))})
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the sentences of a split, bucket by bucket."""
@@ -55,13 +68,9 @@ class Frmt(Benchmark):
             for number, ((english, base), (other, dialect)) in enumerate(zip(*sides, strict=True)):
                 if english != other:
                     raise ValueError(f"line {number + 1} of {names[0]} and {names[1]} translates different sentences")
-                yield {
-                    "id": f"{bucket}-{number}",
-                    "source": english,
-                    "base": base,
-                    "dialect": dialect,
-                    "bucket": bucket,
-                }
+                key = f"{bucket}-{number}"
+                texts = {"source": english, "base": base, "dialect": dialect, **perturbed(base, self.LANGUAGE, key)}
+                yield {"id": key, **texts, "bucket": bucket}
 
 
 def frmt_file(language: str, bucket: str, split: str, dialect: str) -> str:
@@ -146,8 +155,7 @@ class DialectEn(Benchmark):
                 "id": TEXT,
                 "base": TEXT,
                 "dialect": TEXT,
-                "perturbed": TEXT,
-                "perturbation": ClassLabel(names=["replace", "insert", "delete"]),
+                **PERTURBED,
                 "feature": ClassLabel(names=list(ENGLISH_FEATURES)),
             }
         )
@@ -207,7 +215,7 @@ class DialectEnDemszky(Benchmark):
     def columns(self, config: str) -> Features:
         """Return the features of a config."""
         features = List(ClassLabel(names=list(DEMSZKY_FEATURES)))
-        return Features({"id": TEXT, "base": TEXT, "dialect": TEXT, "features": features})
+        return Features({"id": TEXT, "base": TEXT, "dialect": TEXT, **PERTURBED, "features": features})
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the certain pairs, known by the line of the dialect sentence."""
@@ -223,7 +231,8 @@ class DialectEnDemszky(Benchmark):
         plain = {text: words(text) for text, found in features.items() if found == [PLAIN]}
         for text, found in features.items():
             if PLAIN not in found and (base := certain_match(words(text), plain)):
-                yield {"id": str(lines[text]), "base": base, "dialect": text, "features": found}
+                key = str(lines[text])
+                yield {"id": key, "base": base, "dialect": text, **perturbed(base, "en", key), "features": found}
 
 
 def words(text: str) -> Counter[str]:

@@ -12,6 +12,8 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from datasets import ClassLabel, Features, List, Value
@@ -19,11 +21,15 @@ from datasets import ClassLabel, Features, List, Value
 from lapsus.dataset_scripts._benchmark import Benchmark
 from lapsus.dataset_scripts._source import MissingFileError
 from lapsus.dataset_scripts._tracks import noisy_rows
-from lapsus.perturbations import OPERATORS, Noise
+from lapsus.perturbations import OPERATORS, Mixture, Noise, Operator
 from lapsus.perturbations.english import NATURE, UNITS
+from lapsus.perturbations.extras import needed
+from lapsus.perturbations.nlpaug import CLASSES, Nlpaug, train_tfidf
+from lapsus.perturbations.noise import signature
+from lapsus.perturbations.selection import candidates, hardest, judged_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from lapsus.dataset_scripts._source import Source
 
@@ -34,9 +40,10 @@ FILES = {"train": "train", "validation": "dev", "test": "test"}
 
 
 def official(train: int, validation: int, test: int) -> dict[str, dict[str, int]]:
-    """Return the rows of all configs: the original, and the test utterances under each operator and each mixture."""
-    altered = {operator.name: {"test": test} for operator in (*NATURE, *UNITS)}
-    return {"original": {"train": train, "validation": validation, "test": test}, **altered}
+    """Return the rows of all configs: original, each operator and mixture, the hardest of all, twice the training."""
+    altered = {name: {"test": test} for name in (*(operator.name for operator in (*NATURE, *UNITS)), "hard")}
+    augmented = {"train": 2 * train, "validation": 2 * validation}
+    return {"original": {"train": train, "validation": validation, "test": test}, **altered, "augmented": augmented}
 
 
 class Nature(Benchmark):
@@ -55,22 +62,63 @@ class Nature(Benchmark):
             tags, intents = labels(self.utterances, self.source)
             tag, intent = ClassLabel(names=list(tags)), ClassLabel(names=list(intents))
         clean = Features({"id": TEXT, "tokens": List(TEXT), "tags": List(tag), "intent": intent})
-        return clean if config == "original" else self.noise(config).features(clean)
+        return clean if config == "original" else noise_of(NATURE[0]).features(clean)
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the utterances of a split, in the configs of operators altered by them."""
         clean = self.utterances(source, split)
-        return clean if config == "original" else noisy_rows(self.noise(config), clean)
-
-    @staticmethod
-    def noise(operator: str) -> Noise:
-        """Return what alters the utterances of an operator's config."""
-        return Noise(OPERATORS[operator], column="tokens", tags="tags", key="id")
+        match config:
+            case "original":
+                return clean
+            case "hard":
+                learnt = (list(self.utterances(source, part)) for part in ("train", "validation"))
+                return hard(list(clean), *learnt)
+            case "augmented":
+                return augmented(list(clean), self.utterances(source, "train"))
+        return noisy_rows(noise_of(OPERATORS[config]), clean)
 
     @classmethod
     def utterances(cls, source: Source, split: str) -> Iterator[Row]:
         """Yield the utterances of a split with id, tokens, tags and intent."""
         raise NotImplementedError
+
+
+def noise_of(operator: Operator) -> Noise:
+    """Return what alters the utterances of an operator's config."""
+    return Noise(operator, column="tokens", tags="tags", key="id")
+
+
+def hard(rows: list[Row], train: list[Row], validation: list[Row]) -> Iterator[Row]:
+    """Yield of each utterance the candidate that a model reads worst, after training it on the original split."""
+    needed("torch", "models")
+    from lapsus import slu_model
+
+    model = slu_model.train(train, validation)
+    chosen = hardest(candidates(rows, NATURE), judged_by(model))
+    for row, one in zip(rows, chosen, strict=True):
+        yield row | {
+            "tokens": one.tokens,
+            "tags": one.tags,
+            "clean_tokens": row["tokens"],
+            "clean_tags": row["tags"],
+            "edits": [edit._asdict() for edit in one.edits],
+            "operator": f"hard: {signature(OPERATORS[one.operator], 0)}",
+        }
+
+
+def augmented(rows: list[Row], train: Iterable[Row]) -> Iterator[Row]:
+    """Yield the utterances as they are, and then as one of nlpaug's augmenters alters each.
+
+    Of the paper's six the contextual one is missing: it needs a checkpoint of BERT.
+    """
+    for row in rows:
+        twins = {"clean_tokens": row["tokens"], "clean_tags": row["tags"]}
+        yield row | twins | {"edits": [], "operator": "none"}
+    with TemporaryDirectory() as words:
+        train_tfidf((" ".join(row["tokens"]) for row in train), Path(words))
+        five = tuple(Nlpaug(name, words if name == "tfidf" else "") for name in CLASSES)
+        for row in noisy_rows(noise_of(Mixture("augmented", five)), rows):
+            yield row | {"id": f"{row['id']}-augmented", "operator": row["operator"].replace(words, "train")}
 
 
 @lru_cache(maxsize=8)  # each config of a benchmark is a builder of its own
@@ -176,10 +224,16 @@ class NatureNlued(Nature):
             yield rows[place]
 
 
-@lru_cache(maxsize=2)  # likewise
 def everything(source: Source) -> tuple[Row, ...]:
     """Return all utterances of NLU-ED: of the CSV (separated by `;`), or of the test folds, each once."""
-    return tuple(nlued_rows(source))
+    rows, used = _read_once(source)
+    source.used.update(used)  # it may have been another source with the same files that was read
+    return rows
+
+
+@lru_cache(maxsize=2)  # likewise
+def _read_once(source: Source) -> tuple[tuple[Row, ...], dict[str, str]]:
+    return tuple(nlued_rows(source)), dict(source.used)
 
 
 def nlued_rows(source: Source) -> Iterator[Row]:

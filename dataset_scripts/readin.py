@@ -145,6 +145,8 @@ def written(texts: Sequence[str]) -> list[dict[str, Any]]:
 
 def stripped(text: str) -> str:
     """Return a text without the line end that some files have in their strings."""
+    if not isinstance(text, str):
+        raise TypeError(f"{text!r} stands where a text should")
     return text.rstrip("\r\n")
 
 

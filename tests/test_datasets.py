@@ -29,7 +29,9 @@ OPERATORS = [*(op.name for op in NATURE), *(f"random.{number}" for number in ran
 
 
 def nature(**original):
-    return {"original": original} | {name: {"test": original["test"]} for name in OPERATORS}
+    altered = {name: {"test": original["test"]} for name in [*OPERATORS, "hard"]}
+    augmented = {split: 2 * original[split] for split in ("train", "validation")}
+    return {"original": original, **altered, "augmented": augmented}
 
 
 def simulated(test):
@@ -103,7 +105,8 @@ def test_ids_are_the_same_in_every_config(published):
     clean, *others = (config for config in built.rows if config != "schemas")
     for config in others if name != "rte" else ():
         for split in built.rows[config]:
-            assert ids(built, config, split) <= ids(built, clean, split)
+            found = {key.removesuffix("-augmented") for key in ids(built, config, split)}
+            assert found <= ids(built, clean, split)
 
 
 def test_the_loading_example_of_the_card_runs(published, capsys, monkeypatch, tmp_path):
@@ -327,6 +330,24 @@ def spoil(tmp_path, file, change):
         (
             "readin-afqmc",
             "afqmc_balanced/train.json",
+            lambda text: text.replace('"密码忘了怎么办"', "17"),
+            r"train.json is not in the expected form \(TypeError: 17 stands where a text should\); get it again",
+        ),
+        (
+            "readin-cmrc2018",
+            "cmrc2018/test_clean.json",
+            lambda text: text.replace('"paragraphs"', '"passages"'),
+            r"test_clean.json is not in the expected form \(KeyError: 'paragraphs'\)",
+        ),
+        (
+            "readin-afqmc",
+            "afqmc_balanced/train.json",
+            lambda text: text.replace('"密码忘了怎么办"', "null"),
+            r"train.json line 2 has no sentence1",
+        ),
+        (
+            "readin-afqmc",
+            "afqmc_balanced/train.json",
             lambda text: text[:-9],
             r"train.json line 3 is no JSON",
         ),
@@ -521,10 +542,14 @@ class Shelf(datasets.DownloadManager):
 
     def download(self, url_or_urls):
         Shelf.asked = tuple(url_or_urls)
-        return [str(next(FILES.rglob(url.rpartition("/")[2]))) for url in url_or_urls]
+        return [str(self.place(url)) for url in url_or_urls]
+
+    def place(self, url):
+        *folders, name = url.split("/")
+        return max(FILES.rglob(name), key=lambda path: path.parent.name == folders[-1])
 
 
-@pytest.mark.parametrize("name", ["nature-nlued", "dialect-pt"])
+@pytest.mark.parametrize("name", ["nature-nlued", "nature-snips", "dialect-pt"])
 def test_downloads_keep_the_names_that_files_have_at_their_address(name, tmp_path):
     config = next(iter(BUILT[name][1]))
     builder = benchmarks()[name](config_name=config, cache_dir=str(tmp_path))
@@ -532,4 +557,5 @@ def test_downloads_keep_the_names_that_files_have_at_their_address(name, tmp_pat
     assert all(url.startswith("https://") for url in Shelf.asked)
     built = builder.as_dataset()
     assert {split: len(rows) for split, rows in built.items()} == BUILT[name][1][config]
-    assert builder.source.used
+    assert len(builder.source.used) == len(Shelf.asked)
+    assert "intent" not in builder.info.features or builder.info.features["intent"].names
