@@ -32,6 +32,7 @@ PARTIAL = "~"  # ends a syllable of which only the beginning was typed
 PARTIAL_COST = 7.0  # an unfinished syllable, in nats
 RAW_COST = 18.0  # a letter that no syllable takes in
 UNKNOWN_COST = 20.0
+NEVER = 1e9
 BEGINNING_COST = 100.0  # of a word for the first syllables alone: it is offered after all others
 WORD_COST = 1.0  # for each word of a text put together: input methods like few and long words
 KEPT_PER_READING = 16  # words of one reading that decoding looks at
@@ -76,6 +77,7 @@ class PinyinEngine:
         self._by_initials: dict[str, list[Word]] | None = None
         self._completions = lru_cache(1 << 14)(self._complete)
         self.scored = lru_cache(1 << 16)(self._scored)
+        self._parse = lru_cache(1 << 14)(self.parse)
         self.segment = lru_cache(1 << 14)(self._segment)
 
     def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
@@ -170,7 +172,7 @@ class PinyinEngine:
 
     def _scored(self, keys: str, last: str, limit: int) -> tuple[tuple[str, float], ...]:
         """Return candidates and their costs: texts for all of `keys` first, then words for its beginning."""
-        lattice = self.parse(keys)
+        lattice = self._parse(keys)
         if not lattice:
             return ()
         found: dict[str, float] = {}
@@ -182,14 +184,16 @@ class PinyinEngine:
                 shorter += [(-end, extra + word.cost, word.text) for word in words]
                 continue
             for word in words:
-                if end == len(lattice):
-                    whole = cost + self.bigrams.cost(last, word) + WORD_COST
-                    found[word.text] = min(whole, found.get(word.text, whole))
-                else:
-                    shorter.append((-end, cost + word.cost, word.text))
-        ranked = dict(sorted(found.items(), key=lambda item: item[1]))
-        for _, cost, text in sorted(shorter):
-            ranked.setdefault(text, BEGINNING_COST + cost)
+                text = word.text
+                cost = extra + (row[text] + word.rarer if text in row else backoff + word.cost)
+                if cost < found.get(text, NEVER):
+                    found[text] = cost
+        if min(found.values(), default=SURE) >= SURE and (path := self._search(lattice, last, QUICK, 2 * QUICK)):
+            found.setdefault(path.text, path.cost)
+        ranked = dict(sorted(found.items(), key=_second))
+        if len(ranked) < limit:
+            for _, cost, text in sorted(shorter)[: 2 * limit]:
+                ranked.setdefault(text, BEGINNING_COST + cost)
         return tuple(ranked.items())[:limit]
 
     def _search(self, lattice: Lattice, last: str, beam: int, kept: int) -> _Path | None:

@@ -10,7 +10,6 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from lapsus.perturbations._typist import Typist, annotators
 from lapsus.perturbations.core import Operator, apply, perturb, perturb_batch
 from lapsus.perturbations.engines import engines
@@ -67,7 +66,7 @@ def test_protocol():
 class OnlyRandom(Random):
     """A stream that gives nothing but `random()`."""
 
-    def getrandbits(self, k):
+    def getrandbits(self, k):  # noqa: ARG002 - Random's signature
         raise AssertionError("getrandbits was drawn")
 
     randrange = choice = shuffle = sample = gauss = getrandbits
