@@ -290,6 +290,11 @@ class Mixture:
     operators: tuple[Operator, ...]
     version: str = "1"
 
+    @property
+    def needs(self) -> str:
+        """What must be installed for one of the operators at least."""
+        return next((needs for each in self.operators if (needs := getattr(each, "needs", ""))), "")
+
     def choose(self, rng: Random) -> Operator:
         """Draw the operator of one example."""
         return pick(rng, self.operators)

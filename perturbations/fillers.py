@@ -6,7 +6,7 @@ The lists are those of NATURE (section 3.1).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from lapsus.perturbations.core import Described, Edit, Framed, pick
 from lapsus.perturbations.draws import picks
@@ -120,6 +120,7 @@ class VerbFiller(Described, Framed):
     'like please play jazz'
     """
 
+    needs: ClassVar[str] = "lapsus[en]"
     side: Literal["before", "after"]
     tagger: Tagger = PERCEPTRON
     version: str = "1"

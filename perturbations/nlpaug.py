@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from lapsus.perturbations.core import Choice, Described, Edit, Frame, Framed, Mixture, settled, stream
 from lapsus.perturbations.extras import needed
@@ -57,6 +57,7 @@ class Nlpaug(Described, Framed):
     True
     """
 
+    needs: ClassVar[str] = "lapsus[augment]"
     augmenter: str
     model: str = ""
     version: str = "1"
@@ -96,6 +97,7 @@ class Contextual(Described, Framed):
     global generator. This one draws from the example's stream, and replaces word by word, so that tags stay.
     """
 
+    needs: ClassVar[str] = "lapsus[models]"
     candidates: MaskedLM
     name: str = "nlpaug_contextual"
     version: str = "1"

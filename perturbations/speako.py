@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 from zipfile import BadZipFile
 
 import numpy as np
@@ -45,6 +45,7 @@ class Speako(Described, Framed):
     'let me which it'
     """
 
+    needs: ClassVar[str] = "lapsus[en]"
     name: str = "speako"
     version: str = "1"
 

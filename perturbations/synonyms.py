@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from lapsus.perturbations.core import Described, Edit, Framed, pick
 from lapsus.perturbations.extras import needed, shipped
@@ -120,6 +120,7 @@ class Synonym(Described, Framed):
     'let me purchase it'
     """
 
+    needs: ClassVar[str] = "lapsus[en]"
     part: str
     candidates: Candidates = RESOURCE
     tagger: Tagger = PERCEPTRON
