@@ -26,6 +26,16 @@ def catalogue() -> dict[str, list[dict[str, str]]]:
     return {"datasets": datasets, "metrics": metrics, "operators": operators}
 
 
+def input_methods() -> list[dict[str, str]]:
+    """Return the real Pinyin input methods that `zh_keyboard` can be given, and how to get those that are missing."""
+    from lapsus.perturbations.engines import engines
+
+    return [
+        {"name": each.name, "summary": "installed" if each.available else f"missing; {each.install}", "needs": ""}
+        for each in engines()
+    ]
+
+
 def _unit(name: str, unit: Any, needs: str = "") -> dict[str, str]:
     """Describe a unit by the first line of its docstring."""
     summary = (getattr(unit, "__doc__", None) or "").strip().splitlines()[0].rstrip(".")

@@ -66,9 +66,9 @@ def demo(out: Path) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_units(*, as_json: bool) -> None:
     """Show the datasets, metrics and operators: what each is, what it needs."""
-    from lapsus.catalogue import catalogue
+    from lapsus.catalogue import catalogue, input_methods
 
-    units = catalogue()
+    units = catalogue() | {"input methods": input_methods()}
     if as_json:
         click.echo(json.dumps(units, ensure_ascii=False, indent=2))
         return
