@@ -17,12 +17,12 @@ from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from lapsus.perturbations.core import Mixture
+from lapsus.perturbations.core import Mixture, stream
 from lapsus.perturbations.english import NATURE, random_operator
 from lapsus.perturbations.nlpaug import CLASSES, Nlpaug, train_tfidf
 from lapsus.perturbations.selection import Candidate, candidates, hardest, judged_by, shares, slots
 from lapsus.perturbations.tokens import perturb_tokens_batch, utterance
+
 from lapsus.slu_model import SluModel, train
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def run(name: str, data: Path, work: Path, seeds: int, more: int) -> None:
                 continue
             model = trained(work / f"{name}.{kind}.{seed}.pt", rows, dev, seed)
             scores = {key: score(model, test) for key, test in sets.items()}
-            results["models"].append({"seed": seed, "training": kind, "scores": scores})
+            exhaustive = redrawn(model, sets, parts["test"])
+            results["models"].append({"seed": seed, "training": kind, "scores": scores, "redrawn": exhaustive})
             (work / f"{name}.json").write_text(json.dumps(results, indent=1))
             click.echo(f"{name} {kind} seed {seed}: {scores['original']} hard {scores['hard']['e2e']:.3f}")
 
@@ -150,6 +151,15 @@ def augmented(rows: Sequence[Row], words: Path) -> list[Row]:
     return [*rows, *new]
 
 
+def read_right(model: SluModel, rows: Sequence[Candidate]) -> list[bool]:
+    """Tell of each utterance whether the intent and all slots are right."""
+    frames = model.predict([row.tokens for row in rows])
+    return [
+        row.intent == frame["intent"] and slots(row.tags) == slots(frame["tags"])
+        for row, frame in zip(rows, frames, strict=True)
+    ]
+
+
 def score(model: SluModel, rows: Sequence[Candidate]) -> dict[str, float]:
     """Return slot F1, intent accuracy and the share of utterances with everything right."""
     frames = model.predict([row.tokens for row in rows])
@@ -189,6 +199,17 @@ def averaged(result: dict[str, Any], training: str, key: str, what: str) -> floa
     return 100.0 * mean(float(model["scores"][key][what]) for model in models for key in keys)
 
 
+def redrawn(model: SluModel, sets: dict[str, list[Candidate]], rows: Sequence[Row], draws: int = 300) -> float:
+    """Return the mean end-to-end accuracy of many random sets over fixed candidates: only the operator is drawn."""
+    right = {operator.name: [bool(ok) for ok in read_right(model, sets[operator.name])] for operator in NATURE}
+    mixtures = [random_operator(index) for index in range(draws)]
+    return mean(
+        right[mixture.choose(stream(mixture, 0, row["id"])).name][i]
+        for mixture in mixtures
+        for i, row in enumerate(rows)
+    )
+
+
 def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [head, ["---", *["--:"] * (len(head) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -216,10 +237,17 @@ def _random(results: dict[str, Any]) -> str:
         for what, label in zip(SCORES, ("slot F1", "intent", "E2E"), strict=True):
             operators = mean(averaged(result, "plain", operator.name, what) for operator in NATURE)
             drawn = [averaged(result, "plain", f"random.{index}", what) for index in range(10)]
+            again = [model.get("redrawn") for model in result["models"] if model["training"] == "plain"]
+            exhaustive = f"{100 * mean(again):.2f}" if what == "e2e" and all(again) else "–"
             rows.append(
-                [f"{name.upper()} {label}", f"{mean(drawn):.2f}", f"{operators:.2f}", f"{stdev(drawn) / 10**0.5:.2f}"]
+                [f"{name.upper()} {label}", f"{mean(drawn):.2f} ± {stdev(drawn):.2f}", f"{operators:.2f}", exhaustive]
             )
-    head = ["", "mean of `random.0` … `random.9`", "mean of the ten operators", "standard error of the first"]
+    head = [
+        "",
+        "`random.0` … `random.9`: mean ± deviation of a set",
+        "mean of the ten operators",
+        "300 draws among the operators' own sets",
+    ]
     return _grid(head, rows)
 
 
