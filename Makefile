@@ -29,7 +29,7 @@ lint: .venv/installed-dev  ## style, and types against the built wheel
 	cd build && MYPYPATH=types ../$(BIN)/mypy --config-file ../pyproject.toml -p lapsus
 
 bench: .venv/installed-dev  ## speed beside peers, as ratios
-	for part in metrics perturbations chinese datasets; do $(BIN)/python benchmarks/$$part.py || exit 1; done
+	for part in metrics perturbations chinese build_datasets; do $(BIN)/python benchmarks/$$part.py || exit 1; done
 
 cards: .venv/installed-dev  ## regenerate every generated text
 	$(BIN)/python -m lapsus.generated
