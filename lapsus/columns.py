@@ -78,7 +78,7 @@ def scores(name: str, values: Iterable[float]) -> FloatArray:
     if isinstance(column, np.ndarray):
         if column.ndim != 1:
             raise TypeError(f"{name} has the shape {column.shape}: give one number per example.")
-        array = column.astype(np.float64)
+        array = np.asarray(column, np.float64)
     else:
         for kind in set(map(type, column)):
             if not issubclass(kind, (Real, np.bool_)):
@@ -200,8 +200,11 @@ def numbered(name: str, values: Iterable[Any]) -> tuple[IntArray, list[Any]]:
     if high - low > 4 * len(column):  # too sparse for a table of all integers between
         distinct, inverse = np.unique(column, return_inverse=True)
         return inverse, distinct.tolist()
-    offsets = column.astype(np.int64) - low
+    offsets = np.asarray(column, np.int64)
+    offsets = offsets - low if low else offsets
     occurs = np.bincount(offsets) > 0
+    if occurs.all():
+        return offsets, list(range(low, high + 1))
     return (np.cumsum(occurs) - 1)[offsets], (np.flatnonzero(occurs) + low).tolist()
 
 
