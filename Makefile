@@ -1,7 +1,7 @@
 # `make demo` and `make test` need nothing but git, make and Python 3.11 or newer.
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := en,augment,models
+EXTRAS := zh,en,augment,models
 
 .PHONY: demo test lint types bench cards clean
 

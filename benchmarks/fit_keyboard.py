@@ -18,11 +18,13 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
-
+from lapsus.metrics.human_likeness.score import KINDS as COARSE
+from lapsus.metrics.human_likeness.score import kind as coarse_kind
+from lapsus.perturbations._typist import ANNOTATORS, Typist, annotators
 from lapsus.perturbations.core import apply
-from lapsus.perturbations.pinyin_engine import load_engine
-from lapsus.perturbations.zh_keyboard import ANNOTATORS, Typist, annotators, retyped
+from lapsus.perturbations.pinyin_engine import PinyinEngine, load_engine
+from lapsus.perturbations.zh_keyboard import retyped
+from rapidfuzz.distance import Levenshtein
 
 TASKS = {"question": "afqmc", "prose": "wmt"}
 FIXED: set[str] = set()
@@ -98,16 +100,15 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
             familiar[shape if shape in familiar else "longer"].append(all(usual))
             places[min(4, place * 5 // len(clean))] += 1
             counts[f"{min(len(old), 4)}>{min(len(new), 4)}"] += 1
-            for c in new:
-                if _han(c):
-                    rarity.append(engine.by_text[c].cost if c in engine.by_text else 18.0)
+            rarity += [engine.by_text[c].cost if c in engine.by_text else 18.0 for c in new if _han(c)]
             counts[_kind(engine, clean, place, old, new)] += 1
+            counts[coarse_kind(old, new)] += 1
     n = len(pairs)
     total = max(edits, 1)
     found_stats = {
-        "rate": (float(np.mean(rates)), 0.003),
+        "rate": (float(np.mean(rates)), 0.002),
         "rate spread": (float(np.std(rates)), 0.006),
-        "unchanged": (unchanged / n, 0.01),
+        "unchanged": (unchanged / n, 0.008),
         "equal length": (equal / max(n - unchanged, 1), 0.012),
         "edits": (edits / n, 0.02 * edits / n + 0.01),
         "edits spread": (float(np.std(per_text)), 0.03 * float(np.mean(per_text)) + 0.01),
@@ -118,6 +119,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
     }
     found_stats |= {f"familiar {shape}": (float(np.mean(known or [0.0])), 0.02) for shape, known in familiar.items()}
     found_stats |= {f"place {p}": (places[p] / total, 0.015) for p in range(5)}
+    found_stats |= {name: (counts[name] / total, 0.006) for name in COARSE}
     for name in (*KINDS, *SHAPES):
         found_stats[name] = (counts[name] / total, 0.006 + 0.03 * counts[name] / total)
     return found_stats
@@ -125,17 +127,19 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
 
 KINDS = (
     "same 1", "same 2", "same 3+", "initials 1", "initials 2", "initials 3+", "near 1", "near 2", "near 3+", "far 1",
-    "far 2", "far 3+", "resegmented", "mark", "mark gone", "end gone", "gone 1", "gone 2+", "again", "repeat", "into",
-    "begins alike", "ends alike", "other length", "letters",
+    "far 2", "far 3+", "resegmented near", "mark", "mark gone", "quote", "quote gone", "comma", "comma gone",
+    "end gone", "gone 1", "gone 2+", "again", "repeat", "into", "begins alike", "ends alike", "other length", "letters",
 )  # fmt: skip
+QUOTES = ("“", "”", "‘", "’")
 SHAPES = ("1>1", "2>2", "3>3", "4>4", "0>1", "0>2", "0>3", "1>0", "2>0", "1>2", "2>1", "2>3", "3>2", "1>3", "3>1")
 
 
-def _kind(engine: Any, clean: str, place: int, old: str, new: str) -> str:
+def _kind(engine: PinyinEngine, clean: str, place: int, old: str, new: str) -> str:  # noqa: C901, PLR0911 - a decision list
     if any(c.isascii() and c.isalpha() for c in new):
         return "letters"
     if not _han(old) or not _han(new):
-        return "mark" if new else "mark gone"
+        mark = "quote" if old in QUOTES else "comma" if old in ("，", "。") else "mark"
+        return mark if new else f"{mark} gone"
     end = place + len(old) == len(clean)
     if not new:
         return "end gone" if end else "gone 1" if len(old) == 1 else "gone 2+"
@@ -150,7 +154,7 @@ def _kind(engine: Any, clean: str, place: int, old: str, new: str) -> str:
     tail = f" {size}" + ("+" if size == 3 else "")
     distance = Levenshtein.distance("".join(a), "".join(b))
     if len(old) != len(new):
-        return "resegmented" if distance <= 2 else "other length"
+        return "resegmented near" if distance <= 2 else "other length"
     if a == b:
         return f"same{tail}"
     if distance <= 1:
@@ -233,13 +237,16 @@ def fit(human: Pairs, label: str, rounds: int, typist: Typist) -> Typist:
 def main() -> None:
     """Fit one annotator, or all in turn."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="holds afqmc_balanced and realtypo_nmt")
+    parser.add_argument("folder", type=Path, nargs="?", help="holds afqmc_balanced and realtypo_nmt")
     parser.add_argument("--annotator", type=int, choices=(1, 2, 3))
     parser.add_argument("--kind", choices=sorted(TASKS))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--limit", type=int, help="use so many characters of each task at most")
     parser.add_argument("--out", type=Path, default=ANNOTATORS)
     options = parser.parse_args()
+    if options.folder is None:
+        print("nothing to fit on: give the folder of READIN's files")
+        return
     people = {number: dict(habits) for number, habits in annotators().items()}
     for number in [options.annotator] if options.annotator else sorted(people):
         for kind in [options.kind] if options.kind else sorted(TASKS):

@@ -17,12 +17,12 @@ from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from lapsus.perturbations.core import Mixture
 from lapsus.perturbations.english import NATURE, random_operator
 from lapsus.perturbations.nlpaug import CLASSES, Nlpaug, train_tfidf
 from lapsus.perturbations.selection import Candidate, candidates, hardest, judged_by, shares, slots
 from lapsus.perturbations.tokens import perturb_tokens_batch, utterance
-
 from lapsus.slu_model import SluModel, train
 
 if TYPE_CHECKING:
@@ -112,9 +112,9 @@ def read(path: Path) -> list[Row]:
 def trained(path: Path, rows: Sequence[Row], dev: Sequence[Row], seed: int) -> SluModel:
     """Return the model of `path`, trained now if it is not there yet."""
     if not path.exists():
-        start = time.perf_counter()
+        start = time.process_time()
         train(rows, dev, seed).save(path)
-        click.echo(f"{path.name}: {len(rows)} utterances in {time.perf_counter() - start:.0f} s")
+        click.echo(f"{path.name}: {len(rows)} utterances, {time.process_time() - start:.0f} s of one core")
     return SluModel.load(path)
 
 
@@ -186,7 +186,7 @@ def averaged(result: dict[str, Any], training: str, key: str, what: str) -> floa
     """Return a score in percent, averaged over the models (and, for `random`, over the ten draws)."""
     keys = [f"random.{index}" for index in range(10)] if key == "random" else [key]
     models = [model for model in result["models"] if model["training"] == training]
-    return 100 * mean(model["scores"][key][what] for model in models for key in keys)
+    return 100.0 * mean(float(model["scores"][key][what]) for model in models for key in keys)
 
 
 def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -106,6 +106,7 @@ def perturb_file(
     for name in filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)):
         if name not in reader.columns:
             raise LookupError(f"no column is called {name!r}; {source} has {', '.join(reader.columns)}")
+    noise = _with_tag_names(noise, reader.schema)
     schema = None if _format(target) == "json" else _noisy_schema(reader, noise)
     words = (*noise.columns, noise.tags) if noise.tags else ()
     part = Part(noise, reader.decode, _Encoder(_format(target), schema, _delimiter(target)), words)
@@ -116,6 +117,15 @@ def perturb_file(
     shutil.rmtree(folder)
     changed = counts.pop("", 0)
     return Summary(target, changed + sum(counts.values()), changed, dict(counts))
+
+
+def _with_tag_names(noise: Noise, schema: Any) -> Noise:
+    """Name the tags where a dataset holds them as numbers."""
+    if schema is None or b"huggingface" not in (schema.metadata or {}):
+        return noise
+    from datasets import Features
+
+    return noise.naming(Features.from_arrow_schema(schema))
 
 
 def _start(folder: Path, job: list[Any]) -> None:
@@ -287,17 +297,22 @@ def _open(source: str | Path, *, split: str | None, config: str | None) -> Sourc
 
 
 def _json_source(path: Path, identity: list[Any]) -> Source:
-    def chunks() -> Iterator[list[tuple[int, str]]]:
-        with path.open(encoding="utf-8-sig") as file:
-            yield from _batched(line for line in enumerate(file, start=1) if line[1].strip())
+    def chunks() -> Iterator[tuple[int, str]]:
+        with path.open(encoding="utf-8-sig", newline="\n") as file:
+            for number, lines in enumerate(_batched(file)):
+                yield number * CHUNK, "".join(lines)
 
-    first = _decode_json(next(chunks(), []))
+    first = _decode_json(next(chunks(), (0, "")))
     return Source(list(first[0]) if first else [], chunks, _decode_json, None, None, identity)
 
 
-def _decode_json(lines: Iterable[tuple[int, str]]) -> list[Row]:
+def _decode_json(numbered: tuple[int, str]) -> list[Row]:
+    """Read lines, of which so many come before; empty ones are no rows."""
+    before, lines = numbered
     rows = []
-    for number, line in lines:
+    for number, line in enumerate(lines.split("\n"), start=before + 1):
+        if not line.strip():
+            continue
         try:
             row = json.loads(line)
         except ValueError as error:
@@ -336,15 +351,28 @@ def _parquet_source(path: Path, identity: list[Any]) -> Source:
 
     def chunks() -> Iterator[Any]:
         with pq.ParquetFile(path) as file:
-            yield from file.iter_batches(batch_size=CHUNK)
+            yield from map(_packed, file.iter_batches(batch_size=CHUNK))
 
     with pq.ParquetFile(path) as file:
         schema, rows = file.schema_arrow, file.metadata.num_rows
     return Source(schema.names, chunks, _decode_arrow, schema, rows, identity)
 
 
-def _decode_arrow(batch: Any) -> list[Row]:
-    rows: list[Row] = batch.to_pylist()
+def _packed(rows: Any) -> bytes:
+    """Return the bytes of these Arrow rows alone; pickled, they would bring along what they are cut from."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write(rows)
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
+def _decode_arrow(packed: bytes) -> list[Row]:
+    import pyarrow as pa
+
+    rows: list[Row] = pa.ipc.open_stream(packed).read_all().to_pylist()
     return rows
 
 
@@ -360,7 +388,7 @@ def _dataset_source(name: str, split: str | None, config: str | None) -> Source:
 
     def chunks() -> Iterator[Any]:
         for start in range(0, len(data), CHUNK):
-            yield data.with_format("arrow")[start : start + CHUNK]
+            yield _packed(data.with_format("arrow")[start : start + CHUNK])
 
     return Source(data.column_names, chunks, _decode_arrow, data.features.arrow_schema, len(data), [data._fingerprint])  # noqa: SLF001 - datasets offers no public name for it
 

@@ -43,8 +43,29 @@ CLITICS = frozenset(
 MARKS = " \t\n.!?…"
 
 
+class OneFiller(Described):
+    """Draws one of its `fillers` for each text; many at once are drawn without a stream for each."""
+
+    __slots__ = ()
+    fillers: tuple[str, ...]
+    name: str
+
+    def inserted(self, text: str, filler: str) -> tuple[Edit, ...]:
+        """Return the edit that inserts `filler`."""
+        raise NotImplementedError
+
+    def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
+        """Insert one filler into one text."""
+        return self.inserted(text, pick(rng, self.fillers))
+
+    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
+        """Insert one filler into each of many texts."""
+        chosen = picks(f"{self.name}/{seed}", keys, len(self.fillers))
+        return [self.inserted(text, self.fillers[i]) for text, i in zip(texts, chosen, strict=True)]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class OpeningFiller(Described):
+class OpeningFiller(OneFiller):
     """Begin with a filler.
 
     >>> from lapsus.perturbations.core import apply, perturb
@@ -56,16 +77,8 @@ class OpeningFiller(Described):
     name: str = "filler_bos"
     version: str = "1"
 
-    def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
-        """Insert one filler before the first character."""
-        return self._edits(text, pick(rng, self.fillers))
-
-    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
-        """Do so for many texts."""
-        chosen = picks(f"{self.name}/{seed}", keys, len(self.fillers))
-        return [self._edits(text, self.fillers[i]) for text, i in zip(texts, chosen, strict=True)]
-
-    def _edits(self, text: str, filler: str) -> tuple[Edit, ...]:
+    def inserted(self, text: str, filler: str) -> tuple[Edit, ...]:
+        """Insert a filler before the first character."""
         if not LATIN.search(text):
             return ()
         start = len(text) - len(text.lstrip())
@@ -73,7 +86,7 @@ class OpeningFiller(Described):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ClosingFiller(Described):
+class ClosingFiller(OneFiller):
     """End with a filler, before the full stop if there is one.
 
     >>> from lapsus.perturbations.core import apply, perturb
@@ -85,16 +98,8 @@ class ClosingFiller(Described):
     name: str = "filler_eos"
     version: str = "1"
 
-    def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
-        """Insert one filler behind the last word."""
-        return self._edits(text, pick(rng, self.fillers))
-
-    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
-        """Do so for many texts."""
-        chosen = picks(f"{self.name}/{seed}", keys, len(self.fillers))
-        return [self._edits(text, self.fillers[i]) for text, i in zip(texts, chosen, strict=True)]
-
-    def _edits(self, text: str, filler: str) -> tuple[Edit, ...]:
+    def inserted(self, text: str, filler: str) -> tuple[Edit, ...]:
+        """Insert a filler behind the last word."""
         if not LATIN.search(text):
             return ()
         end = len(text.rstrip(MARKS))

@@ -20,6 +20,7 @@ from lapsus.perturbations.tokens import Utterance, perturb_tokens_batch, utteran
 
 T = TypeVar("T")
 Row: TypeAlias = Mapping[str, Any]
+Keys: TypeAlias = Sequence[str | None] | None  # of a batch, where the rows have keys
 
 
 def signature(op: Operator, seed: int, drawn: Operator | None = None) -> str:
@@ -91,10 +92,18 @@ class Noise:
         return self._batch(rows)
 
     def map(self, dataset: Any, **options: Any) -> Any:
-        """Perturb a dataset; `options` are those of `Dataset.map`, such as `num_proc`."""
-        names = getattr(getattr(dataset.features.get(self.tags), "feature", None), "names", ())
-        named = replace(self, tag_names=tuple(names)) if names else self
-        return dataset.map(named, batched=True, features=self.features(dataset.features), **options)
+        """Perturb a dataset, or each split of several; `options` are those of `Dataset.map`, such as `num_proc`."""
+        if isinstance(dataset, dict):
+            return type(dataset)({split: self.map(rows, **options) for split, rows in dataset.items()})
+        if dataset.features is None:  # a stream may not know its own
+            return dataset.map(self, batched=True, **options)
+        features = self.features(dataset.features)
+        return dataset.map(self.naming(dataset.features), batched=True, features=features, **options)
+
+    def naming(self, features: Any) -> Noise:
+        """Return this noise with the names of the tags, where a dataset's features hold them."""
+        names = getattr(getattr(features.get(self.tags), "feature", None), "names", ())
+        return replace(self, tag_names=tuple(names)) if names else self
 
     def features(self, features: Any) -> Any:
         """Return a dataset's features with the columns that noise adds, for `Dataset.map(features=...)`."""
@@ -110,7 +119,7 @@ class Noise:
 
     def _batch(self, rows: Row) -> dict[str, Any]:
         """Perturb a batch, in which every column is a list."""
-        keys = [str(key) for key in rows[self.key]] if self.key else None
+        keys = [None if key is None else str(key) for key in rows[self.key]] if self.key else None
         if self.tags:
             return self._with_record(*self._tokens(rows, keys))
         if len(self.columns) == 1:
@@ -118,7 +127,7 @@ class Noise:
         made: dict[str, Any] = {}
         found: dict[str, list[_Outcome]] = {}
         for column in self.columns:
-            own = keys and [f"{key}/{column}" for key in keys]
+            own = keys and [key and f"{key}/{column}" for key in keys]
             columns, found[column] = self._texts(rows, column, own)
             made |= columns
         outcomes = [
@@ -139,7 +148,7 @@ class Noise:
             columns[self.reason] = [one.reason for one in outcomes]
         return columns
 
-    def _texts(self, rows: Row, column: str, keys: Sequence[str] | None) -> tuple[dict[str, Any], list[_Outcome]]:
+    def _texts(self, rows: Row, column: str, keys: Keys) -> tuple[dict[str, Any], list[_Outcome]]:
         """Perturb a column of texts, and move the answers that lie in it."""
         texts: Sequence[Any] = rows[column]
         answers: Sequence[Any] = rows[self.answers] if self.answers else [None] * len(texts)
@@ -157,21 +166,19 @@ class Noise:
             ]
         return made, self._outcomes(texts, proposals, faults)
 
-    def _proposals(
-        self, texts: Sequence[Any], keys: Sequence[str] | None, frames: Mapping[int, Frame | None]
-    ) -> dict[int, Proposal]:
+    def _proposals(self, texts: Sequence[Any], keys: Keys, frames: Mapping[int, Frame | None]) -> dict[int, Proposal]:
         """Ask the operator for the rows that have a frame."""
         around = [frame for frame in frames.values() if frame is not None]
         made = propose(
             self.op,
             [texts[i] for i in frames],
             seed=self.seed,
-            keys=keys and [keys[i] for i in frames],
+            keys=None if keys is None else [str(keys[i]) for i in frames],
             frames=around or None,
         )
         return dict(zip(frames, made, strict=True))
 
-    def _tokens(self, rows: Row, keys: Sequence[str] | None) -> tuple[dict[str, Any], list[_Outcome]]:
+    def _tokens(self, rows: Row, keys: Keys) -> tuple[dict[str, Any], list[_Outcome]]:
         """Perturb a column of tokens with its column of tags."""
         column, tag_column = self.columns[0], str(self.tags)
         tokens, tags = list(rows[column]), list(rows[tag_column])
@@ -183,7 +190,7 @@ class Noise:
                     self.op,
                     list(said.values()),
                     seed=self.seed,
-                    keys=keys and [keys[i] for i in said],
+                    keys=None if keys is None else [str(keys[i]) for i in said],
                     protect=self.protect,
                     protect_slots=self.protect_slots,
                 ),
@@ -224,13 +231,15 @@ class Noise:
         read: Callable[[Any, Any], T],
         values: Sequence[Any],
         labels: Sequence[Any],
-        keys: Sequence[str] | None,
+        keys: Keys,
     ) -> tuple[dict[int, T], dict[int, str]]:
         """Read each row; a row that cannot be read raises, or is kept with the reason."""
         good: dict[int, T] = {}
         faults: dict[int, str] = {}
         for i, row in enumerate(zip(values, labels, strict=True)):
             try:
+                if keys is not None and keys[i] is None:
+                    raise ValueError("the key is missing; give every row an id")  # noqa: TRY301 - told as any other fault
                 good[i] = read(*row)
             except (TypeError, ValueError) as error:
                 if self.bad == "raise":

@@ -93,7 +93,7 @@ class SemanticModel:
         """Make one edit, or none."""
         return next(iter(self.edits_batch([text], [rng])))
 
-    def edits_batch(self, texts: Sequence[str], rngs: Sequence[Random]) -> Iterator[tuple[Edit, ...]]:  # noqa: ARG002 - a greedy model draws nothing
+    def edits_batch(self, texts: Sequence[str], rngs: Sequence[Random]) -> Iterator[tuple[Edit, ...]]:
         """Make one edit of each text, or none; all questions are asked at once."""
         answers = self.model.complete_all([prompt(self.kind, text, self.exemplars) for text in texts])
         for text, answer in zip(texts, answers, strict=True):

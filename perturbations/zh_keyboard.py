@@ -8,96 +8,37 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from bisect import bisect
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from itertools import accumulate
-from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
-from zlib import crc32
+from typing import TYPE_CHECKING
 
+from lapsus.perturbations._candidates import EMBEDDED, PAGE, offers
+from lapsus.perturbations._keys import shortened, slipped
+from lapsus.perturbations._marks import retyped_mark
+from lapsus.perturbations._recall import UNLIKELY, drawn, expected, follows, is_common, likenesses
+from lapsus.perturbations._typist import Typist, annotators
 from lapsus.perturbations.core import Edit
 from lapsus.perturbations.engines import load
 from lapsus.perturbations.pinyin_engine import load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
-    from lapsus.perturbations.pinyin_engine import Word
+    from lapsus.perturbations._candidates import Offers
 
-    Options = tuple[Sequence[str], Sequence[float]]
-    Offers = tuple[tuple[str, float], ...]
-
-ANNOTATORS = Path(__file__).with_suffix(".json")
-EMBEDDED = "embedded"
 MOST = 10  # times what people do
 LONGEST = 20_000  # characters: nobody types more at one sitting
-UNLIKELY = 0.1  # how often what does not fit its neighbours comes to mind, beside what does
-PAGE = 9  # candidates that an input method shows at once
+IMES = 8  # input methods that the texts of one annotator are typed with
 PRINT = re.compile("[。！”…]$|[、：；“”《》（）—]|\\d{2}")  # marks that questions to a service do without
 RUNS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|.", re.DOTALL)
-KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-ACCENTS = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("z", "zh"), ("c", "ch"), ("s", "sh"), ("n", "l"), ("l", "n"))
 # 还 that is huan (repay), not hai (still): in questions to a bank mostly, elsewhere before what is repaid.
 REPAID_ASKED = re.compile("还(?!不(?![了上起清])|[是有能可要没会在得需想让应都用怎显提很更])")
 REPAID = re.compile("还[款钱清贷债]")
 PARTICLES = "吗么嘛啊呢吧"
-FILLERS = "的的的的的的是是有有和和我了了在在吗啊呃哦你你一"
-STRAY_MARKS = "，，， “”。"
-SPREAD = 4.0
-COMMON = 10.8  # nats: it is the common words that come to mind in place of each other
-IMES = 8  # input methods that the texts of one annotator are typed with
-
-
-@dataclass(frozen=True, slots=True)
-class Typist:
-    """The habits of one person at one input method; probabilities, unless said otherwise."""
-
-    join: float  # of typing the next word together with this one
-    split: float  # of typing a word in two pieces
-    abbreviate: float  # of typing a chunk by initials, in whole or at its end
-    initial: float  # of typing a single character by its first letter
-    slip: float  # of a slip, per letter
-    second: float  # of one more slip in the same chunk
-    slip_initial: float  # how much a syllable's first letter is spared: a factor
-    miss: float  # kinds of slips, by weight: a letter left out
-    neighbour: float  # the key beside it
-    double: float  # the key beside it as well
-    swap: float  # two letters in the wrong order
-    nasal: float  # n for ng and back
-    accent: float  # z for zh, l for n and their like
-    glance: float  # of picking the right word when it is not offered first
-    glance_character: float  # of picking the right character likewise
-    glance_decay: float  # how much less with each further place: a power of the place
-    compose: float  # of putting an unknown word together as it should be
-    first: float  # of taking the first word for an unknown one; else it is put together piece by piece
-    misclick: float  # of taking a word that is as likely although the right one is first
-    misclick_decay: float  # of going one place further
-    drift: float  # of taking a candidate one place further, when the right one is not there
-    odd: float  # of not minding a letter in what is offered
-    start: float  # of a false start: a wrong first character, left there when the chunk is typed anew
-    again: float  # of typing a whole chunk again after a wrong word
-    raw: float  # of a wrong chunk's letters left standing
-    omit: float  # of leaving out a short word
-    omit_character: float  # of leaving out a character of a longer word
-    reword: float  # of putting another word that begins or ends alike
-    particle: float  # of another final particle: 么 for 吗
-    stray: float  # of a character too many, after any chunk
-    filler: float  # of that character being one that fits everywhere, such as 的
-    stray_mark: float  # of a mark too many, after any chunk
-    stop: float  # of stopping before the end
-    stop_earlier: float  # of stopping yet another character earlier
-    close: float  # of leaving out the last mark
-    fading: float  # of seeing a wrong chunk in time, at the beginning; it fades towards the end
-    retype: float  # of typing a text again, faster, when nothing went wrong
-    marks: tuple[float, float, float]  # of a mark left out, of another mark, of a blank left out
-    quotes: tuple[float, float]  # of quotation marks swapped, left out
-    digit: float  # of another digit
-    ranking: float  # how far a person's input method is from the engine: a standard deviation, of `SPREAD` nats
+FILLERS = "的的的的的的的的的的是是有和我了了在吗啊呢呃还"
+STRAY_ASKED, STRAY = "，，， ", "，，，，。“”、 "
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,17 +115,6 @@ def is_prose(text: str) -> bool:
     return len(text) > 40 or PRINT.search(text) is not None
 
 
-@cache
-def annotators() -> Mapping[int, Mapping[str, Typist]]:
-    """Return the fitted habits of each person, for questions and for prose."""
-    rows = json.loads(ANNOTATORS.read_text(encoding="utf-8"))
-    return {number: {kind: _typist(habits) for kind, habits in row.items()} for number, row in enumerate(rows, 1)}
-
-
-def _typist(habits: Mapping[str, Any]) -> Typist:
-    return Typist(**{name: tuple(value) if isinstance(value, list) else value for name, value in habits.items()})
-
-
 def retyped(text: str, typist: Typist, rng: Random, engine: str = EMBEDDED, ime: int = 0) -> list[Edit]:
     """Return one go at `text`, or the second if the first was flawless and the typist is urged to be faster."""
     found = _Sitting(text, typist, rng, engine, ime).edits()
@@ -207,7 +137,7 @@ class _Sitting:
     def __init__(self, text: str, typist: Typist, rng: Random, engine: str, ime: int) -> None:
         self.text, self.typist, self.draw, self.candidates = text, typist, rng.random, engine
         self.ime = ime + int(self.draw() * IMES)
-        self.repaid = REPAID if is_prose(text) else REPAID_ASKED
+        self.repaid, self.stray = (REPAID, STRAY) if is_prose(text) else (REPAID_ASKED, STRAY_ASKED)
         self.last = ""
         self.engine = load_engine()
         self.chosen: dict[str, str] = {}  # what was picked for a word is picked again
@@ -240,7 +170,8 @@ class _Sitting:
         for match in RUNS.finditer(self.text):
             run, start = match.group(), match.start()
             if not "\u4e00" <= run[0] <= "\u9fff":
-                yield start, run, self.other(run, start)
+                last_one = match.end() == len(self.text)
+                yield start, run, retyped_mark(run, self.typist, self.draw, self.quotes, last=last_one)
                 last = run[-1]
                 continue
             for chunk, syllables in self.chunks(run, start):
@@ -255,7 +186,8 @@ class _Sitting:
     def chunks(self, run: str, start: int) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield what is typed at one go, with its syllables."""
         draw, typist = self.draw, self.typist
-        held, sounds = "", ()
+        held = ""
+        sounds: tuple[str, ...] = ()
         words = self.engine.segment(run)
         place = start
         for word in words:
@@ -287,24 +219,31 @@ class _Sitting:
         chance = draw()
         size = len(meant)
         if chance < typist.omit:
-            typed = "" if size == 1 and (_follows(last, following) or draw() < UNLIKELY) else meant
+            typed = "" if size == 1 and (follows(last, following) or draw() < UNLIKELY) else meant
         elif (chance := chance - typist.omit) < typist.omit_character:
-            cut = 0 if draw() < 0.5 else size - 1
-            typed = meant[:cut] + meant[cut + 1 :] if size > 1 else meant
+            cut = 0 if draw() < 0.35 else size - 1
+            typed = meant[:cut] + meant[cut + 1 :] if size > 1 and is_common(meant) else meant
         elif meant in PARTICLES and draw() < typist.particle:
             typed = PARTICLES[int(draw() ** 2 * len(PARTICLES))]
         elif chance - typist.omit_character < typist.reword:
-            typed = _drawn(_likenesses(meant) if size > 1 else _expected(last[-4:], following), draw) or meant
+            typed = drawn(expected(last[-4:], following), draw) if size == 1 else self.reworded(meant)
         else:
             typed = self.keyed(meant, syllables)
             if draw() < typist.start and syllables[0]:
                 typed = self.false_start(meant[0], syllables[0]) + typed
         if draw() < typist.stray:
             known = draw() < typist.filler
-            typed += FILLERS[int(draw() * len(FILLERS))] if known else _drawn(_expected(meant[-4:], following), draw)
+            typed += FILLERS[int(draw() * len(FILLERS))] if known else drawn(expected(meant[-4:], following), draw)
         if draw() < typist.stray_mark:
-            typed += STRAY_MARKS[int(draw() * len(STRAY_MARKS))]
+            typed += self.stray[int(draw() * len(self.stray))]
         return typed
+
+    def reworded(self, meant: str) -> str:
+        """Return a chunk with another common word in place of its last, or its first."""
+        for start, end in ((0, len(meant)), (len(meant) - 2, len(meant)), (0, 2)):
+            if other := drawn(likenesses(meant[start:end]), self.draw):
+                return meant[:start] + other + meant[end:]
+        return meant
 
     def keyed(self, meant: str, syllables: tuple[str, ...]) -> str:
         """Return what the keys and the candidate list make of a chunk."""
@@ -314,15 +253,15 @@ class _Sitting:
         keys = "".join(syllables)
         short = draw() < (typist.abbreviate if len(syllables) > 1 else typist.initial)
         if short:
-            keys = self.shortened(syllables)
-        slipped = False
+            keys = shortened(syllables, draw)
+        careless = False
         if draw() < 1 - (1 - typist.slip) ** len(keys):
-            wrong = self.slipped(keys)
+            wrong = slipped(keys, typist, draw)
             while wrong and draw() < typist.second:
-                wrong = self.slipped(wrong)
-            slipped = wrong != keys
+                wrong = slipped(wrong, typist, draw)
+            careless = wrong != keys
             keys = wrong
-        if slipped:
+        if careless:
             typed = keys if draw() < typist.raw else self.picked(meant, keys, careless=True)
         elif short:
             typed = self.picked(meant, keys, careless=False)
@@ -336,225 +275,48 @@ class _Sitting:
 
     def false_start(self, meant: str, syllable: str) -> str:
         """Return the wrong character that a chunk was begun with, if it is wrong."""
-        keys = self.slipped(syllable) if self.draw() < 0.7 else syllable[0]
+        keys = slipped(syllable, self.typist, self.draw) if self.draw() < 0.7 else syllable[0]
         typed = self.picked(meant, keys, careless=True)
         return "" if typed == meant else typed
 
-    def shortened(self, syllables: Sequence[str]) -> str:
-        """Return a chunk by initials: all of them, or of the last syllables alone."""
-        full = 0 if self.draw() < 0.6 else int(self.draw() * len(syllables))
-        double = self.draw() < 0.2
-        rest = (s[:2] if double and s[1:2] == "h" else s[0] for s in syllables[full:])
-        return "".join(syllables[:full]) + "".join(rest)
-
-    def slipped(self, keys: str) -> str:
-        """Return `keys` with one slip."""
-        if not keys.isalpha():
-            return keys
-        draw, typist = self.draw, self.typist
-        at = int(draw() * len(keys))
-        if keys[at] not in "aeiouvng" and draw() < typist.slip_initial:
-            at = int(draw() * len(keys))
-        kind = bisect(_kinds(typist), draw())
-        if kind == 0:
-            return keys[:at] + keys[at + 1 :]
-        if kind in (1, 2):
-            beside = _BESIDE[keys[at]]
-            key = beside[int(draw() * len(beside))]
-            return keys[:at] + key + keys[at + 1 - (kind == 2) :]
-        if kind == 3:
-            at = min(at, len(keys) - 2) if len(keys) > 1 else 0
-            return keys[:at] + keys[at : at + 2][::-1] + keys[at + 2 :]
-        if kind == 4:
-            for place in (m.start() for m in re.finditer("(?<=[aeiou])n", keys)):
-                if keys[place + 1 : place + 2] == "g":
-                    return keys[: place + 1] + keys[place + 2 :]
-                return keys[: place + 1] + "g" + keys[place + 1 :]
-        first = int(draw() * len(ACCENTS))
-        for n in range(len(ACCENTS)):
-            right, wrong = ACCENTS[(first + n) % len(ACCENTS)]
-            if right in keys:
-                return keys.replace(right, wrong, 1)
-        return keys[:at] + keys[at + 1 :]
-
-    def picked(self, meant: str, keys: str, *, careless: bool, syllables: tuple[str, ...] = ()) -> str:
+    def picked(  # noqa: PLR0911 - one return per way of choosing
+        self, meant: str, keys: str, *, careless: bool, syllables: tuple[str, ...] = ()
+    ) -> str:
         """Return the candidate that is taken."""
         draw, typist = self.draw, self.typist
         alone = keys in self.engine.syllables  # only what is typed alone is ranked by what stands before it
-        offers = _offers(keys, self.last[-4:] if alone else "", self.ime, typist.ranking, self.candidates)
-        if not offers:
+        offered = offers(keys, self.last[-4:] if alone else "", self.ime, typist.ranking, self.candidates)
+        if not offered:
             return meant
         if careless:
-            return self.first(meant, offers)
-        place = next((n for n, (text, _) in enumerate(offers) if text == meant), -1)
+            return self.first(meant, offered)
+        place = next((n for n, (text, _) in enumerate(offered) if text == meant), -1)
         if place == 0:
-            if len(offers) == 1 or draw() >= typist.misclick * math.exp(-(offers[1][1] - offers[0][1]) / 2):
+            if len(offered) == 1 or draw() >= typist.misclick * math.exp(-(offered[1][1] - offered[0][1]) / 2):
                 return meant
             place = 1
-            while place + 1 < len(offers) and draw() < typist.misclick_decay:
+            while place + 1 < len(offered) and draw() < typist.misclick_decay:
                 place += 1
-            return offers[place][0]
+            return offered[place][0]
         if place > 0:
             glance = typist.glance if len(meant) > 1 else typist.glance_character
-            return meant if draw() < glance * place**-typist.glance_decay else self.first(meant, offers)
+            return meant if draw() < glance * place**-typist.glance_decay else self.first(meant, offered)
         if draw() < typist.compose:
             return meant
         if len(meant) == 1 or not syllables or draw() < typist.first:
-            return self.first(meant, offers)
+            return self.first(meant, offered)
         cut = next((n for n in range(len(meant) - 1, 1, -1) if meant[:n] in self.engine.by_text), 1)
         return self.picked(
             meant[:cut], "".join(syllables[:cut]), careless=False, syllables=syllables[:cut]
         ) + self.picked(meant[cut:], "".join(syllables[cut:]), careless=False, syllables=syllables[cut:])
 
-    def first(self, meant: str, offers: Offers) -> str:
+    def first(self, meant: str, offered: Offers) -> str:
         """Return about the first of the candidates, where the right one is not seen."""
         place = 0
-        while place + 1 < min(len(offers), PAGE) and self.draw() < self.typist.drift:
+        while place + 1 < min(len(offered), PAGE) and self.draw() < self.typist.drift:
             place += 1
-        typed = offers[place][0]
+        typed = offered[place][0]
         return meant if min(typed) < "\u3000" and self.draw() >= self.typist.odd else typed
-
-    def other(self, run: str, start: int) -> str:
-        """Return what becomes of a mark, a digit, a blank or a Latin word."""
-        draw, typist = self.draw, self.typist
-        dropped, changed, blank = typist.marks
-        if run.isalpha() and run.isascii():
-            if draw() < 1 - (1 - typist.slip) ** len(run):
-                at = int(draw() * len(run))
-                key = _BESIDE[run[at].lower()][0]
-                return run[:at] + (run[at + 1 :] if draw() < 0.6 else key + run[at + 1 :])
-            return run
-        if run.isspace():
-            chance = draw()
-            return "" if chance < blank else "，" if chance < 1.3 * blank else run
-        if run.isdecimal():
-            chance = draw()
-            if chance < typist.digit:
-                return str(int(draw() * 10))
-            return "" if chance < typist.digit + dropped else run
-        if run in WIDE:
-            return WIDE[run] if draw() < 0.85 else run
-        if run in SWAPPED:
-            swapped, left = typist.quotes
-            return "" if self.quotes < left else SWAPPED[run] if self.quotes < left + swapped else run
-        if start + 1 == len(self.text):
-            if draw() < typist.close:
-                return ""
-        chance = draw()
-        if chance < dropped:
-            return ""
-        share, others = OTHER.get(run, (0.0, ""))
-        return others[int(draw() * len(others))] if chance - dropped < changed * share else run
-
-
-WIDE = {",": "，", "(": "（", ")": "）", ":": "：", "?": "？", "!": "！", ";": "；"}
-SWAPPED = {"“": "”", "”": "“", "‘": "“", "’": "”"}
-OTHER = {  # how often another mark is typed, beside 、; and which
-    "、": (1.0, "，，，，，，。"),
-    "；": (1.0, "，，：，"),
-    "。": (0.2, "，，、"),
-    "，": (0.05, "。、"),
-    "：": (0.2, "；，"),
-    "·": (0.8, ".."),
-}
-
-
-@lru_cache(1 << 17)
-def _offers(keys: str, before: str, ime: int, ranking: float, engine: str) -> Offers:
-    """Return the candidates for `keys` after `before`, the embedded engine's in the order of one input method."""
-    if engine != EMBEDDED:
-        return tuple((text, float(n)) for n, text in enumerate(load(engine).candidates(keys, limit=2 * PAGE)))
-    embedded = load_engine()
-    known = embedded.by_text
-    offers = []
-    for text, likely in embedded.scored(keys, _context(before), 3 * PAGE):
-        cost = likely
-        if before and len(text) == 1 and (longer := known.get(before[-1] + text)) and before[-1] in known:
-            cost = min(cost, longer.cost - known[before[-1]].cost)
-        offers.append((text, cost + SPREAD * ranking * _leaning(text, ime)))
-    offers.sort(key=lambda offer: offer[1])
-    return tuple(offers[: 2 * PAGE])
-
-
-def _leaning(text: str, ime: int) -> float:
-    """Return a number that is fixed for a word and an input method, and normal over words."""
-    return (sum(crc32(f"{ime}{text}".encode()).to_bytes(4, "big")) - 510) / 147.8
-
-
-@lru_cache(1 << 14)
-def _likenesses(word: str) -> Options:
-    """Return the words that begin or end as `word` does, with what they add up to."""
-    known = load_engine().by_text.get(word)
-    if not 2 <= len(word) <= 4 or known is None or known.cost > COMMON:
-        return (), ()
-    found = [w for w in _beginning(word[0], len(word)) if w.text != word]
-    found += [w for w in _ending(word[-1], len(word)) if w.text != word]
-    found = sorted(found, key=lambda w: w.cost)[:8]
-    return [w.text for w in found], list(accumulate(math.exp(-w.cost * 0.8) for w in found))
-
-
-@cache
-def _index(*, last: bool) -> dict[tuple[str, int], list[Word]]:
-    found: dict[tuple[str, int], list[Word]] = {}
-    for word in load_engine().words:
-        if 1 < len(word.text) <= 4:
-            row = found.setdefault((word.text[-1 if last else 0], len(word.text)), [])
-            if len(row) < 12:
-                row.append(word)
-    return found
-
-
-def _beginning(character: str, size: int) -> list[Word]:
-    return _index(last=False).get((character, size), [])
-
-
-def _ending(character: str, size: int) -> list[Word]:
-    return _index(last=True).get((character, size), [])
-
-
-@lru_cache(1 << 14)
-def _context(last: str) -> str:
-    """Return the last word of what stands there."""
-    engine = load_engine()
-    return next((last[n:] for n in range(max(0, len(last) - 4), len(last)) if last[n:] in engine.by_text), "")
-
-
-@lru_cache(1 << 14)
-def _follows(last: str, following: str) -> bool:
-    """Say whether `following` is known to come after `last`."""
-    row = load_engine().bigrams.row(_context(last))[0]
-    return following in row or following[:1] in row or not following
-
-
-@lru_cache(1 << 14)
-def _expected(last: str, following: str) -> Options:
-    """Return the characters that often come after `last`, above all those before `following`."""
-    engine = load_engine()
-    word = _context(last)
-    weights = {text: math.exp(-cost) for text, cost in engine.bigrams.row(word)[0].items() if len(text) == 1}
-    if word:
-        known = engine.by_text[word].cost
-        for longer in _beginning(word[-1], 2):
-            weights[longer.text[1]] = weights.get(longer.text[1], 0.0) + math.exp(min(0.0, known - longer.cost))
-    likely = sorted(((text, weight) for text, weight in weights.items() if text >= "\u4e00"), key=lambda w: -w[1])[:60]
-    weighed = [
-        (t, w if _follows(t, following) or t + following[:1] in engine.by_text else UNLIKELY * w) for t, w in likely
-    ]
-    if not weighed:
-        weighed = [(text, 1.0) for text in "的了是我不有"]
-    return [text for text, _ in weighed], list(accumulate(weight for _, weight in weighed))
-
-
-def _drawn(options: Options, draw: Callable[[], float]) -> str:
-    texts, sums = options
-    return texts[min(bisect(sums, draw() * sums[-1]), len(texts) - 1)] if texts else ""
-
-
-@lru_cache(64)
-def _kinds(typist: Typist) -> Sequence[float]:
-    """Return the shares of the kinds of slips, added up."""
-    weights = (typist.miss, typist.neighbour, typist.double, typist.swap, typist.nasal, typist.accent)
-    return [total / sum(weights) for total in accumulate(weights)]
 
 
 def _trimmed(start: int, old: str, new: str) -> Edit:
@@ -567,20 +329,5 @@ def _trimmed(start: int, old: str, new: str) -> Edit:
         tail += 1
     return Edit(start + head, start + len(old) - tail, new[head : len(new) - tail])
 
-
-def _neighbours() -> dict[str, str]:
-    beside = {}
-    for r, row in enumerate(KEYBOARD):
-        for i, key in enumerate(row):
-            around = [row[j] for j in (i - 1, i + 1) if 0 <= j < len(row)]
-            if r > 0:
-                around += [KEYBOARD[r - 1][j] for j in (i, i + 1) if j < len(KEYBOARD[r - 1])]
-            if r < 2:
-                around += [KEYBOARD[r + 1][j] for j in (i - 1, i) if 0 <= j < len(KEYBOARD[r + 1])]
-            beside[key] = "".join(around)
-    return beside
-
-
-_BESIDE = _neighbours()
 
 UNITS = (ZhKeyboard(),)

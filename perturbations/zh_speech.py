@@ -12,45 +12,43 @@ ever, and the punctuation is the recogniser's own. What the parameters are fitte
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from itertools import accumulate, product
+from functools import cache
+from itertools import accumulate
 from math import exp, log
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from random import Random
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from lapsus.perturbations._hearing import ACCENTS, Hearing, burden, fitted, hearing, spoken
 from lapsus.perturbations.core import Edit
 from lapsus.perturbations.pinyin_engine import Word, load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from random import Random
+    from collections.abc import Callable, Iterator, Sequence
 
-Confusions: TypeAlias = "Mapping[str, Mapping[str, float]]"
-
-FITTED = Path(__file__).with_suffix(".json")
 LONGEST = 20_000  # characters: nobody dictates more in one breath
-PARTS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|\d+(?:时|点半)(?![间期代候光])|\d[\d,.]*\d|\d|[^\w]+|.", re.DOTALL)
-INITIALS = ("zh", "ch", "sh", *"bpmfdtnlgkhjqxrzcsyw")
+HAN = "\u4e00-\u9fff"
+PARTS = re.compile(rf"[{HAN}]+|[A-Za-z]+|\d+(?:时|点半)(?![间期代候光])|\d[\d,.]*\d|\d|[^\w]+|.", re.DOTALL)
 ASKING = re.compile("吗|呢|什么|怎么|为何|多少|几|哪|谁|是不是|能不能|会不会|可不可以|有没有")
-NUMBERED = re.compile("第[一二三四五六七八九]|[四五六七八九][个名条级]?")
+COUNTED = re.compile("第[一二三四五六七八九]|[四五六七八九][个名条级]?")
 DIGITS = str.maketrans("一二三四五六七八九", "123456789")
 SINGLE = dict(zip("2345678", "两三四五六七八", strict=True))
-TOGETHER = (0.65, 1.0, 1.0)
-RIGHT = 0.7
-MARKS = (  # what a run of marks becomes: upper limits of a draw; nothing above the last
-    (frozenset("。！？!?"), ((0.92, "。"), (1.0, "，"))),
-    (frozenset("；;"), ((0.05, "。"), (0.93, "，"))),
-    (frozenset("、：:"), ((0.54, "，"),)),
-    (frozenset("-—"), ((0.4, "，"),)),
-    (frozenset(" "), ((0.5, "，"),)),
-    (frozenset("（()）…"), ((0.25, "，"),)),
+ALOUD = "%％℃°/~"  # marks that are read as words
+MARKS = (  # what a run with such a mark becomes: the upper limits of a draw; nothing above the last
+    ("。！？!?", ((0.92, "。"), (1.0, "，"))),
+    ("；;", ((0.05, "。"), (0.93, "，"))),
+    ("、：:", ((0.54, "，"),)),
+    ("-—", ((0.4, "，"),)),
+    (" ", ((0.5, "，"),)),
+    ("（()）…", ((0.25, "，"),)),
 )
-ENGLISH = ("so", "you", "see", "how", "now", "easy", "OK", "word", "interest", "Tom", "but", "yeah")  # heard in Chinese
+OTHER_MARKS = ((0.03, "，"),)
+SHORT_CLAUSE = 6
+FOREIGN = ("应为", "应用", "因为", "应问", "一文")  # a Latin word that is heard as Chinese
+ENGLISH = ("so", "you", "see", "how", "now", "easy", "OK", "word", "interest", "Tom", "but", "yeah")  # and the reverse
 SPELLED = {
     "bi": "b",
     "xi": "c",
@@ -63,69 +61,10 @@ SPELLED = {
     "ti": "t",
     "wei": "v",
 }
-
-
-def _logit(number: int) -> float:
-    """Spread 32 bits over the logit: a standard logistic variate, of standard deviation 1.8."""
-    share = (number + 0.5) / 2**32
-    return log(share / (1 - share))
-
-
-@cache
-def sound(syllable: str) -> tuple[str, str]:
-    """Split a syllable into initial and final; ü is v.
-
-    >>> sound("zhuang"), sound("xu"), sound("er")
-    (('zh', 'uang'), ('x', 'v'), ('', 'er'))
-    """
-    initial = next((i for i in INITIALS if syllable.startswith(i)), "")
-    final = syllable[len(initial) :]
-    return initial, "v" + final[1:] if initial in {"j", "q", "x", "y"} and final.startswith("u") else final
-
-
-@cache
-def _syllables() -> Mapping[tuple[str, str], str]:
-    return {sound(syllable): syllable for syllable in sorted(load_engine().syllables)}
-
-
-class Hearing:
-    """What a recogniser makes of a speaker's sounds: the cost, in nats, of hearing one for another."""
-
-    def __init__(self, initials: Confusions, finals: Confusions) -> None:
-        self.initials, self.finals = initials, finals
-        self.clarity = lru_cache(None)(self._clarity)
-        self.heard = lru_cache(None)(self._heard)
-        self.alike = lru_cache(1 << 15)(self._alike)
-
-    def _clarity(self, reading: str) -> float:
-        """Return the mean cost of the syllables of a reading being heard as they are."""
-        sounds = [sound(syllable) for syllable in reading.split(" ")]
-        costs = (self.initials.get(i, {}).get(i, 0.0) + self.finals.get(f, {}).get(f, 0.0) for i, f in sounds)
-        return sum(costs) / len(sounds)
-
-    def _heard(self, syllable: str) -> list[tuple[float, str]]:
-        """Return the syllables that this one may be heard as, the likeliest first."""
-        initial, final = sound(syllable)
-        known = _syllables()
-        heard = []
-        for i, one in self.initials.get(initial, {initial: 0.0}).items():
-            for f, other in self.finals.get(final, {final: 0.0}).items():
-                if (i, f) in known:
-                    same = (i == initial) + (f == final)  # sounds go wrong together
-                    heard.append((TOGETHER[same] * (one + other) - RIGHT * (same == 2), known[i, f]))
-        return sorted(heard)
-
-    def _alike(self, reading: str) -> list[tuple[float, Word]]:
-        """Return the words that sound like the reading, each with what that costs, the likeliest first."""
-        syllables = reading.split(" ")
-        width = (30, 14, 7, 4)[min(len(syllables), 4) - 1]
-        by_reading = load_engine().by_reading
-        found = [
-            (sum(cost for cost, _ in heard), word)
-            for heard in product(*(self.heard(syllable)[:width] for syllable in syllables))
-            for word in by_reading.get(" ".join(syllable for _, syllable in heard), ())[:8]
-        ]
-        return sorted(found, key=lambda pair: pair[0] + pair[1].cost)[:40]
+STRAY = ("de5", "yi1", "shi4", "le5", "zai4", "you3")
+GROUPS = (2, 2, 2, 2, 2, 3, 1)  # syllables of the words that a missed stretch is heard as
+SIMILAR_DIGITS = "4175"  # si, yao, qi, wu
+BURDEN = 2.5  # how much more a speaker is missed, on the logit, for each nat per syllable less clear than the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,24 +73,89 @@ class Speaker:
 
     sounds: str  # whose sounds: a fitted annotator, or a speaker of READIN's Table 8
     hazard: tuple[float, ...]  # of a word being missed: the weights of its `traits`, on the logit
-    spread: tuple[float, ...]  # on the logit: how much texts differ for all, for this speaker; words in a text, for all
+    spread: tuple[float, ...]  # on the logit: of texts, for all speakers; for this one; of words in a text, for all
     lost: tuple[float, ...]  # of a missed word leaving nothing: of one character, of two, of more
     silent: float  # of a missed stretch leaving nothing
-    swallowed: float  # of a syllable of a missed stretch being swallowed
+    swallowed: float  # of a syllable of a regrouped stretch being swallowed
     added: float  # of a sound too many, per missed stretch
     regrouped: tuple[float, ...]  # of a missed word, of a longer stretch, being heard as other words than it has
+    halting: float  # of a comma before, or after, a missed stretch
     omitted: float  # of a clause left out
     ended: float  # of stopping before the end
-    temperature: float  # how freely the recogniser guesses
-    language: float  # how much it listens to its language model
+    temperature: float  # how freely the recogniser guesses: a factor
+    language: float  # how much it listens to its language model: a factor
     breaks: tuple[float, ...]  # of a comma lost after a short clause, after a longer one
     pause: float  # of a comma too many, after any word
-    halting: float  # of a comma before, or after, a missed stretch
     foreign: tuple[float, ...]  # of a Latin word announced as one, of one left out
     number: float  # of a number misheard
 
 
-def traits(words: Sequence[Word], hearing: Hearing, first: bool) -> Iterator[tuple[float, ...]]:
+@cache
+def speakers() -> dict[str, Speaker]:
+    """Return the three annotators fitted on READIN, and the ten speakers of its Table 8."""
+
+    def speaker(habits: dict[str, Any]) -> Speaker:
+        frozen: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in habits.items()}
+        return Speaker(**frozen)
+
+    constant, *weights = fitted()["anyone"]["hazard"]
+    found = {habits["sounds"]: speaker(habits) for habits in fitted()["annotators"]}
+    for home in (accent.home for accent in ACCENTS):
+        hazard = [constant + BURDEN * burden(home), *weights]
+        found[home] = speaker(fitted()["anyone"] | {"sounds": home, "hazard": hazard})
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ZhSpeech:
+    """A person dictating a text, and what a recogniser could have written down.
+
+    Args:
+        who: Whose voice: "annotator 1" to "annotator 3", or the home and age of a speaker of READIN's Table 8.
+
+    >>> ZhSpeech.speaker(5)
+    ZhSpeech(who='Datong, 32', name='zh_speech', version='1')
+    """
+
+    who: str = "annotator 1"
+    name: str = "zh_speech"
+    version: str = "1"
+
+    def __post_init__(self) -> None:
+        known = (*(f"annotator {n}" for n in (1, 2, 3)), *(accent.home for accent in ACCENTS))
+        if self.who not in known:
+            raise ValueError(f"who is {self.who!r}; choose one of {'; '.join(known)}")
+
+    @classmethod
+    def annotator(cls, number: int) -> ZhSpeech:
+        """Return one of the three of the `-sim` tracks."""
+        return cls(f"annotator {number}")
+
+    @classmethod
+    def speaker(cls, number: int) -> ZhSpeech:
+        """Return one of the ten speakers of READIN's Table 8, by the sounds of their region."""
+        if not 1 <= number <= len(ACCENTS):
+            raise ValueError(f"there is no speaker {number!r}; choose one from 1 to {len(ACCENTS)}")
+        return cls(ACCENTS[number - 1].home)
+
+    def edits(self, text: str, rng: Random) -> list[Edit]:
+        """Propose what the recogniser makes of the text."""
+        if not text.strip() or self.untouched(text):
+            return []
+        # All share the stream of an example: without one of their own they would be missed at the same places.
+        own = Random(f"{int(rng.random() * 2**53)}/{self.who}")
+        return _Dictation(speakers()[self.who], text, own.random).run()
+
+    def untouched(self, text: str) -> str:
+        """Say why a text is left as it is; nothing where it is dictated.
+
+        >>> ZhSpeech().untouched("国" * 30_000)
+        'nobody dictates more than 20000 characters'
+        """
+        return f"nobody dictates more than {LONGEST} characters" if len(text) > LONGEST else ""
+
+
+def traits(words: Sequence[Word], heard: Hearing, first: bool) -> Iterator[tuple[float, ...]]:
     """Yield what the chance of each word of a stretch being missed depends on, beside the word before being missed.
 
     These are: one; its rarity in nats per character; its surprise after the word before, in nats; whether it has one
@@ -161,28 +165,26 @@ def traits(words: Sequence[Word], hearing: Hearing, first: bool) -> Iterator[tup
     last = ""
     for number, word in enumerate(words):
         size = len(word.text)
-        unclear = hearing.clarity(word.reading) if word.reading else 2.0
+        unclear = heard.unclear(word.reading) if word.reading else 2.0
         rarity, surprise = min(word.cost, 20.0) / size, min(cost(last, word), 20.0)
         yield 1.0, rarity, surprise, float(size == 1), float(size > 2), float(first and number == 0), unclear
         last = word.text
 
 
-@cache
-def _fitted() -> Any:
-    return json.loads(FITTED.read_text(encoding="utf-8"))
+def logistic(number: int) -> float:
+    """Spread 32 bits over the logit: a standard logistic variate, of standard deviation 1.8.
 
-
-@cache
-def hearing(name: str) -> Hearing:
-    """Return how a fitted annotator or a speaker of Table 8 is heard."""
-    sounds = _fitted()["sounds"]
-    return Hearing(**sounds[name])
+    >>> logistic(2**31 - 1) < 0 < logistic(2**31)
+    True
+    """
+    share = (number + 0.5) / 2**32
+    return log(share / (1 - share))
 
 
 class _Dictation:
     """One text on its way through the recogniser: the dice, and what has come out so far."""
 
-    def __init__(self, speaker: Speaker, text: str, draw: Any) -> None:
+    def __init__(self, speaker: Speaker, text: str, draw: Callable[[], float]) -> None:
         self.speaker, self.text, self.draw = speaker, text, draw
         self.hearing, self.engine = hearing(speaker.sounds), load_engine()
         self.edits: list[Edit] = []
@@ -190,41 +192,45 @@ class _Dictation:
         self.missed: list[tuple[int, Word]] = []  # the words of the stretch being missed, and where they start
         self.astray = False  # whether the word before was missed
         self.clause = 0  # characters since the last mark
+        self.hard = crc32(text.encode("utf-8", "replace"))  # how hard a text is, is the same for every speaker
+        self.mood = speaker.spread[0] * logistic(self.hard) + speaker.spread[1] * logistic(int(draw() * 2**32))
 
     def run(self) -> list[Edit]:
         """Go through the text from left to right."""
-        speaker, text, draw = self.speaker, self.text, self.draw
-        self.hash = crc32(text.encode("utf-8", "replace"))
-        mood = speaker.spread[0] * _logit(self.hash) + speaker.spread[1] * _logit(int(draw() * 2**32))
-        end = len(text) if draw() >= speaker.ended else int(len(text) * (0.15 + 0.8 * draw()))
-        if (comma := text.find(",")) > 0 and not text[comma + 1 :][:1].isdigit():
-            end = min(end, comma)  # READIN's speakers were shown a text only up to its first ASCII comma
-        omitted = False
-        for match in PARTS.finditer(text):
-            part, start = match.group(), match.start()
-            if start >= end:
+        omitted, start, end = False, len(self.text), self.end()
+        for match in PARTS.finditer(self.text):
+            part = match.group()
+            if match.start() >= end or (match.end() == len(self.text) and not part[0].isalnum()):
+                start = match.start()
                 break
             if not part[0].isalnum():
                 self.flush()
-                if match.end() == len(text):
-                    break
-                self.mark(part, start)
-                omitted = draw() < speaker.omitted
+                self.mark(part, match.start())
+                omitted = self.draw() < self.speaker.omitted
             elif omitted:
-                self.replace(start, match.end(), "")
-            elif "\u4e00" <= part[0] <= "\u9fff":
-                self.chinese(part, start, mood)
+                self.replace(match.start(), match.end(), "")
+            elif part[0] > "\u2fff":
+                self.chinese(part, match.start())
             else:
                 self.flush()
-                self.foreign(part, start)
-        else:
-            start = len(text)
+                self.foreign(part, match.start())
         self.flush()
-        self.replace(start, len(text), self.close(start))
+        asked = ASKING.search(self.text, max(start - 12, 0), start) and not self.text.endswith("。")
+        self.replace(start, len(self.text), "？" if asked else "。")
         return self.edits
 
+    def end(self) -> int:
+        """Return where the speaker stops."""
+        end = len(self.text)
+        if self.draw() < self.speaker.ended:
+            end = int(end * (0.15 + 0.8 * self.draw()))
+        comma = self.text.find(",")
+        if comma > 0 and not self.text[comma + 1 : comma + 2].isdigit():
+            end = min(end, comma)  # READIN's speakers were shown a text only up to its first ASCII comma
+        return end
+
     def replace(self, start: int, end: int, new: str) -> None:
-        """Record an edit without what it leaves as it is."""
+        """Record an edit, without what it leaves as it is."""
         while start < end and new and self.text[start] == new[0]:
             start, new = start + 1, new[1:]
         while start < end and new and self.text[end - 1] == new[-1]:
@@ -232,67 +238,58 @@ class _Dictation:
         if start < end or new:
             self.edits.append(Edit(start, end, new))
 
-    def chinese(self, part: str, start: int, mood: float) -> None:
+    def chinese(self, part: str, start: int) -> None:
         """Hear a stretch of Chinese, word by word."""
         *weights, again = self.speaker.hazard
         words = self.engine.segment(part)
         for word, trait in zip(words, traits(words, self.hearing, start == 0), strict=True):
-            own = self.speaker.spread[2] * _logit(crc32(b"%d" % start, self.hash))
-            logit = mood + own + sum(weight * value for weight, value in zip(weights, trait, strict=True))
-            if self.draw() < 1 / (1 + exp(-logit - (again if self.astray else 0.0))):
+            own = self.speaker.spread[2] * logistic(crc32(b"%d" % start, self.hard))
+            logit = self.mood + own + sum(weight * value for weight, value in zip(weights, trait, strict=True))
+            if self.draw() < 1 / (1 + exp(-logit - again * self.astray)):
                 self.missed.append((start, word))
                 self.astray = True
             else:
                 self.flush(word)
                 self.astray = False
-                self.last = word.text
-                if NUMBERED.fullmatch(word.text) and self.draw() < 0.35:
-                    self.replace(start, start + len(word.text), word.text.translate(DIGITS))
-                end = start + len(word.text)
-                if self.draw() < self.speaker.pause and self.text[end : end + 1].isalnum():
-                    self.replace(end, end, "，")
+                self.known(word.text, start)
             start += len(word.text)
             self.clause += len(word.text)
 
+    def known(self, word: str, start: int) -> None:
+        """Write down a word that was heard."""
+        end = start + len(word)
+        if COUNTED.fullmatch(word) and self.draw() < 0.35:
+            self.replace(start, end, word.translate(DIGITS))
+        if self.draw() < self.speaker.pause and self.text[end : end + 1].isalnum():
+            self.replace(end, end, "，")
+        self.last = word
+
     def flush(self, following: Word | None = None) -> None:
-        """Write down the missed stretch as it was heard."""
+        """Write down the missed stretch as it was heard, before the word that follows."""
         if not self.missed:
             return
         speaker, draw = self.speaker, self.draw
         start, end = self.missed[0][0], self.missed[-1][0] + len(self.missed[-1][1].text)
         kept = [word for _, word in self.missed if draw() >= speaker.lost[min(len(word.text), 3) - 1]]
-        if draw() < speaker.silent:
-            kept = []
+        kept = [] if draw() < speaker.silent else kept
         self.missed = []
+        groups = [(spoken(word), word.text) for word in kept]
         if draw() < speaker.regrouped[len(kept) > 1]:
-            groups = self.regrouped([syllable for word in kept for syllable in word.reading.split(" ")])
-        else:
-            groups = [(word.reading, word.text) for word in kept]
+            groups = self.regrouped([syllable for reading, _ in groups for syllable in reading.split()])
         if draw() < speaker.added:
-            groups.insert(
-                int(draw() * (len(groups) + 1)), (("de", "yi", "shi", "le", "zai", "you")[int(draw() * 6)], "")
-            )
-        before, after = ("，" if draw() < speaker.halting else "" for _ in range(2))
-        if start == 0 or not self.text[start - 1].isalnum() or (self.edits and self.edits[-1].end == start):
-            before = ""
-        if not following:
-            after = ""
-        new = (
-            before
-            + "".join(
-                self.guess(reading, text, following if n == len(groups) else None)
-                for n, (reading, text) in enumerate(groups, 1)
-            )
-            + after
-        )
-        self.replace(start, end, new)
+            groups.insert(int(draw() * (len(groups) + 1)), (STRAY[int(draw() * len(STRAY))], ""))
+        within = start > 0 and self.text[start - 1].isalnum() and not (self.edits and self.edits[-1].end == start)
+        new = "，" if draw() < speaker.halting and within else ""
+        for number, (reading, text) in enumerate(groups, 1):
+            new += self.guess(reading, text, following if number == len(groups) else None)
+        self.replace(start, end, new + ("，" if draw() < speaker.halting and following else ""))
 
     def regrouped(self, syllables: list[str]) -> list[tuple[str, str]]:
         """Cut syllables into words anew, swallowing some."""
-        heard = [s for s in syllables if s and self.draw() >= self.speaker.swallowed] or syllables[:1]
+        heard = [syllable for syllable in syllables if self.draw() >= self.speaker.swallowed] or syllables[:1]
         groups = []
         while heard:
-            size = (2, 2, 2, 2, 2, 3, 1)[int(self.draw() * 7)]
+            size = GROUPS[int(self.draw() * len(GROUPS))]
             groups.append((" ".join(heard[:size]), ""))
             heard = heard[size:]
         return groups
@@ -302,106 +299,57 @@ class _Dictation:
         chance = self.draw()
         if chance < 0.004:
             return ENGLISH[int(self.draw() * len(ENGLISH))]
-        if reading in SPELLED and chance < 0.06:
-            return SPELLED[reading]
+        if reading[:-1] in SPELLED and chance < 0.06:
+            return SPELLED[reading[:-1]]
         found = [(cost, word) for cost, word in self.hearing.alike(reading) if word.text != text] if reading else []
         if not found:
-            parts = reading.split(" ")
+            parts = reading.split()
             return "".join(self.guess(part, "", None) for part in parts) if len(parts) > 1 else text
-        cost, language, temperature = self.engine.bigrams.cost, self.speaker.language, self.speaker.temperature
+        cost, language = self.engine.bigrams.cost, self.speaker.language
         scores = [heard + language * cost(self.last, word) for heard, word in found]
         if following:
-            scores = [
-                score + language * (cost(word.text, following) - following.cost)
-                for score, (_, word) in zip(scores, found)
-            ]
+            fits = (language * (cost(word.text, following) - following.cost) for _, word in found)
+            scores = [score + fit for score, fit in zip(scores, fits, strict=True)]
         least = min(scores)
-        weights = list(accumulate(exp((least - score) / temperature) for score in scores))
-        word = found[min(bisect(weights, self.draw() * weights[-1]), len(found) - 1)][1].text
-        self.last = word
-        return word
+        weights = list(accumulate(exp((least - score) / self.speaker.temperature) for score in scores))
+        self.last = found[min(bisect(weights, self.draw() * weights[-1]), len(found) - 1)][1].text
+        return self.last
 
     def mark(self, part: str, start: int) -> None:
         """Put the recogniser's own mark, or none."""
-        short = self.clause < 6
-        self.clause, self.last = 0, ""
-        chance = self.draw()
-        kept = part[0] if part[0] in "%％℃°/~" else ""  # read aloud as a word
-        for marks, choices in MARKS:
-            if not marks.isdisjoint(part):
-                break
-        else:
-            choices = ((0.03, "，"),)
+        choices = next((choices for marks, choices in MARKS if not set(marks).isdisjoint(part)), OTHER_MARKS)
         if "，" in part:
-            choices = ((self.speaker.breaks[not short], ""), (1, "，"))
+            choices = ((self.speaker.breaks[self.clause >= SHORT_CLAUSE], ""), (1.0, "，"))
+        chance = self.draw()
         new = next((mark for limit, mark in choices if chance < limit), "")
-        self.replace(start, start + len(part), kept + new)
-
-    def close(self, end: int) -> str:
-        """Return the last mark: the recogniser always puts one."""
-        asked = ASKING.search(self.text, max(end - 12, 0), end) and not self.text.endswith("。")
-        return "？" if asked else "。"
+        self.replace(start, start + len(part), (part[0] if part[0] in ALOUD else "") + new)
+        self.clause, self.last = 0, ""
 
     def foreign(self, part: str, start: int) -> None:
-        """Hear a number, a Latin word, or something else."""
-        self.clause += len(part)
-        self.last = ""
+        """Hear a number, a Latin word, or a character of another script, which stays."""
         new = part
         if part[0].isdigit():
             new = self.number(part)
-        elif part[0].isascii():
+        elif part.isascii():
             announced, left_out = self.speaker.foreign
             chance = self.draw()
-            new = "英文" if chance < announced else "" if chance < announced + left_out else part
-            if new == part:
-                new = ("应为", "应用", "因为", "应问", "一文")[int(self.draw() * 5)]
+            heard = FOREIGN[int(self.draw() * len(FOREIGN))]
+            new = "英文" if chance < announced else "" if chance < announced + left_out else heard
         self.replace(start, start + len(part), new)
+        self.clause, self.last = self.clause + len(part), ""
 
     def number(self, part: str) -> str:
         """Write a number as recognisers do."""
         if self.draw() < self.speaker.number:
             place = int(self.draw() * len(part))
-            return (
-                part[:place] + part[place + 1 :]
-                if self.draw() < 0.4
-                else part[:place] + "4175"[int(self.draw() * 4)] + part[place + 1 :]
-            )
-        if part.endswith("时") and self.draw() < 0.8:
-            return f"{part[:-1]}:00"
-        if part.endswith("点半") and self.draw() < 0.8:
-            return f"{part[:-2]}:30"
-        if part.isdigit() and len(part) > 3 + (part[0] in "12"):
-            return f"{part[:-4]}万" if part.endswith("0000") else f"{int(part):,}"
+            digit = "" if self.draw() < 0.4 else SIMILAR_DIGITS[int(self.draw() * len(SIMILAR_DIGITS))]
+            return part[:place] + digit + part[place + 1 :]
+        for spoken_as, written in (("时", ":00"), ("点半", ":30")):
+            if part.endswith(spoken_as):
+                return part.removesuffix(spoken_as) + written if self.draw() < 0.8 else part
+        if part.isdecimal() and part.isascii() and len(part) > 3 + (part[0] in "12"):  # years stay
+            return f"{part[:-4]}万" if part.endswith("0000") else f"{int(part):,}" if len(part) < 16 else part
         return SINGLE[part] if part in SINGLE and self.draw() < 0.2 else part
 
 
-@dataclass(frozen=True, slots=True)
-class ZhSpeech:
-    """A person dictating a text, and what a recogniser would have written down."""
-
-    person: Speaker
-    name: str = "zh_speech"
-    version: str = "1"
-
-    @classmethod
-    def annotator(cls, number: int) -> ZhSpeech:
-        """Return one of the three that were fitted on READIN's speech."""
-        return cls(_speaker("annotators", number))
-
-    @classmethod
-    def speaker(cls, number: int) -> ZhSpeech:
-        """Return one of the ten speakers of READIN's Table 8, by their region's sounds."""
-        return cls(_speaker("speakers", number))
-
-    def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
-        """Propose what the recogniser makes of the text."""
-        if not text or len(text) > LONGEST:
-            return ()
-        return tuple(_Dictation(self.person, text, rng.random).run())
-
-
-def _speaker(group: str, number: int) -> Speaker:
-    found = _fitted()[group]
-    if not 1 <= number <= len(found):
-        raise LookupError(f"there is no {number} among the {group}; they are numbered 1 to {len(found)}")
-    return Speaker(**{k: tuple(v) if isinstance(v, list) else v for k, v in found[number - 1].items()})
+UNITS = (ZhSpeech(),)

@@ -30,6 +30,7 @@ KEYS = {
     "mixed_effects": "coefficients intercept example_variance residual_variance log_likelihood paired examples "
     "observations",
     "dialect_awareness": "awareness_rate wins ties losses trials p_value",
+    "human_likeness": "auc human_aucs synthetic human humans features examples",
     "annotated_bleu": "micro_average worst_average annotator_averages signature examples",
 }
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from datasets import Dataset, load_dataset
+from datasets import ClassLabel, Dataset, Features, List, Value, load_dataset
 
 from lapsus import perturb_file as module
 from lapsus.perturb_file import perturb_file
@@ -204,6 +204,28 @@ def test_a_folder_that_load_dataset_reads(tmp_path):
         run(folder, tmp_path / "out.jsonl")
     summary = run(folder, tmp_path / "out.jsonl", split="test")
     assert summary.rows == 23
+
+
+def test_a_dataset_with_tags_by_number(tmp_path):
+    labels = List(ClassLabel(names=["O", "B-genre"]))
+    features = Features({"id": Value("string"), "tokens": List(Value("string")), "tags": labels})
+    rows = {"id": ["u1"], "tokens": [["play", "jazz"]], "tags": [[0, 1]]}
+    (tmp_path / "data").mkdir()
+    Dataset.from_dict(rows, features=features).to_parquet(tmp_path / "data" / "test.parquet")
+    for source in (tmp_path / "data", tmp_path / "data" / "test.parquet"):
+        run(source, tmp_path / "out.jsonl", column="tokens", tags="tags")
+        (row,) = read(tmp_path / "out.jsonl")
+        assert row["unchanged"] is None
+        assert row["tags"][:3] == [0, 1, 0]
+
+
+def test_a_row_without_its_key_stays(tmp_path):
+    source = write(tmp_path / "in.jsonl", [{"id": 1, "text": "go"}, {"text": "stop"}])
+    run(source, tmp_path / "out.jsonl")
+    assert [row["unchanged"] for row in read(tmp_path / "out.jsonl")] == [
+        None,
+        "the key is missing; give every row an id",
+    ]
 
 
 def test_several_columns(tmp_path):

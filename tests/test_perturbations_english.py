@@ -41,7 +41,7 @@ def utterances(name, split, limit):
     return rows[:limit]
 
 
-def variants(name, text, seeds=60):
+def variants(name, text, seeds=200):
     return {apply(text, perturb(OPERATORS[name], text, seed=seed)) for seed in range(seeds)}
 
 
@@ -54,7 +54,7 @@ def test_filler_lists_are_the_papers():
     ]
     assert len(filler_lists.END) == 14
     assert variants("filler_bos", "play jazz") == {f"{filler} play jazz" for filler in filler_lists.BEGINNING}
-    assert variants("filler_eos", "play jazz", 150) == {f"play jazz {filler}" for filler in filler_lists.END}
+    assert variants("filler_eos", "play jazz") == {f"play jazz {filler}" for filler in filler_lists.END}
     assert variants("filler_pre_verb", "i want jazz") == {
         f"i {filler} want jazz" for filler in filler_lists.BEFORE_VERB
     }
@@ -160,9 +160,9 @@ def test_the_fail_safe_is_a_noun():
 
 
 def test_a_stop_word_gives_way_to_another_but_never_to_a_negation():
-    from lapsus.perturbations.synonyms import NEGATIONS, _stopwords
+    from lapsus.perturbations.synonyms import UNFIT, _stopwords
 
-    assert not NEGATIONS & set(_stopwords())
+    assert not UNFIT & set(_stopwords())
     for text in SAID:
         for start, end, word in perturb(Synonym("stopword"), text):
             if text[start:end] in _stopwords():
@@ -421,4 +421,4 @@ def test_on_real_utterances_every_slot_stays(name):
         assert [tag for tag in noisy.tags if tag[0] == "B"] == [tag for tag in tags if tag[0] == "B"]
         assert len(noisy.edits) <= 1
         changed += bool(noisy.edits)
-    assert changed >= 0.94 * len(rows)
+    assert changed >= 0.99 * len(rows)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 import pytest
-from datasets import ClassLabel, Dataset, Features, List, Value
+from datasets import ClassLabel, Dataset, DatasetDict, Features, IterableDataset, List, Value
 
 from lapsus.perturbations import (
     OPERATORS,
@@ -162,6 +162,18 @@ def test_first_rows_without_edits_do_not_spoil_the_types():
     assert noisy[0]["why"] == "the text is empty"
     assert noisy[15]["why"] is None
     assert noisy.num_rows == TEXTS.num_rows
+
+
+def test_splits_and_streams():
+    noise = Noise(OPERATORS["filler_bos"], column="b", key="id")
+    plain = noise.map(TEXTS).to_list()
+    assert noise.map(DatasetDict(test=TEXTS))["test"].to_list() == plain
+    assert list(noise.map(TEXTS.to_iterable_dataset(num_shards=3))) == plain
+
+    def unknown():
+        yield from TEXTS
+
+    assert list(noise.map(IterableDataset.from_generator(unknown))) == plain
 
 
 def test_several_columns_have_noise_of_their_own():

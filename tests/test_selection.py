@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from seqeval.metrics.sequence_labeling import get_entities
+
 from lapsus.perturbations.core import Edit, Shout
 from lapsus.perturbations.fillers import UNITS as FILLERS
 from lapsus.perturbations.selection import Badness, Candidate, candidates, hardest, judged_by, shares, slots
-from seqeval.metrics.sequence_labeling import get_entities
 
 ROWS = [
     {"id": "1", "tokens": ["play", "cool", "jazz"], "tags": ["O", "O", "B-genre"], "intent": "play"},
@@ -31,7 +32,7 @@ class Silent:
 
     name, version = "silent", "1"
 
-    def edits(self, text, rng):  # noqa: ARG002 - the protocol's signature
+    def edits(self, text, rng):
         return ()
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from lapsus.instruct import Endpoint, EndpointError
 from lapsus.perturbations.core import apply, perturb
 from lapsus.perturbations.semantic import (
     LISTS,
@@ -29,8 +31,6 @@ from lapsus.perturbations.semantic_model import (
     prompt,
     semantic_models,
 )
-
-from lapsus.instruct import Endpoint, EndpointError
 
 FRMT = Path(__file__).parents[1].parent / "shared" / "data" / "frmt"
 SENTENCES = {

@@ -5,18 +5,33 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lapsus.perturbations.engines import engines, load
+from lapsus.perturbations.pinyin_engine import load_engine
 from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.perturbations.engines import engines, load
-from lapsus.perturbations.pinyin_engine import load_engine
-
 SENTENCES = [  # written for this test
-    "我们明天上午去公园散步", "这个问题应该怎么解决", "请把门关上外面很冷", "他每天坐地铁去公司上班", "火车什么时候到北京",
-    "孩子们在操场上踢足球", "医生建议他多喝水多休息", "这家饭店的菜又便宜又好吃", "会议推迟到下个星期三", "图书馆里非常安静",
-    "老师让我们写一篇作文", "手机没电了我找不到充电器", "他的建议得到了大家的支持", "昨天晚上下了一场大雨", "银行卡的密码忘记了怎么办",
-    "政府宣布了新的经济政策", "科学家发现了一种新的材料", "我已经付款了为什么没有发货", "春天来了花园里的花都开了", "这条路正在维修请绕行",
-]  # fmt: skip
+    "我们明天上午去公园散步",
+    "这个问题应该怎么解决",
+    "请把门关上外面很冷",
+    "他每天坐地铁去公司上班",
+    "火车什么时候到北京",
+    "孩子们在操场上踢足球",
+    "医生建议他多喝水多休息",
+    "这家饭店的菜又便宜又好吃",
+    "会议推迟到下个星期三",
+    "图书馆里非常安静",
+    "老师让我们写一篇作文",
+    "手机没电了我找不到充电器",
+    "他的建议得到了大家的支持",
+    "昨天晚上下了一场大雨",
+    "银行卡的密码忘记了怎么办",
+    "政府宣布了新的经济政策",
+    "科学家发现了一种新的材料",
+    "我已经付款了为什么没有发货",
+    "春天来了花园里的花都开了",
+    "这条路正在维修请绕行",
+]
 
 
 @pytest.fixture(scope="module")

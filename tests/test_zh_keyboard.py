@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import fields, replace
+from itertools import pairwise
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
+from lapsus.perturbations._typist import Typist, annotators
 from lapsus.perturbations.core import Operator, apply, perturb, perturb_batch
 from lapsus.perturbations.engines import engines
-from lapsus.perturbations.zh_keyboard import LONGEST, UNITS, Typist, ZhKeyboard, annotators, is_prose, retyped
+from lapsus.perturbations.zh_keyboard import LONGEST, UNITS, ZhKeyboard, is_prose, retyped
 
 PEOPLE = [ZhKeyboard.annotator(n) for n in (1, 2, 3)]
 QUESTION = "花呗怎么不能提额了"
@@ -65,7 +66,7 @@ def test_protocol():
 class OnlyRandom(Random):
     """A stream that gives nothing but `random()`."""
 
-    def getrandbits(self, k):
+    def getrandbits(self, k):  # noqa: ARG002 - Random's signature
         raise AssertionError("getrandbits was drawn")
 
     randrange = choice = shuffle = sample = gauss = getrandbits
@@ -77,7 +78,7 @@ def test_edits_are_sorted_apart_and_change_something(text, seed, person):
     noisy = apply(text, edits)
     assert (noisy != text) == bool(edits)
     assert all(text[start:end] != new for start, end, new in edits)
-    assert all(a.end <= b.start for a, b in zip(edits, edits[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(edits))
     assert edits == list(person.edits(text, Random(seed)))
 
 

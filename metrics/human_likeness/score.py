@@ -47,6 +47,18 @@ def human_likeness(
         human: the human texts, given likewise.
         top_features: how many of the strongest features of each side are listed.
 
+    Returns:
+        auc: of the classifier between synthetic and human texts, the mean over five folds; None with too few texts.
+        human_aucs: the same for each human against the other humans.
+        synthetic: the profile of the synthetic texts: `micro_average` and `worst_average` of the error rate,
+            `annotator_averages`, `unchanged` (share of the texts), `equal_length` (share of the changed texts),
+            `edits_per_text`, `kinds` and `span_lengths` (shares of the edits), and `new_latin` (share of the texts
+            with Latin letters that the clean text has not).
+        human: the profile of the human texts.
+        humans: the profile of each human.
+        features: by what the classifier tells either side, the strongest first.
+        examples: how many were compared.
+
     Example:
         >>> clean = ["花呗怎么不能提额了", "借呗额度为什么没有了", "怎么申请开通花呗", "今天几点自动扣款"]
         >>> human = [["花呗怎么不能贴了"], ["借呗额度为什么没有了"], ["怎么申请开通画呗"], ["今天几点自动口款"]]

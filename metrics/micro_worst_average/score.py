@@ -85,7 +85,7 @@ def _averages(rows: columns.FloatArray, sign: float, level: float, n_resamples: 
     means = rows.mean(axis=0, keepdims=True) if len(rows) else np.empty((0, rows.shape[1]))
     draws = statistics.resampled_means(rows, n_resamples, seed) if len(rows) and n_resamples else means[:0]
     if drops:
-        means, draws = (np.column_stack([part, sign * (part[:, 2:] - part[:, :2])]) for part in (means, draws))
+        means, draws = (np.column_stack([part, sign * (part[:, 2:] - part[:, :2]) + 0.0]) for part in (means, draws))
     for number in range(means.shape[1]):
         result[names[number]] = float(means[0, number]) if len(means) else None
         result[f"{names[number]}_ci"] = statistics.percentile_interval(draws[:, number], level) if len(draws) else None

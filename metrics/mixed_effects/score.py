@@ -220,7 +220,7 @@ def _best_ratio(deviance: Any, slope: Any) -> float:
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     if slope(low) < 0 < slope(high):
         ratio = optimize.brentq(slope, low, high, xtol=1e-300, rtol=1e-14)
-        return float(ratio) if deviance(ratio) < deviance(0.0) else 0.0
+        return float(ratio)
     return 0.0 if best == 0 else float(grid[best])
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-PIECE = 8192
+PIECE = 2048
 
 
 def noise_rate(
@@ -99,5 +99,5 @@ def _distances(name: str, noisy: Sequence[str], clean: Sequence[str]) -> tuple[c
         piece = slice(start, start + PIECE)
         lengths[piece] = columns.text_lengths("references", clean[piece], start)
         texts = columns.texts(name, noisy[piece], start)
-        distances[piece] = cpdist(texts, clean[piece], scorer=Levenshtein.distance, workers=-1)
+        distances[piece] = cpdist(texts, clean[piece], scorer=Levenshtein.distance)
     return distances, lengths

@@ -190,7 +190,6 @@ def _spans(parts: NDArray[np.int8], slots: columns.IntArray, starts: columns.Int
     first = inside & ((parts == BEGIN) | ~follows)
     last = np.ones(len(parts), bool)
     last[:-1] = first[1:] | ~inside[1:]
-    last[starts[1:] - 1] = True
     start, end = np.flatnonzero(first), np.flatnonzero(inside & last)
     if strict:
         begun = parts[start] == BEGIN

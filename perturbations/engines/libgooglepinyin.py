@@ -35,14 +35,14 @@ class _GooglePinyin:
             raise OSError(f"libgooglepinyin does not open its dictionary; {INSTALL}")
         library.im_set_max_lens(64, 64)
 
-    def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
+    def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:  # noqa: ARG002 - it has no context
         self._library.im_reset_search()
         letters = keys.encode("ascii", "ignore")
-        found = []
-        for n in range(min(self._library.im_search(letters, len(letters)), limit)):
-            if self._library.im_get_candidate(n, self._buffer, 255):
-                found.append(self._buffer.raw.decode("utf-16-le", "ignore").split("\0")[0])
-        return found
+        offered = range(min(self._library.im_search(letters, len(letters)), limit))
+        return [self._text() for n in offered if self._library.im_get_candidate(n, self._buffer, 255)]
+
+    def _text(self) -> str:
+        return self._buffer.raw.decode("utf-16-le", "ignore").split("\0")[0]
 
 
 def open_engine() -> _GooglePinyin:

@@ -1,0 +1,116 @@
+"""Speed of the Chinese typist beside its peers, in one run on one core: `python benchmarks/chinese.py [FILE]`.
+
+FILE holds one sentence per line; without it, sentences of about 15 characters are put together from templates.
+Peers that are not installed are named and left out: `pip install jionlp nlpcda`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import resource
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lapsus.perturbations.core import perturb_batch
+from lapsus.perturbations.engines import engines
+from lapsus.perturbations.zh_keyboard import ZhKeyboard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+SECONDS = 4.0
+PARTS = (
+    ("我的", "为什么", "请问", "昨天", "公司", "老师说", "他们", "这个周末"),
+    ("银行卡", "手机", "作业", "会议", "订单", "火车票", "快递", "空调", "新买的电脑", "晚上的电影"),
+    ("还没有", "怎么", "已经", "突然", "可以", "不能", "应该", "好像"),
+    ("收到", "取消", "打开", "完成", "修改", "延期", "付款", "使用", "退回", "通知"),
+    ("了吗", "怎么办", "比较好", "两三天了", "请帮我看一下", "，谢谢", "，他很着急"),
+)
+
+
+def sentences() -> list[str]:
+    """Return 4,000 sentences."""
+    combined = ["".join(parts) for parts in itertools.product(*PARTS)]
+    return combined[:: len(combined) // 4000][:4000]
+
+
+def rate(work: Callable[[Sequence[str]], object], texts: Sequence[str]) -> float:
+    """Return sentences a second, the best of passes of a hundred."""
+    work(texts[:100])
+    done, best, start = 0, 0.0, time.perf_counter()
+    while time.perf_counter() - start < SECONDS:
+        batch = [texts[(done + n) % len(texts)] for n in range(100)]
+        before = time.process_time()
+        work(batch)
+        best = max(best, 100 / (time.process_time() - before))
+        done += 100
+    return best
+
+
+def mean_rate(work: Callable[[Sequence[str]], object], texts: Sequence[str]) -> float:
+    """Return sentences a second over all texts, each seen once."""
+    before = time.process_time()
+    work(texts)
+    return len(texts) / (time.process_time() - before)
+
+
+def workers() -> Iterator[tuple[str, Callable[[Sequence[str]], object]]]:
+    """Yield each contender that is here."""
+    yield "zh_keyboard, embedded", lambda texts: perturb_batch(ZhKeyboard(1), texts)
+    for engine in engines():
+        if engine.available:
+            operator = ZhKeyboard(1, engine=engine.name)
+            yield f"zh_keyboard, {engine.name}", lambda texts, operator=operator: perturb_batch(operator, texts)
+    if find_spec("jionlp"):
+        import jionlp
+
+        yield (
+            "JioNLP homophone_substitution",
+            lambda texts: [jionlp.homophone_substitution(text, augmentation_num=1) for text in texts],
+        )
+    if find_spec("nlpcda"):
+        import nlpcda
+
+        homophone = nlpcda.Homophone(create_num=2, change_rate=0.3)
+        yield "nlpcda Homophone", lambda texts: [homophone.replace(text) for text in texts]
+
+
+def main() -> None:
+    """Print one line per contender."""
+    texts = Path(sys.argv[1]).read_text(encoding="utf-8").splitlines() if len(sys.argv) > 1 else sentences()
+    print(f"{len(texts)} sentences of {sum(map(len, texts)) / len(texts):.1f} characters on average")
+    for package in ("jionlp", "nlpcda"):
+        if not find_spec(package):
+            print(f"{package} is not installed: left out")
+    cold = (
+        "import time; t = time.process_time(); "
+        "from lapsus.perturbations.zh_keyboard import ZhKeyboard; from lapsus.perturbations.core import perturb; "
+        "perturb(ZhKeyboard(1), '今天天气很好'); import resource; "
+        "print(f'{time.process_time() - t:.2f} s of work, '"
+        "f'{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB')"
+    )
+    print(
+        "start, with a first sentence:",
+        subprocess.run([sys.executable, "-c", cold], check=True, capture_output=True, text=True).stdout.strip(),
+    )
+    reference = 0.0
+    for name, work in workers():
+        warm_up = time.process_time()
+        work(texts[:1])
+        warm_up = time.process_time() - warm_up
+        first = mean_rate(work, texts[: min(len(texts), 2000)])
+        again = rate(work, texts)
+        reference = reference or first
+        print(
+            f"{name:32s} {first:8.0f}/s new texts, {again:8.0f}/s at best; "
+            f"×{first / reference:.2f}; first call {warm_up:.1f} s"
+        )
+    print(f"memory at the end: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""Measure the Chinese operators: speed beside peers, likeness to READIN's humans, and what correction repairs.
+
+    python benchmarks/fidelity.py speed
+    python benchmarks/fidelity.py likeness SHARED_DATA_FOLDER
+    python benchmarks/fidelity.py correction SHARED_DATA_FOLDER
+
+Speeds are ratios in one process, in CPU time, the best of five, on sentences of about 15 characters. The peers are
+nlpcda (its homophones) and JioNLP (its homophone substitution), installed for this only.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rapidfuzz.distance import Levenshtein
+
+from lapsus.fidelity import read_texts, report
+from lapsus.metrics.human_likeness.score import human_likeness
+from lapsus.perturbations import apply, perturb, perturb_batch
+from lapsus.perturbations.zh_correct import ZhCorrect
+from lapsus.perturbations.zh_homophone import ZhHomophone
+from lapsus.perturbations.zh_speech import ZhSpeech
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SUBJECTS = ["今天下午", "小区门口", "我的同事", "这家银行", "上个星期", "邻居的孩子", "外地的朋友", "新来的老师"]
+VERBS = ["怎么突然", "为什么没有", "是不是已经", "想要尽快", "终于可以", "不得不", "打算重新", "忘记了"]
+OBJECTS = [
+    "申请提前还款",
+    "修改登录密码",
+    "参加数学考试",
+    "更换手机号码",
+    "购买火车票",
+    "完成设计方案",
+    "检查天然气",
+    "联系维修师傅",
+]
+SENTENCES = [subject + verb + thing for subject in SUBJECTS for verb in VERBS for thing in OBJECTS]
+
+
+def seconds(task: Callable[[], object]) -> float:
+    """Return the CPU time of a task, the best of five."""
+    task()
+    times = []
+    for _ in range(5):
+        started = time.process_time()
+        task()
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+def speed() -> None:
+    """Print each operator's sentences a second, and how many times its peer's they are."""
+    from jionlp import homophone_substitution
+    from nlpcda import Homophone
+
+    nlpcda = Homophone(create_num=2, change_rate=0.1)  # the text itself and one noisy copy
+    homophone = ZhHomophone(0.1)
+    peers = {
+        "nlpcda homophone": seconds(lambda: [nlpcda.replace(text) for text in SENTENCES]),
+        "JioNLP homophone": seconds(lambda: [homophone_substitution(text, augmentation_num=1) for text in SENTENCES]),
+    }
+    ours = {
+        "zh_homophone, texts": (lambda: homophone.rewrite(SENTENCES), "nlpcda homophone", 5.0),
+        "zh_homophone, edits": (lambda: perturb_batch(homophone, SENTENCES), "nlpcda homophone", 5.0),
+        "zh_speech": (lambda: perturb_batch(ZhSpeech.annotator(1), SENTENCES), "JioNLP homophone", 0.7),
+        "zh_correct": (lambda: perturb_batch(ZhCorrect(), SENTENCES), "JioNLP homophone", None),
+    }
+    for name, cost in peers.items():
+        print(f"{name:22}{len(SENTENCES) / cost:12,.0f} sentences/s")
+    for name, (task, peer, wanted) in ours.items():
+        cost = seconds(task)
+        aim = f", wanted {wanted}" if wanted else ""
+        print(f"{name:22}{len(SENTENCES) / cost:12,.0f} sentences/s = {peers[peer] / cost:.2f} x {peer}{aim}")
+
+
+def tracks(data: Path, kind: str) -> tuple[list[str], list[str], list[list[str]]]:
+    """Return (ids, clean texts, three annotators' texts) of READIN's WMT rows that all annotators have."""
+    folder = data / "readin" / "realtypo_nmt"
+    sides = []
+    for name in ("test_clean", *(f"test_noisy_{kind}_{n}" for n in (1, 2, 3))):
+        path = folder / f"{name}.json"
+        ids = [json.loads(line)["id"] for line in path.read_text(encoding="utf-8").splitlines()]
+        sides.append(dict(zip(ids, read_texts(path, "zh"), strict=True)))
+    shared = [n for n in sides[0] if all(n in side for side in sides)]
+    clean, *noisy = ([side[n] for n in shared] for side in sides)
+    return shared, clean, noisy
+
+
+def likeness(data: Path) -> None:
+    """Print the fidelity of dictated texts on the rows that nothing was fitted on, and on those it was."""
+    ids, clean, noisy = tracks(data, "asr")
+    for name, half in (("rows not fitted on", 1), ("rows fitted on", 0)):
+        rows = [n for n, key in enumerate(ids) if int(key) // 10 % 2 == half]
+        texts, keys = [clean[n] for n in rows], [ids[n] for n in rows]
+        voices = [ZhSpeech.annotator(n) for n in (1, 2, 3)]
+        made = [list(map(apply, texts, perturb_batch(voice, texts, keys=keys))) for voice in voices]
+        humans = [[side[n] for n in rows] for side in noisy]
+        result = human_likeness(list(zip(*made, strict=True)), texts, list(zip(*humans, strict=True)))
+        print(f"{name} ({len(rows)}):\n{report(result)}\n")
+
+
+def correction(data: Path) -> None:
+    """Print what correction repairs and spoils on every real track."""
+    pairs = {}
+    for kind in ("keyboard", "asr"):
+        _, clean, noisy = tracks(data, kind)
+        pairs |= {f"wmt {kind} {n}": list(zip(clean, side, strict=True)) for n, side in enumerate(noisy, 1)}
+    afqmc = data / "readin" / "afqmc_balanced"
+    for n in (1, 2, 3):
+        pairs[f"afqmc keyboard {n}"] = [
+            pair
+            for column in ("sentence1", "sentence2")
+            for pair in zip(
+                read_texts(afqmc / "test_clean.json", column),
+                read_texts(afqmc / f"test_noisy_{n}.json", column),
+                strict=True,
+            )
+        ]
+    turns = [
+        turn
+        for name in ("train", "development")
+        for dialogue in json.loads((data / "zh_asr_slu" / f"{name}.json").read_text(encoding="utf-8"))
+        for turn in dialogue
+    ]
+    pairs["zh_asr_slu"] = [
+        (turn["manual_transcript"], turn["asr_1best"])
+        for turn in turns
+        if turn["manual_transcript"] and "(" not in turn["manual_transcript"]
+    ]
+    print(f"{'':18}{'texts':>7}{'errors':>8}{'repaired':>10}{'right':>9}{'spoiled':>9}{'net':>6}")
+    for name, texts in pairs.items():
+        print(f"{name:18}{len(texts):7}" + "{:8}{:10.2%}{:9}{:9.3%}{:6}".format(*repaired(texts)))
+
+
+def repaired(texts: list[tuple[str, str]]) -> tuple[int, float, int, float, int]:
+    """Return (errors, share repaired, right characters, share spoiled, errors fewer)."""
+    op = ZhCorrect()
+    errors = fewer = right = better = spoiled = 0
+    for clean, noisy in texts:
+        before = Levenshtein.distance(clean, noisy)
+        errors += before
+        right += sum(o.src_end - o.src_start for o in Levenshtein.opcodes(noisy, clean) if o.tag == "equal")
+        edits = perturb(op, noisy)
+        fewer += before - Levenshtein.distance(clean, apply(noisy, edits))
+        for edit in edits:
+            gain = before - Levenshtein.distance(clean, apply(noisy, [edit]))
+            better, spoiled = better + max(gain, 0), spoiled + max(-gain, 0)
+    return errors, better / errors, right, spoiled / right, fewer
+
+
+if __name__ == "__main__":
+    task, *folder = sys.argv[1:]
+    {"speed": speed, "likeness": likeness, "correction": correction}[task](*map(Path, folder))

@@ -1,0 +1,53 @@
+"""What becomes of marks, digits, blanks and Latin words on the way through the keyboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lapsus.perturbations._keys import BESIDE
+
+if TYPE_CHECKING:
+    from lapsus.perturbations._keys import Draw
+    from lapsus.perturbations._typist import Typist
+
+WIDE = {",": "，", "(": "（", ")": "）", ":": "：", "?": "？", "!": "！", ";": "；"}
+WIDENED = 0.85  # of marks of half width
+SWAPPED = {"“": "”", "”": "“", "‘": "“", "’": "”"}
+OTHER = {  # how often another mark is typed, beside 、; and which
+    "、": (1.0, "，，，，，，。"),
+    "；": (1.0, "，，：，"),
+    "。": (0.2, "，，、"),
+    "，": (0.03, "。、"),
+    "：": (0.2, "；，"),
+    "·": (0.8, ".."),
+}
+
+
+def retyped_mark(run: str, typist: Typist, draw: Draw, mood: float, *, last: bool) -> str:  # noqa: PLR0911 - one line per kind of mark
+    """Return what is typed for a mark or a Latin word; `mood` decides for all quotation marks of a text alike."""
+    dropped, changed, blank = typist.marks
+    if run.isalpha() and run.isascii():
+        return _latin(run, typist, draw)
+    if run in SWAPPED:
+        swapped, left = typist.quotes
+        return "" if mood < left else SWAPPED[run] if mood < left + swapped else run
+    chance = draw()
+    if run in WIDE:
+        return WIDE[run] if chance < WIDENED else run
+    if run.isspace():
+        return "" if chance < blank else "，" if chance < 1.3 * blank else run
+    if run.isdecimal():
+        return str(int(draw() * 10)) if chance < typist.digit else "" if chance < typist.digit + dropped else run
+    if last:
+        return "" if chance < typist.close else run
+    if chance < dropped:
+        return ""
+    share, others = OTHER.get(run, (0.0, ""))
+    return others[int(draw() * len(others))] if chance - dropped < changed * share else run
+
+
+def _latin(run: str, typist: Typist, draw: Draw) -> str:
+    if draw() >= 1 - (1 - typist.slip) ** len(run):
+        return run
+    at = int(draw() * len(run))
+    return run[:at] + ("" if draw() < 0.6 else BESIDE[run[at].lower()][0]) + run[at + 1 :]

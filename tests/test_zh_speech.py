@@ -1,0 +1,190 @@
+"""A dictated text: reproducible, in bounds, in the speaker's accent, and as human as was measured."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
+from lapsus.fidelity import read_texts
+from lapsus.metrics.human_likeness.score import human_likeness
+from lapsus.perturbations import Operator, apply, perturb, perturb_batch
+from lapsus.perturbations._hearing import ACCENTS, hearing
+from lapsus.perturbations.zh_correct import ZhCorrect
+from lapsus.perturbations.zh_speech import UNITS, ZhSpeech, speakers
+
+READIN = Path(__file__).parents[1].parent / "shared" / "data" / "readin" / "realtypo_nmt"
+needs_readin = pytest.mark.skipif(not READIN.is_dir(), reason="needs READIN's files beside the checkout")
+TEXT = "会议定于7月25日24时在银川召开，由李明主持；与会者讨论了APP、“小微企业”和农村饮水问题。"
+VOICES = [*(ZhSpeech.annotator(n) for n in (1, 2, 3)), *(ZhSpeech.speaker(n) for n in range(1, 11))]
+anything = st.text(st.one_of(st.sampled_from("今天花呗怎么，。“” ab12%時國们👍,.\n"), st.characters()), max_size=40)
+
+
+@pytest.mark.parametrize("op", VOICES, ids=lambda op: op.who)
+def test_every_voice_is_a_pure_operator(op):
+    assert isinstance(op, Operator)
+    edits = perturb(op, TEXT, seed=3, key="a")
+    assert edits == perturb(op, TEXT, seed=3, key="a")
+    assert pickle.loads(pickle.dumps(op)) == op  # noqa: S301 - our own
+    assert perturb_batch(op, [TEXT, "你好"], seed=3, keys=["a", "b"])[0] == edits
+    assert eval(repr(op)) == op  # noqa: S307 - a repr is meant to be read back
+    assert all(apply(TEXT, perturb(op, TEXT, seed=seed)) != TEXT for seed in range(5))
+
+
+@settings(max_examples=150, deadline=None)
+@given(anything, st.integers(0, 9), st.sampled_from(VOICES[:4]))
+def test_any_text_is_dictated_without_a_crash(text, seed, op):
+    edits = perturb(op, text, seed=seed, key="row")
+    apply(text, edits)
+    assert all(text[start:end] != new for start, end, new in edits)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "國際標準龘", "👍👍", "https://例.com/a?b=1", "\ud800", "1" * 5000, "a" * 5000]
+)
+def test_odd_texts(text):
+    apply(text, perturb(ZhSpeech.annotator(1), text, key="row"))
+
+
+def test_a_million_characters_are_left_alone_and_it_says_why():
+    line = "今天天气好" * 200_000
+    assert perturb(UNITS[0], line) == ()
+    assert "20000 characters" in UNITS[0].untouched(line)
+
+
+def test_annotators_do_not_err_at_the_same_places():
+    noisy = {op.who: apply(TEXT, perturb(op, TEXT, seed=1, key="a")) for op in VOICES}
+    assert len(set(noisy.values())) > len(VOICES) // 2
+
+
+def test_the_recognisers_habits():
+    clean = ["他在APP里说：“好。”", "7月25日24时，新增14962人", "今天天气很好"]
+    noisy = {t: [apply(t, perturb(ZhSpeech.annotator(2), t, seed=n)) for n in range(60)] for t in clean}
+    assert all(not set("“”：") & set(text) for texts in noisy.values() for text in texts)
+    assert sum("英文" in text for text in noisy[clean[0]]) > 20
+    assert sum("24:00" in text and "14,962" in text for text in noisy[clean[1]]) > 20
+    assert sum(text == "今天天气很好。" for text in noisy[clean[2]]) > 40
+    assert apply("怎么还款", perturb(ZhSpeech.annotator(2), "怎么还款", seed=1)).endswith("？")
+
+
+def test_what_ends_at_an_ascii_comma_ends_there():
+    noisy = apply("首先,他们来了", perturb(ZhSpeech.annotator(2), "首先,他们来了", seed=1))
+    assert "他们" not in noisy
+
+
+@pytest.mark.parametrize(
+    ("home", "said", "heard"),
+    [
+        ("Datong, 32", "jin", "jing"),  # Jin: -n and -ng are one
+        ("Zhangjiakou, 45", "men", "meng"),
+        ("Loudi, 64", "hu", "fu"),  # Xiang: h before u is f
+        ("Loudi, 43", "zhi", "zi"),
+        ("Changde, 57", "shi", "si"),  # Southwestern: no retroflexes
+        ("Guangyuan, 33", "ling", "lin"),
+        ("Zigong, 36", "nan", "lan"),
+        ("Hefei, 43", "nan", "lan"),
+    ],
+)
+def test_a_region_is_heard_in_its_confusions(home, said, heard):
+    costs = {syllable: cost for cost, syllable in hearing(home).heard(said)}
+    plain = {syllable: cost for cost, syllable in hearing("Shijiazhuang, 32").heard(said)}
+    assert costs[heard] < plain.get(heard, 99)
+    assert heard in [syllable for _, syllable in hearing(home).heard(said)][:4]
+
+
+def test_zigong_keeps_its_retroflexes_and_guangyuan_does_not():
+    kept, lost = ({s: c for c, s in hearing(home).heard("zhi")} for home in ("Zigong, 36", "Guangyuan, 33"))
+    assert kept["zi"] > lost["zi"]
+
+
+def test_a_heavier_accent_is_missed_more():
+    constant = {home: speakers()[home].hazard[0] for home in (accent.home for accent in ACCENTS)}
+    assert constant["Loudi, 64"] > constant["Loudi, 43"] > constant["Shijiazhuang, 32"]
+
+
+@pytest.mark.parametrize("number", [0, 11])
+def test_unknown_speakers_say_who_there_is(number):
+    with pytest.raises(ValueError, match="choose one"):
+        ZhSpeech.speaker(number)
+    with pytest.raises(ValueError, match="choose one of annotator 1"):
+        ZhSpeech("annotator 9")
+
+
+def readin():
+    tracks = [
+        dict(zip(map(int, read_ids(name)), read_texts(READIN / f"{name}.json", "zh"), strict=True))
+        for name in ("test_clean", *(f"test_noisy_asr_{n}" for n in (1, 2, 3)))
+    ]
+    judged = [n for n in tracks[0] if n // 10 % 2 and all(n in track for track in tracks)]  # fitted on the others
+    return judged, [[track[n] for n in judged] for track in tracks]
+
+
+def read_ids(name):
+    import json
+
+    lines = (READIN / f"{name}.json").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["id"] for line in lines]
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@needs_readin
+def test_rows_not_fitted_on_find_it_as_human_as_the_humans():
+    ids, (clean, *humans) = readin()
+    made = [
+        [
+            apply(t, e)
+            for t, e in zip(clean, perturb_batch(ZhSpeech.annotator(n), clean, keys=list(map(str, ids))), strict=True)
+        ]
+        for n in (1, 2, 3)
+    ]
+    result = human_likeness(list(zip(*made, strict=True)), clean, list(zip(*humans, strict=True)))
+    ours, theirs = result["synthetic"], result["human"]
+    assert ours["micro_average"] == pytest.approx(theirs["micro_average"], abs=0.015)
+    assert ours["worst_average"] == pytest.approx(theirs["worst_average"], abs=0.03)
+    for share in ("unchanged", "equal_length"):
+        assert ours[share] == pytest.approx(theirs[share], abs=0.04)
+    for kind, share in ours["kinds"].items():
+        assert share == pytest.approx(theirs["kinds"][kind], abs=0.05)
+    assert result["auc"] <= 0.80
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("群体不可活却", "群体不可或缺"),
+        ("出现在新馆肺炎症状", "出现在新冠肺炎症状"),
+        ("美国第一截断贸易协议", "美国第一阶段贸易协议"),
+    ],
+)
+def test_corrections_that_were_seen_on_readin(typed, meant):
+    assert apply(typed, perturb(ZhCorrect(), typed)) == meant
+
+
+@pytest.mark.parametrize(
+    "text", ["花呗怎么不能提额了", "导航到和田市公安局", "索南达杰保护站", "", "abc 123 👍\ud800", "國際標準"]
+)
+def test_right_text_is_left_alone(text):
+    assert perturb(ZhCorrect(), text, key="row") == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(anything)
+def test_more_caution_corrects_no_more(text):
+    assert len(perturb(ZhCorrect(caution=20), text, key="row")) <= len(perturb(ZhCorrect(), text, key="row"))
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@needs_readin
+def test_correction_lowers_no_tracks_character_accuracy():
+    clean = dict(zip(read_ids("test_clean"), read_texts(READIN / "test_clean.json", "zh"), strict=True))
+    repaired = {}
+    for name in ("test_noisy_keyboard_2", "test_noisy_asr_2"):
+        noisy = dict(zip(read_ids(name), read_texts(READIN / f"{name}.json", "zh"), strict=True))
+        pairs = [(clean[n], text, apply(text, perturb(ZhCorrect(), text))) for n, text in noisy.items()][::4]
+        repaired[name] = sum(Levenshtein.distance(a, b) - Levenshtein.distance(a, c) for a, b, c in pairs)
+    assert repaired["test_noisy_keyboard_2"] > 20
+    assert repaired["test_noisy_asr_2"] >= 0
