@@ -87,7 +87,11 @@ class Source:
                 raise ValueError(f"{pattern} is {shown(found)} in {self.path}; name the folder that holds only one")
             if found:
                 return found[0]
-        raise MissingFileError(f"{self.path} has no {' or '.join(patterns)}; it holds {shown(self.names())}")
+        plain = [pattern for pattern in patterns if not set(pattern) & set("*?/")] or patterns
+        raise MissingFileError(
+            f"{self.path} has no {' or '.join(plain)}; it holds {shown(self.names())}"
+            " (--allow-partial builds what is there)"
+        )
 
     def within(self, *words: str) -> Source:
         """Return the files whose path has one of the words in it, or all files when none has."""

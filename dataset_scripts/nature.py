@@ -60,6 +60,8 @@ class Nature(Benchmark):
         intent: Any = TEXT
         if self.source:  # else they are not known yet
             tags, intents = labels(self.utterances, self.source)
+            if config != "original":  # a word of a slot may become several: its I- may be new, and then stands last
+                tags += tuple(f"I-{name[2:]}" for name in tags if name[0] == "B" and f"I-{name[2:]}" not in tags)
             tag, intent = ClassLabel(names=list(tags)), ClassLabel(names=list(intents))
         clean = Features({"id": TEXT, "tokens": List(TEXT), "tags": List(tag), "intent": intent})
         return clean if config == "original" else noise_of(NATURE[0]).features(clean)

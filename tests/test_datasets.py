@@ -411,6 +411,29 @@ def test_nature_keeps_every_intent_and_tag_of_the_source(tmp_path):
     assert [tags[tag] for tag in row["tags"]][2:4] == ["B-toloc.city_name", "I-toloc.city_name"]
 
 
+def test_altered_configs_keep_the_numbers_of_tags_and_may_continue_every_slot():
+    nature = benchmarks()["nature-atis"]
+    builders = [nature(config_name=name, data_dir=FILES / "nature_slu", hash="x") for name in ("original", "augmented")]
+    clean, altered = (builder.info.features["tags"].feature.names for builder in builders)
+    assert altered[: len(clean)] == clean
+    assert altered[len(clean) :] == ["I-fromloc.city_name"]
+    assert builders[1].info.features["clean_tags"].feature.names == altered
+
+
+def test_augmented_training_sets_hold_each_utterance_twice(tmp_path):
+    rows = load("nature-snips", "augmented", tmp_path)["train"]
+    assert columns(rows, "id") == [("0",), ("1",), ("0-augmented",), ("1-augmented",)]
+    assert columns(rows, "operator")[:2] == [("none",), ("none",)]
+    assert all(rows[place]["tokens"] == rows[place]["clean_tokens"] for place in (0, 1))
+    assert str(tmp_path.anchor) not in "".join(rows["operator"])
+
+
+def test_hard_keeps_an_altered_utterance_and_says_by_what(tmp_path):
+    (row,) = load("nature-snips", "hard", tmp_path)["test"]
+    assert row["clean_tokens"] == ["play", "some", "jazz"] != row["tokens"]
+    assert row["operator"].startswith("hard: ")
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

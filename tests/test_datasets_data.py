@@ -59,7 +59,7 @@ def test_synthetic_tracks_hold_every_row_of_the_public_test_split(name):
 @pytest.mark.parametrize(
     ("name", "folder", "configs"),
     [
-        ("nature-atis", "nature_slu/atis", ("original", "filler_pre_verb", "synonym_any", "random.0")),
+        ("nature-atis", "nature_slu/atis", ("original", "filler_pre_verb", "synonym_any", "random.0", "augmented")),
         ("readin-cspider-sim", "cspider", ("auto.1", "keyboard.2", "speech.3")),
     ],
 )
