@@ -114,9 +114,10 @@ def build(
         )
     built = publish(benchmark, out, source=source, allow_partial=allow_partial)
     rows = sum(sum(splits.values()) for splits in built.rows.values())
+    configs = sum(any(splits.values()) for splits in built.rows.values())
     for place, (official, found) in built.differs.items():
         click.echo(f"partial: {place} has {found:,} of {official:,} rows", err=True)
-    click.echo(f"wrote {rows:,} rows in {len(built.rows)} configs to {built.path}")
+    click.echo(f"wrote {rows:,} rows in {configs} config{'s' if configs > 1 else ''} to {built.path}")
     if push:
         from lapsus.upload import upload
 
