@@ -143,7 +143,7 @@ def real(data: Path) -> None:
             key: max(value, found[key]) if key in {"megabytes", "own"} else round(value + found[key], 1)
             for key, value in total.items()
         }
-    print(line("all", total))
+    print(line("all", total | {"rows": int(total["rows"])}))
     print(f"\nload average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 
