@@ -269,10 +269,12 @@ def _shares(results: dict[str, Any], paper: dict[str, Any]) -> str:
 def _augmentation(results: dict[str, Any]) -> str:
     rows = []
     for name, result in results.items():
-        if not any(model["training"] == "augmented" for model in result["models"]):
+        both = {model["seed"] for model in result["models"] if model["training"] == "augmented"}
+        if not both:
             continue
+        paired = {"models": [model for model in result["models"] if model["seed"] in both]}
         for key in ("original", "random", "hard"):
-            plain, more = (averaged(result, training, key, "e2e") for training in ("plain", "augmented"))
+            plain, more = (averaged(paired, training, key, "e2e") for training in ("plain", "augmented"))
             rows.append([f"{name.upper()} {key}", f"{plain:.1f}", f"{more:.1f}", f"{more - plain:+.1f}"])
     return _grid(["E2E accuracy", "without", "with augmentation", "change"], rows)
 
