@@ -6,7 +6,7 @@ dearly enough that right text is left alone.
 >>> from lapsus.perturbations.core import apply, perturb
 >>> text = "花呗怎么申请分期服款"
 >>> apply(text, perturb(ZhCorrect(), text))
-'GOLDEN'
+'花呗怎么申请分期付款'
 """
 
 from __future__ import annotations
