@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cache, lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -31,11 +32,14 @@ PARTIAL = "~"  # ends a syllable of which only the beginning was typed
 PARTIAL_COST = 7.0  # an unfinished syllable, in nats
 RAW_COST = 18.0  # a letter that no syllable takes in
 UNKNOWN_COST = 20.0
+NEVER = 1e9
 BEGINNING_COST = 100.0  # of a word for the first syllables alone: it is offered after all others
 WORD_COST = 1.0  # for each word of a text put together: input methods like few and long words
 KEPT_PER_READING = 16  # words of one reading that decoding looks at
 KEPT_PER_ABBREVIATION = 24
 BEAM = 8
+QUICK = 4  # beam, and words of one reading, where many candidates are wanted at once
+SURE = 13.0  # nats: a word this likely is offered before any text put together
 STARTS = "。，：、"  # the marks that open a row of bigrams of their own
 
 
@@ -45,6 +49,7 @@ class Word(NamedTuple):
     text: str
     reading: str
     cost: float
+    rarer: float = 0.0  # what this reading costs beyond the word's most common one
 
 
 class _Path(NamedTuple):
@@ -72,6 +77,7 @@ class PinyinEngine:
         self._by_initials: dict[str, list[Word]] | None = None
         self._completions = lru_cache(1 << 14)(self._complete)
         self.scored = lru_cache(1 << 16)(self._scored)
+        self._parse = lru_cache(1 << 14)(self.parse)
         self.segment = lru_cache(1 << 14)(self._segment)
 
     def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
@@ -97,8 +103,8 @@ class PinyinEngine:
         >>> load_engine().decode([[(1, "hu", 0.0), (1, "fu", 1.0)], [(2, "nan", 0.0), (2, "lan", 1.0)]])
         '湖南'
         """
-        paths = self._search(lattice, self._last_word(context), 1)
-        return paths[0].text if paths else ""
+        path = self._search(lattice, self._last_word(context), BEAM, KEPT_PER_READING)
+        return path.text if path else ""
 
     def decode_slots(self, slots: Sequence[Sequence[tuple[str, float]]], context: str = "") -> str:
         """Return the likeliest text where each position has alternatives `(syllable, cost)`."""
@@ -166,52 +172,57 @@ class PinyinEngine:
 
     def _scored(self, keys: str, last: str, limit: int) -> tuple[tuple[str, float], ...]:
         """Return candidates and their costs: texts for all of `keys` first, then words for its beginning."""
-        lattice = self.parse(keys)
+        lattice = self._parse(keys)
         if not lattice:
             return ()
         found: dict[str, float] = {}
-        for path in self._search(lattice, last, 3):
-            found.setdefault(path.text, path.cost)
         shorter: list[tuple[int, float, str]] = []
-        for end, cost, words in self._words_from(lattice, 0, 4 * limit):
+        row, backoff = self.bigrams.row(last)
+        for end, extra, words in self._words_from(lattice, 0, limit):
+            extra += WORD_COST
+            if end < len(lattice):
+                shorter += [(-end, extra + word.cost, word.text) for word in words]
+                continue
             for word in words:
-                if end == len(lattice):
-                    whole = cost + self.bigrams.cost(last, word) + WORD_COST
-                    found[word.text] = min(whole, found.get(word.text, whole))
-                else:
-                    shorter.append((-end, cost + word.cost, word.text))
-        ranked = dict(sorted(found.items(), key=lambda item: item[1]))
-        for _, cost, text in sorted(shorter):
-            ranked.setdefault(text, BEGINNING_COST + cost)
+                text = word.text
+                cost = extra + (row[text] + word.rarer if text in row else backoff + word.cost)
+                if cost < found.get(text, NEVER):
+                    found[text] = cost
+        if min(found.values(), default=SURE) >= SURE and (path := self._search(lattice, last, QUICK, 2 * QUICK)):
+            found.setdefault(path.text, path.cost)
+        ranked = dict(sorted(found.items(), key=_second))
+        if len(ranked) < limit:
+            for _, cost, text in sorted(shorter)[: 2 * limit]:
+                ranked.setdefault(text, BEGINNING_COST + cost)
         return tuple(ranked.items())[:limit]
 
-    def _search(self, lattice: Lattice, last: str, best: int) -> list[_Path]:
-        """Return the `best` cheapest texts of a lattice, by a beam over positions and last words."""
+    def _search(self, lattice: Lattice, last: str, beam: int, kept: int) -> _Path | None:
+        """Return the cheapest text of a lattice, by a beam over positions and last words."""
         size = len(lattice)
         ends: list[dict[str, _Path]] = [{} for _ in range(size + 1)]
         ends[0][last] = _Path(0.0, last, "")
         for i in range(size):
             if not ends[i]:
                 continue
-            paths = sorted(ends[i].values())[:BEAM]
+            paths = sorted(ends[i].values())[:beam]
             for end, _, raw_cost in (edge for edge in lattice[i] if not edge[1]):
                 for path in paths:
                     _keep(ends[end], _Path(path.cost + raw_cost, path.word, path.text))
             rows = [(path, *self.bigrams.row(path.word)) for path in paths]
-            for end, cost, words in self._words_from(lattice, i, KEPT_PER_READING):
+            for end, cost, words in self._words_from(lattice, i, kept):
                 target = ends[end]
                 for word in words:
                     text, unigram = word.text, word.cost
-                    least, source = 1e9, paths[0]
+                    least, source = NEVER, paths[0]
                     for path, row, backoff in rows:
-                        total = path.cost + (row[text] if text in row else backoff + unigram)
+                        total = path.cost + (row[text] + word.rarer if text in row else backoff + unigram)
                         if total < least:
                             least, source = total, path
                     least += cost + WORD_COST
                     known = target.get(text)
                     if known is None or least < known.cost:
                         target[text] = _Path(least, text, source.text + text)
-        return sorted(ends[size].values())[:best]
+        return min(ends[size].values(), default=None)
 
     def _words_from(self, lattice: Lattice, start: int, kept: int) -> Iterator[tuple[int, float, Sequence[Word]]]:
         """Yield (end, cost, words) of every reading that begins at `start`."""
@@ -225,6 +236,7 @@ class PinyinEngine:
                         stack.append((end, reading, cost + extra, length))
                     continue
                 longer = f"{reading} {syllable}" if reading else syllable
+                words: Sequence[Word]
                 if PARTIAL in longer:
                     words, more = self._completions(longer), length + 1 < LONGEST_ABBREVIATED
                 elif syllable in self.syllables:
@@ -274,7 +286,7 @@ class Bigrams:
     def cost(self, last: str, word: Word) -> float:
         """Return the cost of `word` after the word `last`; of the word alone where `last` is empty."""
         row, backoff = self.row(last)
-        return row.get(word.text, backoff + word.cost)
+        return row[word.text] + word.rarer if word.text in row else backoff + word.cost
 
     def _row(self, last: str) -> tuple[Mapping[str, float], float]:
         n = self._row_of.get(last)
@@ -283,6 +295,9 @@ class Bigrams:
         span = slice(int(self._start[n]), int(self._start[n + 1]))
         texts = (self._words[i].text for i in self._next[span].tolist())
         return dict(zip(texts, (self._cost[span] / 10).tolist(), strict=True)), float(self._backoff[n]) / 10
+
+
+_second = itemgetter(1)
 
 
 def _keep(paths: dict[str, _Path], path: _Path) -> None:
@@ -303,6 +318,10 @@ def _reaches_end(lattice: Lattice) -> bool:
 def load_engine() -> PinyinEngine:
     """Return the embedded engine; the first call takes a fraction of a second."""
     lines = (DATA / "words.tsv").read_text(encoding="utf-8").splitlines()
-    rows = (line.split("\t") for line in lines)
-    words = [Word(text, reading, int(cost) / 100) for text, reading, cost in rows]
+    words = []
+    usual: dict[str, float] = {}
+    for line in lines:  # likeliest first
+        text, reading, centi = line.split("\t")
+        cost = int(centi) / 100
+        words.append(Word(text, reading, cost, cost - usual.setdefault(text, cost)))
     return PinyinEngine(words, Bigrams(words, DATA))

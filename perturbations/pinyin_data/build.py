@@ -1,8 +1,10 @@
 """Build the word list and the word bigrams from openly licensed packages: `python build.py`.
 
-Needs PyPI's wordfreq, jieba, pypinyin and opencc, and Debian's rime-data-pinyin-simp, sunpinyin-data and sunpinyin-utils.
-README.md beside this file names each source's licence.
+Needs PyPI's wordfreq, jieba, pypinyin and opencc, and Debian's rime-data-pinyin-simp, sunpinyin-data and
+sunpinyin-utils. README.md beside this file names each source's licence.
 """
+
+# ruff: noqa: INP001 - a script beside its tables, not a module
 
 from __future__ import annotations
 
@@ -20,9 +22,11 @@ WEIGHTS = {"open-gram": 0.45, "aosp": 0.25, "wordfreq": 0.30}
 BIGRAMS = 1_200_000
 CENTI = 100  # costs are hundredths of a nat
 LONGEST = 7
+NOISES = {"m", "n", "ng", "hm", "hng", "fiao"}  # readings that no one types
 JIEBA_WEIGHT, JIEBA_COUNT = 0.1, 5  # jieba's counts are rough: they only bring in words that the others lack
 RECENT = {  # words that the sources lack, most of them newer, with a probability that puts them among their homophones
-    6e-6: "花呗 支付宝 微信 淘宝 新冠 疫情 还款 二维码",
+    2e-5: "还款 还钱 账户 账号",
+    6e-6: "花呗 支付宝 微信 淘宝 新冠 疫情 二维码",
     1.5e-6: "蚂蚁 网商贷 余额宝 芝麻信用 扫码 收款码 网贷 新冠肺炎 复工 返乡 药剂量",
     4e-7: "借呗 收钱码",
 }
@@ -45,7 +49,7 @@ def aosp() -> dict[str, dict[str, int]]:
 
 def jieba_counts() -> dict[str, int]:
     """Return the counts of jieba's word list."""
-    import jieba  # noqa: PLC0415 - needed to build only
+    import jieba  # type: ignore[import-untyped]  # noqa: PLC0415 - needed to build only
 
     lines = Path(jieba.__file__).with_name("dict.txt").read_text(encoding="utf-8").splitlines()
     return {word: int(count) for word, count, _ in (line.split(" ") for line in lines)}
@@ -177,14 +181,14 @@ def _write_bigrams(
             following.append(right)
             cost.append(min(255, round(-math.log(p) * 10)))
         start[left + 1] = len(following)
-    backoff = np.zeros(size + 4, dtype=np.uint8)
+    weights = np.zeros(size + 4, dtype=np.uint8)
     for i, (_, weight) in unigrams.items():
         if (left := contexts.get(names.get(i, ""))) is not None:
-            backoff[left] = min(255, max(0, round(-math.log(weight) * 10)))
+            weights[left] = min(255, max(0, round(-math.log(weight) * 10)))
     np.save(HERE / "bigram_start.npy", start)
     np.save(HERE / "bigram_next.npy", np.array(following, dtype=np.uint32))
     np.save(HERE / "bigram_cost.npy", np.array(cost, dtype=np.uint8))
-    np.save(HERE / "backoff.npy", backoff)
+    np.save(HERE / "backoff.npy", weights)
 
 
 if __name__ == "__main__":
