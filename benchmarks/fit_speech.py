@@ -32,7 +32,7 @@ Counts: TypeAlias = "Counter[tuple[str, str]]"
 # What cannot be counted in aligned texts was chosen by comparing profiles and AUC on the half that is fitted on.
 CHOSEN = {
     "spread": [0.45, 0.28, 0.25],
-    "silent": 0.05,
+    "silent": 0.02,
     "swallowed": 0.06,
     "added": 0.04,
     "regrouped": [0.12, 0.45],

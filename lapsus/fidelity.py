@@ -17,18 +17,37 @@ def read_texts(path: Path, column: str | None = None) -> list[str]:
         path: a text file with one text per line, or a file whose name ends in .jsonl or .json with one object per line.
         column: which value of each object is the text; not needed where only one is a string.
     """
+    return list(_texts_by_id(path, column).values())
+
+
+def _texts_by_id(path: Path, column: str | None) -> dict[str, str]:
+    """Return the texts by the `id` of their objects, or by their place where there is none."""
     lines = path.read_text(encoding="utf-8").splitlines()
     if path.suffix not in {".jsonl", ".json"}:
-        return [line.strip() for line in lines]
-    return [_value(path, number, line, column).strip() for number, line in enumerate(lines, 1) if line.strip()]
+        return {str(number): line.strip() for number, line in enumerate(lines, 1)}
+    texts: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            row = _row(path, number, line)
+            key = str(row.get("id", number))
+            if key in texts:
+                raise ValueError(f"line {number} of {path} has the id {key!r} of a line before: give each its own.")
+            texts[key] = _value(path, number, row, column).strip()
+    return texts
 
 
-def _value(path: Path, number: int, line: str, column: str | None) -> str:
+def _row(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {number} of {path} is no JSON ({error.msg}): give one object per line.") from None
-    strings = [name for name, value in row.items() if isinstance(value, str)] if isinstance(row, dict) else []
+    if not isinstance(row, dict):
+        raise TypeError(f"line {number} of {path} is {line.strip()[:40]!r}: give one JSON object per line.")
+    return row
+
+
+def _value(path: Path, number: int, row: dict[str, Any], column: str | None) -> str:
+    strings = [name for name, value in row.items() if isinstance(value, str) and name != "id"]
     wanted = column or (strings[0] if len(strings) == 1 else None)
     if wanted is None:
         raise ValueError(f"line {number} of {path} has the texts {strings}: name one of them with --column.")
@@ -41,17 +60,21 @@ def _value(path: Path, number: int, line: str, column: str | None) -> str:
 def fidelity(
     clean: Path, human: Sequence[Path], synthetic: Sequence[Path], column: str | None = None
 ) -> dict[str, Any]:
-    """Return `human_likeness` of the files' texts, each file one writer, line by line over the same clean sentences."""
+    """Return `human_likeness` of the files' texts, each file one writer of the same clean sentences.
+
+    Sentences are matched by the `id` of their JSON objects, where they have one, and those that every file has are
+    compared; other files must have one line per clean line.
+    """
     from lapsus.metrics.human_likeness.score import human_likeness
 
-    reference = read_texts(clean, column)
-    sides = [[read_texts(path, column) for path in paths] for paths in (human, synthetic)]
-    for paths, texts in zip((human, synthetic), sides, strict=True):
-        for path, lines in zip(paths, texts, strict=True):
-            if len(lines) != len(reference):
-                raise ValueError(f"{path} has {len(lines)} texts and {clean} has {len(reference)}: give one for each.")
-    people, machines = ([list(row) for row in zip(*side, strict=True)] for side in sides)
-    return human_likeness(machines, reference, people)
+    meant = _texts_by_id(clean, column)
+    people, machines = ([_texts_by_id(path, column) for path in paths] for paths in (human, synthetic))
+    shared = [key for key in meant if all(key in track for track in (*people, *machines))]
+    for path, track in zip((*human, *synthetic), (*people, *machines), strict=True):
+        if not shared or (len(track) != len(meant) and list(track) == [str(n) for n in range(1, len(track) + 1)]):
+            raise ValueError(f"{path} has {len(track)} texts and {clean} has {len(meant)}: give one for each.")
+    rows = [([track[key] for track in machines], meant[key], [track[key] for track in people]) for key in shared]
+    return human_likeness(*map(list, zip(*rows, strict=True)))
 
 
 def table(result: dict[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -6,7 +6,7 @@ dearly enough that right text is left alone.
 >>> from lapsus.perturbations.core import apply, perturb
 >>> text = "花呗怎么申请分期服款"
 >>> apply(text, perturb(ZhCorrect(), text))
-'GOLDEN'
+'花呗怎么申请分期付款'
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from random import Random
 
 STRETCH = re.compile(r"[\u4e00-\u9fff]{2,60}")
+LONGEST = 100_000  # characters: a second or two
 LONGEST_WORD = 4
 BEAM = 6
 SHORT = (14.0, 9.0, 3.0, 0.0)  # on top for a word of one, two, three characters: names look like misspelt short words
@@ -56,7 +57,13 @@ class ZhCorrect:
 
     def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
         """Propose the corrections of the text."""
+        if self.untouched(text):
+            return ()
         return tuple(edit for match in STRETCH.finditer(text) for edit in self._corrected(match.group(), match.start()))
+
+    def untouched(self, text: str) -> str:
+        """Say why a text is left as it is; nothing where it is looked through."""
+        return f"longer than {LONGEST} characters: correct it in pieces" if len(text) > LONGEST else ""
 
     def _corrected(self, text: str, offset: int) -> Iterator[Edit]:
         engine = load_engine()

@@ -7,7 +7,7 @@ ever, and the punctuation is the recogniser's own. What the parameters are fitte
 >>> from lapsus.perturbations.core import apply, perturb
 >>> text = "傅昆宝家的厨房收拾得干干净净，桌上放着一盆南瓜头菜"
 >>> apply(text, perturb(ZhSpeech.annotator(1), text, seed=1, key="row-7"))
-'GOLDEN'
+'副同宝家的厨房收拾得干干净净，桌上放着一盆南瓜头菜。'
 """
 
 from __future__ import annotations
@@ -47,6 +47,10 @@ MARKS = (  # what a run with such a mark becomes: the upper limits of a draw; no
 )
 OTHER_MARKS = ((0.03, "，"),)
 SHORT_CLAUSE = 6
+DEAREST = 20.0  # nats: what is rarer is as good as unknown
+NEWER = frozenset({"新冠"})  # our list knows it; READIN's recogniser lost it in 9 of 10 places
+ENCLITIC = "的了们着过地得"  # no pause comes before these
+PAUSE_AFTER_SHORT, PAUSE_AFTER_LONG = 0.57, 1.2  # how much likelier a pause is than after any word
 FOREIGN = ("应为", "应用", "因为", "应问", "一文")  # a Latin word that is heard as Chinese
 ENGLISH = ("so", "you", "see", "how", "now", "easy", "OK", "word", "interest", "Tom", "but", "yeah")  # and the reverse
 SPELLED = {
@@ -166,7 +170,7 @@ def traits(words: Sequence[Word], heard: Hearing, first: bool) -> Iterator[tuple
     for number, word in enumerate(words):
         size = len(word.text)
         unclear = heard.unclear(word.reading) if word.reading else 2.0
-        rarity, surprise = min(word.cost, 20.0) / size, min(cost(last, word), 20.0)
+        rarity, surprise = min(word.cost, DEAREST) / size, min(cost(last, word), DEAREST)
         yield 1.0, rarity, surprise, float(size == 1), float(size > 2), float(first and number == 0), unclear
         last = word.text
 
@@ -245,7 +249,7 @@ class _Dictation:
         for word, trait in zip(words, traits(words, self.hearing, start == 0), strict=True):
             own = self.speaker.spread[2] * logistic(crc32(b"%d" % start, self.hard))
             logit = self.mood + own + sum(weight * value for weight, value in zip(weights, trait, strict=True))
-            if self.draw() < 1 / (1 + exp(-logit - again * self.astray)):
+            if word.text in NEWER or self.draw() < 1 / (1 + exp(-logit - again * self.astray)):
                 self.missed.append((start, word))
                 self.astray = True
             else:
@@ -260,7 +264,8 @@ class _Dictation:
         end = start + len(word)
         if COUNTED.fullmatch(word) and self.draw() < 0.35:
             self.replace(start, end, word.translate(DIGITS))
-        if self.draw() < self.speaker.pause and self.text[end : end + 1].isalnum():
+        chance = self.speaker.pause * (PAUSE_AFTER_LONG if len(word) > 1 else PAUSE_AFTER_SHORT)
+        if self.draw() < chance and self.text[end : end + 1].isalnum() and self.text[end] not in ENCLITIC:
             self.replace(end, end, "，")
         self.last = word
 

@@ -137,6 +137,20 @@ def test_files_of_lines_and_of_json_lines(tmp_path):
     assert "error rate, worst" in report(result)
 
 
+def test_rows_are_matched_by_their_ids(tmp_path):
+    files = {
+        "clean": {7: "你好", 8: "再见", 9: "谢谢"},
+        "human": {9: "谢些", 7: "你号"},
+        "made": {9: "谢谢", 8: "在见", 7: "你好"},
+    }
+    for name, texts in files.items():
+        lines = (json.dumps({"id": key, "zh": text}, ensure_ascii=False) for key, text in texts.items())
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    clean, human, made = (tmp_path / f"{name}.jsonl" for name in files)
+    result = fidelity(clean, [human], [made])
+    assert (result["examples"], result["human"]["unchanged"], result["synthetic"]["unchanged"]) == (2, 0, 1)
+
+
 def test_files_that_do_not_fit_say_the_cure(tmp_path):
     rows, short = tmp_path / "rows.jsonl", tmp_path / "short.txt"
     rows.write_text('{"zh": "a", "en": "b"}\n', encoding="utf-8")

@@ -52,6 +52,8 @@ def test_a_million_characters_are_left_alone_and_it_says_why():
     line = "今天天气好" * 200_000
     assert perturb(UNITS[0], line) == ()
     assert "20000 characters" in UNITS[0].untouched(line)
+    assert perturb(ZhCorrect(), line) == ()
+    assert "in pieces" in ZhCorrect().untouched(line)
 
 
 def test_annotators_do_not_err_at_the_same_places():
