@@ -105,7 +105,7 @@ def stream(op: Operator, seed: int, key: str) -> Random:
 
     Only `random()` may be drawn from it: the one stream Python promises to keep.
     """
-    return Random(f"{op.name}/{seed}/{key}")
+    return Random(f"{op.name}/{seed}/{key}".encode("utf-8", "surrogatepass"))
 
 
 def pick(rng: Random, options: Sequence[T]) -> T:
