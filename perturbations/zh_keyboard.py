@@ -36,6 +36,7 @@ RUNS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|.", re.DOTALL)
 # 还 that is huan (repay), not hai (still): in questions to a bank mostly, elsewhere before what is repaid.
 REPAID_ASKED = re.compile("还(?!不(?![了上起清])|[是有能可要没会在得需想让应都用怎显提很更])")
 REPAID = re.compile("还[款钱清贷债]")
+HASTE = 2.5  # times as many slips per letter where a chunk is abbreviated
 CLOSE = 2.0  # nats between candidates that are easily taken for each other
 PARTICLES = "吗么嘛啊呢吧"
 FILLERS = "的的的的的的的的是是有和我了了在吗啊呢呃还额经"
@@ -258,7 +259,7 @@ class _Sitting:
         if short:
             keys = shortened(syllables, draw)
         careless = False
-        if draw() < 1 - (1 - typist.slip) ** len(keys):
+        if draw() < 1 - (1 - typist.slip) ** (len(keys) * (HASTE if short else 1)):
             wrong = slipped(keys, typist, draw)
             while wrong and draw() < typist.second:
                 wrong = slipped(wrong, typist, draw)
