@@ -37,7 +37,7 @@ RUNS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|.", re.DOTALL)
 REPAID_ASKED = re.compile("还(?!不(?![了上起清])|[是有能可要没会在得需想让应都用怎显提很更])")
 REPAID = re.compile("还[款钱清贷债]")
 HASTE = 2.5  # times as many slips per letter where a chunk is abbreviated
-CLOSE = 2.0  # nats between candidates that are easily taken for each other
+CLOSE = 1.4  # nats between candidates that are easily taken for each other
 PARTICLES = "吗么嘛啊呢吧"
 FILLERS = "的的的的的的的的是是有和我了了在吗啊呢呃还额经"
 STRAY_ASKED, STRAY = "，，， ", "，，，，。“”、 "
@@ -203,7 +203,7 @@ class _Sitting:
                 yield held, sounds
             held, sounds = text, syllables
             if len(text) > 2 and draw() < typist.split:
-                cut = 2
+                cut = 2 if len(text) > 3 or text[1:] not in self.engine.by_text else 1
                 yield text[:cut], syllables[:cut]
                 held, sounds = text[cut:], syllables[cut:]
         yield held, sounds
