@@ -14,6 +14,7 @@ Offers = tuple[tuple[str, float], ...]  # texts and costs, the first one first
 
 EMBEDDED = "embedded"
 PAGE = 9  # candidates that an input method shows at once
+SETTLED = 5.5  # nats: what is this common stands at the same place everywhere
 CONTEXT = 0.4  # how much the word before weighs in the order of candidates
 
 
@@ -33,7 +34,9 @@ def offers(keys: str, before: str, ime: int, ranking: float, engine: str) -> Off
             if len(text) == 1 and (longer := known.get(before[-1] + text)) and before[-1] in known:
                 here = min(here, longer.cost - known[before[-1]].cost)
             cost += CONTEXT * (here - alone)
-        found.append((text, cost + SPREAD * ranking * _leaning(text, ime)))
+        # Whatever the method, the most common characters stand where they stand.
+        room = min(1.0, max(0.0, (alone - SETTLED) / SETTLED))
+        found.append((text, cost + SPREAD * ranking * room * _leaning(text, ime)))
     found.sort(key=lambda offer: offer[1])
     return tuple(found[: 2 * PAGE])
 

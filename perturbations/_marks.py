@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from lapsus.perturbations._typist import Typist
 
 WIDE = {",": "，", "(": "（", ")": "）", ":": "：", "?": "？", "!": "！", ";": "；"}
-WIDENED = 0.85  # of marks of half width
+WIDENED = 0.75  # of marks of half width
+COMMA = 0.15  # how often a comma is typed for a blank, beside nothing
+BRACKETS = "《》·"  # left out with the quotation marks
 SWAPPED = {"“": "”", "”": "“", "‘": "“", "’": "”"}
 OTHER = {  # how often another mark is typed, beside 、; and which
     "、": (1.0, "，，，，，，。"),
@@ -31,11 +33,13 @@ def retyped_mark(run: str, typist: Typist, draw: Draw, mood: float, *, last: boo
     if run in SWAPPED:
         swapped, left = typist.quotes
         return "" if mood < left else SWAPPED[run] if mood < left + swapped else run
+    if run in BRACKETS and mood < typist.quotes[1]:
+        return ""
     chance = draw()
     if run in WIDE:
         return WIDE[run] if chance < WIDENED else run
     if run.isspace():
-        return "" if chance < blank else "，" if chance < 1.3 * blank else run
+        return "" if chance < blank else "，" if chance < (1 + COMMA) * blank else run
     if run.isdecimal():
         return str(int(draw() * 10)) if chance < typist.digit else "" if chance < typist.digit + dropped else run
     if last:

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from lapsus.perturbations.pinyin_engine import load_engine
+from lapsus.perturbations.pinyin_engine import NEVER, load_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 UNLIKELY = 0.1  # how often what does not fit its neighbours comes to mind, beside what does
 ENDING = 0.15  # how often it is a word that ends alike, beside one that begins alike
 COMMON = 11.5  # nats: it is the common words that come to mind in place of each other
-KEPT = 8
+KEPT = 12
+FITTING = 0.2  # how much what was just typed decides
 
 
 def is_common(word: str) -> bool:
@@ -31,14 +32,17 @@ def is_common(word: str) -> bool:
 
 
 @lru_cache(1 << 14)
-def likenesses(word: str) -> Options:
-    """Return the words that begin or end as `word` does, with what they add up to."""
+def likenesses(word: str, last: str) -> Options:
+    """Return the words that begin or end as `word` does, above all those that follow the word `last`."""
     if not 2 <= len(word) <= 4 or not is_common(word):
         return (), ()
-    alike = [(w, 1.0) for w in _beginning(word[0], len(word))[:KEPT]] + [
-        (w, ENDING) for w in _ending(word[-1], len(word))[:KEPT]
+    row = load_engine().bigrams.row(last)[0]
+    alike = [(w, 1.0) for w in _beginning(word[0], len(word))] + [(w, ENDING) for w in _ending(word[-1], len(word))]
+    found = [
+        (w.text, weight * (math.exp(-0.8 * w.cost) + FITTING * math.exp(-row.get(w.text, NEVER))))
+        for w, weight in alike
+        if w.text != word
     ]
-    found = [(w.text, weight * math.exp(-0.8 * w.cost)) for w, weight in alike if w.text != word]
     return [text for text, _ in found], list(accumulate(weight for _, weight in found))
 
 
@@ -48,7 +52,7 @@ def _index(*, last: bool) -> dict[tuple[str, int], list[Word]]:
     for word in load_engine().words:
         if 1 < len(word.text) <= 4:
             row = found.setdefault((word.text[-1 if last else 0], len(word.text)), [])
-            if len(row) < KEPT + 4:
+            if len(row) < KEPT:
                 row.append(word)
     return found
 

@@ -178,8 +178,8 @@ class PinyinEngine:
         found: dict[str, float] = {}
         shorter: list[tuple[int, float, str]] = []
         row, backoff = self.bigrams.row(last)
-        for end, extra, words in self._words_from(lattice, 0, limit):
-            extra += WORD_COST
+        for end, slots, words in self._words_from(lattice, 0, limit):
+            extra = slots + WORD_COST
             if end < len(lattice):
                 shorter += [(-end, extra + word.cost, word.text) for word in words]
                 continue

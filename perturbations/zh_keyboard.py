@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from lapsus.perturbations._candidates import EMBEDDED, PAGE, offers
 from lapsus.perturbations._keys import shortened, slipped
 from lapsus.perturbations._marks import retyped_mark
-from lapsus.perturbations._recall import UNLIKELY, drawn, expected, follows, is_common, likenesses
+from lapsus.perturbations._recall import UNLIKELY, drawn, expected, follows, is_common, last_word, likenesses
 from lapsus.perturbations._typist import Typist, annotators
 from lapsus.perturbations.core import Edit
 from lapsus.perturbations.engines import load
@@ -36,8 +36,10 @@ RUNS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|.", re.DOTALL)
 # 还 that is huan (repay), not hai (still): in questions to a bank mostly, elsewhere before what is repaid.
 REPAID_ASKED = re.compile("还(?!不(?![了上起清])|[是有能可要没会在得需想让应都用怎显提很更])")
 REPAID = re.compile("还[款钱清贷债]")
+HASTE = 2.5  # times as many slips per letter where a chunk is abbreviated
+CLOSE = 1.4  # nats between candidates that are easily taken for each other
 PARTICLES = "吗么嘛啊呢吧"
-FILLERS = "的的的的的的的的的的是是有和我了了在吗啊呢呃还"
+FILLERS = "的的的的的的的的是是有和我了了在吗啊呢呃还额经"
 STRAY_ASKED, STRAY = "，，， ", "，，，，。“”、 "
 
 
@@ -201,7 +203,7 @@ class _Sitting:
                 yield held, sounds
             held, sounds = text, syllables
             if len(text) > 2 and draw() < typist.split:
-                cut = 2
+                cut = 2 if len(text) > 3 or text[1:] not in self.engine.by_text else 1
                 yield text[:cut], syllables[:cut]
                 held, sounds = text[cut:], syllables[cut:]
         yield held, sounds
@@ -216,6 +218,8 @@ class _Sitting:
         """Return what becomes of a chunk, and of the moment after it."""
         draw, typist = self.draw, self.typist
         self.last = last
+        if "" in syllables:  # what has no reading cannot be typed: it is pasted
+            return meant
         chance = draw()
         size = len(meant)
         if chance < typist.omit:
@@ -229,7 +233,7 @@ class _Sitting:
             typed = drawn(expected(last[-4:], following), draw) if size == 1 else self.reworded(meant)
         else:
             typed = self.keyed(meant, syllables)
-            if draw() < typist.start and syllables[0]:
+            if draw() < typist.start:
                 typed = self.false_start(meant[0], syllables[0]) + typed
         if draw() < typist.stray:
             known = draw() < typist.filler
@@ -241,21 +245,21 @@ class _Sitting:
     def reworded(self, meant: str) -> str:
         """Return a chunk with another common word in place of its last, or its first."""
         for start, end in ((0, len(meant)), (len(meant) - 2, len(meant)), (0, 2)):
-            if other := drawn(likenesses(meant[start:end]), self.draw):
+            if other := drawn(
+                likenesses(meant[start:end], last_word(self.last if start == 0 else meant[:start])), self.draw
+            ):
                 return meant[:start] + other + meant[end:]
         return meant
 
     def keyed(self, meant: str, syllables: tuple[str, ...]) -> str:
         """Return what the keys and the candidate list make of a chunk."""
         draw, typist = self.draw, self.typist
-        if "" in syllables:
-            return meant
         keys = "".join(syllables)
         short = draw() < (typist.abbreviate if len(syllables) > 1 else typist.initial)
         if short:
             keys = shortened(syllables, draw)
         careless = False
-        if draw() < 1 - (1 - typist.slip) ** len(keys):
+        if draw() < 1 - (1 - typist.slip) ** (len(keys) * (HASTE if short else 1)):
             wrong = slipped(keys, typist, draw)
             while wrong and draw() < typist.second:
                 wrong = slipped(wrong, typist, draw)
@@ -292,12 +296,8 @@ class _Sitting:
             return self.first(meant, offered)
         place = next((n for n, (text, _) in enumerate(offered) if text == meant), -1)
         if place == 0:
-            if len(offered) == 1 or draw() >= typist.misclick * math.exp(-(offered[1][1] - offered[0][1]) / 2):
-                return meant
-            place = 1
-            while place + 1 < len(offered) and draw() < typist.misclick_decay:
-                place += 1
-            return offered[place][0]
+            place = self.passed(offered, 0, typist.misclick, 1)
+            return offered[self.passed(offered, place, typist.misclick_decay) if place else 0][0]
         if place > 0:
             glance = typist.glance if len(meant) > 1 else typist.glance_character
             return meant if draw() < glance * place**-typist.glance_decay else self.first(meant, offered)
@@ -310,12 +310,16 @@ class _Sitting:
             meant[:cut], "".join(syllables[:cut]), careless=False, syllables=syllables[:cut]
         ) + self.picked(meant[cut:], "".join(syllables[cut:]), careless=False, syllables=syllables[cut:])
 
+    def passed(self, offered: Offers, place: int, chance: float, most: int = PAGE - 1) -> int:
+        """Return the place at which the eye rests: it goes on from `place` the sooner, the closer the next cost."""
+        last = min(len(offered) - 1, most)
+        while place < last and self.draw() < chance * math.exp(-(offered[place + 1][1] - offered[place][1]) / CLOSE):
+            place += 1
+        return place
+
     def first(self, meant: str, offered: Offers) -> str:
         """Return about the first of the candidates, where the right one is not seen."""
-        place = 0
-        while place + 1 < min(len(offered), PAGE) and self.draw() < self.typist.drift:
-            place += 1
-        typed = offered[place][0]
+        typed = offered[self.passed(offered, 0, self.typist.drift)][0]
         return meant if min(typed) < "\u3000" and self.draw() >= self.typist.odd else typed
 
 

@@ -25,11 +25,14 @@ LONGEST = 7
 NOISES = {"m", "n", "ng", "hm", "hng", "fiao"}  # readings that no one types
 JIEBA_WEIGHT, JIEBA_COUNT = 0.1, 5  # jieba's counts are rough: they only bring in words that the others lack
 RECENT = {  # words that the sources lack, most of them newer, with a probability that puts them among their homophones
+    6e-5: "蚂蚁",
     2e-5: "还款 还钱 账户 账号",
     6e-6: "花呗 支付宝 微信 淘宝 新冠 疫情 二维码",
-    1.5e-6: "蚂蚁 网商贷 余额宝 芝麻信用 扫码 收款码 网贷 新冠肺炎 复工 返乡 药剂量",
+    1.5e-6: "网商贷 余额宝 芝麻信用 扫码 收款码 网贷 新冠肺炎 复工 返乡 药剂量",
     4e-7: "借呗 收钱码",
 }
+
+SHARES = {("还", "huan"): 0.02}  # of a reading, where the counts are about another use
 
 
 def is_han(text: str) -> bool:
@@ -129,7 +132,7 @@ def main() -> None:
                 and reading.count(" ") == len(word) - 1
                 and reading.isascii()
             ):
-                entries.append((p * share, word, _spell(reading)))
+                entries.append((p * SHARES.get((word, reading), share), word, _spell(reading)))
     entries.sort(key=lambda entry: (-entry[0], entry[1], entry[2]))
     lines = [f"{w}\t{r}\t{round(-math.log(p) * CENTI)}" for p, w, r in entries]
     (HERE / "words.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
