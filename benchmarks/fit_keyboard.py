@@ -18,13 +18,14 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from rapidfuzz.distance import Levenshtein
+
 from lapsus.metrics.human_likeness.score import KINDS as COARSE
 from lapsus.metrics.human_likeness.score import kind as coarse_kind
 from lapsus.perturbations._typist import ANNOTATORS, Typist, annotators
 from lapsus.perturbations.core import apply
 from lapsus.perturbations.pinyin_engine import PinyinEngine, load_engine
 from lapsus.perturbations.zh_keyboard import retyped
-from rapidfuzz.distance import Levenshtein
 
 TASKS = {"question": "afqmc", "prose": "wmt"}
 FIXED: set[str] = set()

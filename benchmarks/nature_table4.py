@@ -17,12 +17,12 @@ from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from lapsus.perturbations.core import Mixture, stream
 from lapsus.perturbations.english import NATURE, random_operator
 from lapsus.perturbations.nlpaug import CLASSES, Nlpaug, train_tfidf
 from lapsus.perturbations.selection import Candidate, candidates, hardest, judged_by, shares, slots
 from lapsus.perturbations.tokens import perturb_tokens_batch, utterance
-
 from lapsus.slu_model import SluModel, train
 
 if TYPE_CHECKING:

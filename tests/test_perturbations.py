@@ -111,7 +111,9 @@ def test_neither_order_nor_batch_matters(name):
     )
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith(("semantic", "zh_correct"))])  # those prefer, not draw
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if not name.startswith(("semantic", "zh_correct"))]
+)  # those prefer, not draw
 def test_seed_and_key_matter(name):
     variants = {json.dumps(edits_of(name, SENTENCES[:4] + SENTENCES[10:], seed=seed)) for seed in range(6)}
     assert len(variants) > 1

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lapsus.perturbations.engines import engines, load
-from lapsus.perturbations.pinyin_engine import load_engine
 from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
+
+from lapsus.perturbations.engines import engines, load
+from lapsus.perturbations.pinyin_engine import load_engine
 
 SENTENCES = [  # written for this test
     "我们明天上午去公园散步",

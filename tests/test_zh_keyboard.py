@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from lapsus.perturbations._typist import Typist, annotators
 from lapsus.perturbations.core import Operator, apply, perturb, perturb_batch
 from lapsus.perturbations.engines import engines
@@ -72,7 +73,7 @@ def test_protocol():
 class OnlyRandom(Random):
     """A stream that gives nothing but `random()`."""
 
-    def getrandbits(self, k):  # noqa: ARG002 - Random's signature
+    def getrandbits(self, k):
         raise AssertionError("getrandbits was drawn")
 
     randrange = choice = shuffle = sample = gauss = getrandbits

@@ -35,7 +35,7 @@ class _GooglePinyin:
             raise OSError(f"libgooglepinyin does not open its dictionary; {INSTALL}")
         library.im_set_max_lens(64, 64)
 
-    def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:  # noqa: ARG002 - it has no context
+    def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
         self._library.im_reset_search()
         letters = keys.encode("ascii", "ignore")
         offered = range(min(self._library.im_search(letters, len(letters)), limit))

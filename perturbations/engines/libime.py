@@ -47,7 +47,7 @@ class _LibIme:
         self._engine = library.lapsus_open(str(_system.find(_DICTIONARY)).encode(), str(_system.find(_MODEL)).encode())
         self._buffer = ctypes.create_string_buffer(1 << 15)
 
-    def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:  # noqa: ARG002 - none is given
+    def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
         letters = keys.encode("ascii", "ignore")
         self._library.lapsus_candidates(self._engine, letters, limit, self._buffer, len(self._buffer))
         return list(dict.fromkeys(self._buffer.value.decode("utf-8", "ignore").split()))

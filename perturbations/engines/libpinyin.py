@@ -51,7 +51,7 @@ class _LibPinyin:
         library.pinyin_set_options(context, _OPTIONS)  # without its dynamic adjustment, which learns
         self._instance = library.pinyin_alloc_instance(context)
 
-    def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:  # noqa: ARG002 - none is given
+    def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
         library, instance = self._library, self._instance
         library.pinyin_parse_more_full_pinyins(instance, keys.encode("ascii", "ignore"))
         library.pinyin_guess_sentence(instance)

@@ -57,7 +57,7 @@ class _Rime:
             raise OSError(f"librime has no schema {_SCHEMA}; {INSTALL}")
         library.RimeSetOption(self._session, b"ascii_mode", 0)
 
-    def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:  # noqa: ARG002 - none is given
+    def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
         library, session = self._library, self._session
         library.RimeClearComposition(session)
         for key in keys.encode("ascii", "ignore"):

@@ -52,7 +52,7 @@ def aosp() -> dict[str, dict[str, int]]:
 
 def jieba_counts() -> dict[str, int]:
     """Return the counts of jieba's word list."""
-    import jieba  # type: ignore[import-untyped]  # noqa: PLC0415 - needed to build only
+    import jieba  # type: ignore[import-untyped]
 
     lines = Path(jieba.__file__).with_name("dict.txt").read_text(encoding="utf-8").splitlines()
     return {word: int(count) for word, count, _ in (line.split(" ") for line in lines)}
@@ -86,9 +86,9 @@ def open_gram() -> tuple[dict[int, str], dict[int, tuple[float, float]], list[tu
 
 def main() -> None:
     """Write words.tsv, bigram_start.npy, bigram_next.npy, bigram_cost.npy, backoff.npy."""
-    import opencc  # noqa: PLC0415 - needed to build only
-    from pypinyin import Style, lazy_pinyin, pinyin  # noqa: PLC0415 - likewise
-    from wordfreq import get_frequency_dict  # noqa: PLC0415 - likewise
+    import opencc
+    from pypinyin import Style, lazy_pinyin, pinyin
+    from wordfreq import get_frequency_dict
 
     simplify = opencc.OpenCC("t2s").convert
     android = aosp()
