@@ -2,7 +2,7 @@
 
 >>> from lapsus.perturbations.core import apply, perturb
 >>> text = "花呗怎么不能提额了"
->>> apply(text, perturb(ZhKeyboard.annotator(1), text, seed=1, key="row-7"))
+>>> apply(text, perturb(ZhKeyboard.annotator(1), text, seed=1, key="row-17"))
 '华北怎么不能提额了'
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MOST = 10  # times what people do
 LONGEST = 20_000  # characters: nobody types more at one sitting
-IMES = 8  # input methods that the texts of one annotator are typed with
+IMES = 4  # input methods that the texts of one annotator are typed with
 PRINT = re.compile("[。！”…]$|[、：；“”《》（）—]|\\d{2}")  # marks that questions to a service do without
 RUNS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|.", re.DOTALL)
 # 还 that is huan (repay), not hai (still): in questions to a bank mostly, elsewhere before what is repaid.
