@@ -4,7 +4,7 @@
 >>> engine.candidates("shishi", limit=4)
 ['事实', '实施', '试试', '实时']
 >>> engine.candidates("yjl", limit=2)
-['眼睛里', '研究了']
+['眼睛里', '远距离']
 >>> engine.sentence("zhegedingdanzhichifenqifukuanma")
 '这个订单支持分期付款吗'
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import tempfile
 
@@ -56,6 +57,7 @@ class _Rime:
         if not library.RimeSelectSchema(self._session, _SCHEMA.encode()):
             raise OSError(f"librime has no schema {_SCHEMA}; {INSTALL}")
         library.RimeSetOption(self._session, b"ascii_mode", 0)
+        atexit.register(library.RimeFinalize)  # else it crashes when the process ends
 
     def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
         library, session = self._library, self._session
