@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from zlib import crc32
 
 import numpy as np
-from pypinyin.contrib.tone_convert import to_normal
-from pypinyin.pinyin_dict import pinyin_dict
 from rapidfuzz.distance import Levenshtein
-from scipy.optimize import minimize
-from scipy.sparse import csr_matrix, hstack
-from scipy.special import expit
-from scipy.stats import rankdata
 
 from lapsus import columns
 
@@ -24,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
+    from scipy.sparse import csr_matrix
 
 Noisy: TypeAlias = "Iterable[str] | Iterable[Iterable[str | None]]"
 
@@ -127,9 +122,17 @@ def _tracks(name: str, noisy: Noisy, clean: Sequence[str]) -> list[list[Text]]:
 
 
 @cache
+def _readings(character: str) -> tuple[str, ...]:
+    """Return the toneless readings of a character, the most common first; none for what is not Chinese."""
+    from pypinyin.contrib.tone_convert import to_normal
+    from pypinyin.pinyin_dict import pinyin_dict
+
+    return tuple(to_normal(reading) for reading in pinyin_dict.get(ord(character), "").split(",") if reading)
+
+
+@cache
 def _syllables(character: str) -> frozenset[str]:
-    """Return every toneless reading of a character; none for what is not Chinese."""
-    return frozenset(to_normal(reading) for reading in pinyin_dict.get(ord(character), "").split(",") if reading)
+    return frozenset(_readings(character))
 
 
 @cache
@@ -154,7 +157,7 @@ def _first_letter(syllable: str) -> str:
 
 def _letters(text: str) -> str:
     """Return the letters one types for a text, by the most common reading of each character."""
-    return "".join(to_normal(pinyin_dict.get(ord(character), character).split(",")[0]) for character in text)
+    return "".join((_readings(character) or (character,))[0] for character in text)
 
 
 @lru_cache(1 << 16)
@@ -246,6 +249,8 @@ def features(tracks: Iterable[Iterable[Text]]) -> Features:
     """Return the rows of all tracks, one after the other: numbers first, then the commonest words."""
     texts = list(chain.from_iterable(tracks))
     clean = {text.example: text.clean for text in texts}.values()
+    from scipy.sparse import csr_matrix, hstack
+
     characters, pairs = _rarities(chain.from_iterable(clean)), _rarities(chain.from_iterable(map(_pairs, clean)))
     numbers = np.array([_numbers(text, characters, pairs) for text in texts], np.float64)
     numbers = 0.5 * (numbers - numbers.mean(axis=0)) / np.maximum(numbers.std(axis=0), 1e-9)
@@ -326,6 +331,9 @@ def fit(values: csr_matrix, labels: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Both classes weigh the same, however many writers they have.
     """
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
     weight = np.where(labels > 0, 0.5 / labels.mean(), 0.5 / (1 - labels.mean()))
     across = values.T.tocsr()
 
@@ -354,6 +362,8 @@ def auc(scores: NDArray[np.float64], labels: NDArray[np.float64]) -> float:
     >>> auc(np.array([0.1, 0.4, 0.4, 0.9]), np.array([0, 0, 1, 1]))
     0.875
     """
+    from scipy.stats import rankdata
+
     positive = labels > 0
     count = positive.sum()
     above = rankdata(scores)[positive].sum() - count * (count + 1) / 2
