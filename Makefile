@@ -29,7 +29,8 @@ lint: .venv/installed-dev  ## style, and types against the built wheel
 	cd build && MYPYPATH=types ../$(BIN)/mypy --config-file ../pyproject.toml -p lapsus
 
 bench: .venv/installed-dev  ## speed beside peers, as ratios
-	for part in metrics perturbations chinese build_datasets; do $(BIN)/python benchmarks/$$part.py || exit 1; done
+	for part in metrics perturbations chinese "build_datasets --rows 2000000"; do \
+	  set -- $$part; script=$$1; shift; $(BIN)/python benchmarks/$$script.py "$$@" || exit 1; done
 
 cards: .venv/installed-dev  ## regenerate every generated text
 	$(BIN)/python -m lapsus.generated
