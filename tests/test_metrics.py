@@ -337,10 +337,3 @@ def test_the_app_answers(name, example):
         answer(name, "{")
     with pytest.raises(TypeError, match="one JSON object"):
         answer(name, "[]")
-
-
-def test_the_app_starts(name, example):
-    pytest.importorskip("gradio")
-    from lapsus.space import app
-
-    assert app(name, example).fn is not None

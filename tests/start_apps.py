@@ -1,0 +1,42 @@
+"""Start the app of every metric's Space with the gradio that is installed, and ask it its example.
+
+Run by CI in an environment of its own: gradio and the tests do not agree on one version of everything.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+import urllib.request
+from pathlib import Path
+
+from lapsus.metrics import names
+from lapsus.space import app
+
+
+def ask(address: str, name: str, text: str) -> dict:
+    """Call an app as its API's clients do: post the input, read the answer as an event."""
+    call = f"{address}gradio_api/call/{name}"
+    body = json.dumps({"data": [text]}).encode()
+    request = urllib.request.Request(call, body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as reply:
+        event = json.load(reply)["event_id"]
+    with urllib.request.urlopen(f"{call}/{event}", timeout=60) as reply:
+        kind, data = reply.read().decode().split("\n")[:2]
+    assert kind == "event: complete", f"{name}: {kind} {data}"
+    return json.loads(data.removeprefix("data: "))[0]
+
+
+def main(folder: Path) -> None:
+    for name in names():
+        example = runpy.run_path(str(folder / name / "app.py"))["EXAMPLE"]
+        _, address, _ = (running := app(name, example)).launch(prevent_thread_lock=True, quiet=True)
+        result = ask(address, name, json.dumps(example))
+        assert isinstance(result, dict) and result, f"{name} answered {result!r}"
+        running.close()
+        print(f"{name}: {', '.join(result)}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
