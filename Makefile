@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := zh,en,augment,models
 
-.PHONY: demo test lint types bench cards clean
+.PHONY: demo test lint bench cards clean
 
 .venv/installed-demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

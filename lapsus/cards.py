@@ -1,6 +1,6 @@
 """The cards of the metrics: what the code says about itself is generated; the other sections are kept as written.
 
-`python -m lapsus.cards` rewrites them.
+`make cards` rewrites them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import re
 from importlib import import_module
-from pathlib import Path
 
 from lapsus import metrics
 
@@ -78,16 +77,3 @@ def _bullets(docstring: str, section: str) -> str:
         raise LookupError(f"The docstring has no section {section!r}: add one.")
     entries = re.sub(r"\n {6,}", " ", found[1]).splitlines()
     return "\n".join("- **{}**: {}".format(*entry.strip().split(": ", 1)) for entry in entries)
-
-
-def main() -> None:
-    """Write every card that is not fresh."""
-    for name in metrics.names():
-        path = Path(metrics.FOLDER) / name / "README.md"
-        if not path.is_file() or path.read_text("utf-8") != card(name):
-            path.write_text(card(name), "utf-8")
-            print(f"wrote {path}")  # noqa: T201 - a command says what it wrote
-
-
-if __name__ == "__main__":
-    main()

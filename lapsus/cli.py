@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -263,7 +262,3 @@ def fidelity(
 
     result = compare(clean, human, synthetic, column)
     click.echo(json.dumps(result, ensure_ascii=False, indent=2) if as_json else tables(result))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -19,7 +19,7 @@ class TrackRates:
     column: str
     micro_average: float  # mean over rows of the mean over annotators of distance / length
     worst_average: float | None  # the same with the worst annotator of each row, where there are several
-    corpus_rate: float  # all edits / all clean characters
+    corpus_rate: float  # all edits / all clean characters; a row without clean text has no rate
 
 
 class ErrorRates:
@@ -65,7 +65,7 @@ class ErrorRates:
                 np.count_nonzero(annotated),
                 means.sum(),
                 worst.sum(),
-                int(distances.sum()),
+                int(distances[usable].sum()),
                 int(sizes.sum()),
             ]
         return texts

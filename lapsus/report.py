@@ -12,7 +12,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -25,6 +24,7 @@ from lapsus import __version__, statistics
 from lapsus.metrics.micro_worst_average.score import micro_worst_average
 from lapsus.metrics.prediction_consistency.score import prediction_consistency
 from lapsus.predictions import few, label
+from lapsus.staging import staged_folder
 from lapsus.tracks import CLEAN, Track
 
 if TYPE_CHECKING:
@@ -89,23 +89,20 @@ def report(
     """
     from lapsus.report_page import page
 
-    if out.exists() and not (out / "report.json").is_file() and (out.is_file() or any(out.iterdir())):
-        raise FileExistsError(f"{out}: holds something other than a report; give another folder.")
     options = Options(tuple(by), confidence_level, n_resamples, seed, progress)
     numbers = measure(tracks, options)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as temporary:
-        draft = Path(temporary) / "report"
-        draft.mkdir()
+    with staged_folder(out, ours=is_report) as draft:
         (draft / "index.html").write_text(page(numbers, title=title), encoding="utf-8")
         (draft / "report.json").write_text(json.dumps(numbers, ensure_ascii=False, indent=1), encoding="utf-8")
         for name, records in numbers.items():
             if isinstance(records, list) and records:
                 _write_csv(draft / f"{name}.csv", records)
-        if out.exists():
-            out.rename(Path(temporary) / "older")
-        draft.rename(out)
     return out / "index.html"
+
+
+def is_report(folder: Path) -> bool:
+    """Tell whether a report was written to the folder."""
+    return (folder / "report.json").is_file()
 
 
 def _write_csv(path: Path, records: Sequence[Record]) -> None:
@@ -256,11 +253,15 @@ def _track(run: Run, clean: Run | None, options: Options) -> Record:
         return record
     both = [key for key in run.scores if key in clean.scores]
     pair = [run.scores[key] for key in both], [clean.scores[key] for key in both]
-    return {**record, "compared": len(both), **_changes([(clean, run)], options), **_paired(*pair, options)}
+    originals = [label(clean.rows[key].get("cluster", key)) for key in both]
+    return {**record, "compared": len(both), **_changes([(clean, run)], options), **_paired(*pair, originals, options)}
 
 
-def _paired(ours: Sequence[float], theirs: Sequence[float], options: Options) -> Record:
-    """Return the mean difference of two scores of the same examples, with its interval and test."""
+def _paired(ours: Sequence[float], theirs: Sequence[float], originals: Sequence[str], options: Options) -> Record:
+    """Return the mean difference of two scores of the same examples, with its interval and test.
+
+    Where examples share an original, it is the originals that count.
+    """
     from scipy import stats
 
     if len(ours) < 2:
@@ -268,6 +269,11 @@ def _paired(ours: Sequence[float], theirs: Sequence[float], options: Options) ->
     first, second = np.array(ours), np.array(theirs)
     difference = first - second
     low = high = p_value = None
+    _, own, sizes = np.unique(np.array(originals), return_inverse=True, return_counts=True)
+    if len(sizes) < len(difference):
+        interval, p_value = statistics.clustered_mean(np.bincount(own, difference), sizes, options.confidence_level)
+        low, high = interval or (None, None)
+        return _tested(difference, low, high, "t over originals", p_value)
     if np.ptp(difference) > 1e-12:  # else they differ by rounding alone
         result = stats.ttest_rel(first, second)
         interval = result.confidence_interval(options.confidence_level)
@@ -278,6 +284,10 @@ def _paired(ours: Sequence[float], theirs: Sequence[float], options: Options) ->
     test = "paired t"
     if set(first) | set(second) <= {0.0, 1.0}:
         test, p_value = "McNemar, exact", statistics.mcnemar(int((difference > 0).sum()), int((difference < 0).sum()))
+    return _tested(difference, low, high, test, p_value)
+
+
+def _tested(difference: Any, low: float | None, high: float | None, test: str, p_value: float | None) -> Record:
     return {
         "difference": float(difference.mean()),
         "difference_low": low,
@@ -463,6 +473,9 @@ def _comparisons(runs: Sequence[Run], models: Sequence[str], options: Options) -
         measures.append(("clean", "", [clean_name], _mean))
     for family, names in families.items():
         measures += [("average", family, names, _mean), ("worst", family, names, min)]
+    original_of = {
+        key: label(row["cluster"]) for run in runs for key, row in run.rows.items() if row.get("cluster") is not None
+    }
     records: list[Record] = []
     for model, other in combinations(models, 2):
         for measure, family, names, summarise in measures:
@@ -471,16 +484,17 @@ def _comparisons(runs: Sequence[Run], models: Sequence[str], options: Options) -
                 for name in names
                 if {(model, name), (other, name)} <= scores.keys()
             ]
-            ours, theirs = [], []
+            ours, theirs, originals = [], [], []
             for key in dict.fromkeys(key for pair in pairs for key in pair[0]):
                 both = [(mine[key], its[key]) for mine, its in pairs if key in mine and key in its]
                 if both:
                     ours.append(summarise([mine for mine, _ in both]))
                     theirs.append(summarise([its for _, its in both]))
+                    originals.append(original_of.get(key, key))
             if ours:
                 place = {"model": model, "other": other, "measure": measure, "family": family, "examples": len(ours)}
                 values = {"model_score": _mean(ours), "other_score": _mean(theirs)}
-                records.append({**place, **values, **_paired(ours, theirs, options)})
+                records.append({**place, **values, **_paired(ours, theirs, originals, options)})
     _correct(records)
     return records
 

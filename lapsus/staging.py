@@ -25,7 +25,7 @@ def staged_folder(out: Path, *, ours: Callable[[Path], bool]) -> Iterator[Path]:
     'hello'
     """
     out = out.absolute()
-    if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or ours(out))):
+    if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or (ours(out) and not _has_hidden(out)))):
         raise FileExistsError(f"{out} exists and was not written by lapsus; name another --out or remove it")
     out.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
@@ -33,8 +33,19 @@ def staged_folder(out: Path, *, ours: Callable[[Path], bool]) -> Iterator[Path]:
         new = staging / "new"
         new.mkdir()
         yield new
+        old = staging / "old"
         if out.exists():
-            out.rename(staging / "old")
-        new.rename(out)
+            out.rename(old)
+        try:
+            new.rename(out)
+        except BaseException:
+            if old.exists():
+                old.rename(out)
+            raise
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _has_hidden(folder: Path) -> bool:
+    """Tell whether somebody keeps more in the folder than was written there, such as a clone's history."""
+    return any(path.name.startswith(".") for path in folder.iterdir())

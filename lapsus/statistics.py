@@ -50,6 +50,28 @@ def clustered_wilson(successes: IntArray, trials: IntArray, level: float) -> Int
     return wilson(rate * effective, effective, level, quantile=float(stats.t.ppf(0.5 + level / 2, clusters - 1)))
 
 
+def clustered_mean(sums: FloatArray, sizes: IntArray, level: float) -> tuple[Interval | None, float | None]:
+    """Return the interval of a mean whose values come in clusters, and the p-value that it is 0.
+
+    `sums` and `sizes` are those of each cluster; what varies is the cluster, with Student's t for their number.
+    Clusters of one value each give the usual t-test:
+
+    >>> interval, p_value = clustered_mean(np.array([1.0, 0.0, 2.0, 1.0]), np.ones(4, int), 0.95)
+    >>> round(p_value, 4), round(float(stats.ttest_1samp([1, 0, 2, 1], 0).pvalue), 4)
+    (0.0917, 0.0917)
+    """
+    clusters, total = len(sizes), int(sizes.sum())
+    if clusters < 2:
+        return None, None
+    mean = sums.sum() / total
+    error = float(np.sqrt(clusters / (clusters - 1) * ((sums - mean * sizes) ** 2).sum()) / total)
+    if error == 0:
+        return [float(mean), float(mean)], 1.0 if mean == 0 else None
+    half = float(stats.t.ppf(0.5 + level / 2, clusters - 1)) * error
+    p_value = 2 * float(stats.t.sf(abs(mean) / error, clusters - 1))
+    return [float(mean - half), float(mean + half)], p_value
+
+
 def mcnemar(one_way: int, other_way: int) -> float:
     """Return the exact two-sided p-value of as many changes one way as the other.
 

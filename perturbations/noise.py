@@ -87,7 +87,7 @@ class Noise:
         for name in filter(None, (*self.columns, self.key, self.tags, self.answers)):
             if name not in rows:
                 raise LookupError(f"no column is called {name!r}; the rows have {', '.join(rows)}")
-        if _is_row(rows[self.columns[0]], tokens=self.tags is not None):
+        if _is_row(rows, self.columns[0], tokens=self.tags is not None):
             return {name: values[0] for name, values in self._batch({name: [rows[name]] for name in rows}).items()}
         return self._batch(rows)
 
@@ -285,10 +285,13 @@ def unchanged(op: Operator, text: str) -> str:
     return f"{op.name} finds nothing to change in this text"
 
 
-def _is_row(value: Any, *, tokens: bool) -> bool:
-    """Tell a single row from a batch by what its first column holds."""
+def _is_row(rows: Row, column: str, *, tokens: bool) -> bool:
+    """Tell a single row from a batch: in a batch every column is a list, of tokens a list of lists."""
+    value = rows[column]
     if value is None or isinstance(value, str):
         return True
+    if not len(value):
+        return any(cell is None or isinstance(cell, str) or not isinstance(cell, Sequence) for cell in rows.values())
     return tokens and all(isinstance(token, str) for token in value)
 
 

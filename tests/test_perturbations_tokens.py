@@ -247,3 +247,12 @@ def test_a_missing_column_is_named():
         Noise(Shout(), column="question")({"text": "go"})
     with pytest.raises(ValueError, match="tags and answers belong to one column"):
         Noise(Shout(), column=("a", "b"), tags="tags")
+
+
+def test_a_batch_without_rows_stays_without():
+    from lapsus.perturbations.core import Shout
+
+    noise = Noise(Shout(), column="tokens", tags="tags", key="id")
+    made = noise({"id": [], "tokens": [], "tags": []})
+    assert made["tokens"] == made["edits"] == made["operator"] == []
+    assert noise({"id": "a", "tokens": [], "tags": []})["clean_tokens"] == []

@@ -180,6 +180,30 @@ def test_a_failed_build_leaves_the_old_folder(tmp_path):
     assert files(tmp_path / "out") == before
 
 
+def test_when_the_last_move_fails_the_old_folder_comes_back(tmp_path, monkeypatch):
+    publish(Toy, tmp_path / "out")
+    before = files(tmp_path / "out")
+    rename = Path.rename
+
+    def fails_for_the_new(path, target):
+        if path.name == "new":
+            raise PermissionError(13, "Permission denied", str(target))
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fails_for_the_new)
+    with pytest.raises(PermissionError):
+        publish(Toy, tmp_path / "out")
+    assert files(tmp_path / "out") == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_clone_with_its_history_is_not_replaced(tmp_path):
+    publish(Toy, tmp_path / "out")
+    (tmp_path / "out" / ".git").mkdir()
+    with pytest.raises(FileExistsError, match="name another --out"):
+        publish(Toy, tmp_path / "out")
+
+
 def test_a_killed_build_leaves_the_old_folder(tmp_path):
     publish(benchmarks()["sample"], tmp_path / "out")
     before = files(tmp_path / "out")

@@ -318,7 +318,7 @@ def test_a_report_replaces_a_report_and_nothing_else(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]  # no draft is left behind
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("")
-    with pytest.raises(FileExistsError, match=r"mine: holds something other than a report"):
+    with pytest.raises(FileExistsError, match=r"mine exists and was not written by lapsus"):
         report(random_tracks(), tmp_path / "mine")
 
 

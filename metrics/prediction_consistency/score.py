@@ -33,7 +33,8 @@ def prediction_consistency(
         original_predictions: the label predicted for each original input.
         groups: one value per example, or several such columns by name: each group is also scored by itself.
         group_names: the groups to report, in order; one that does not occur has 0 examples and null rates.
-        clusters: what each example was rewritten from; adds an interval that holds when rows share an original.
+        clusters: what each example was rewritten from; adds an interval and a test that hold when rows share an
+            original.
         label_map: labels to be read as others before anything is compared, as in
             `{"contradiction": "not_entailment", "neutral": "not_entailment"}`.
         confidence_level: of the intervals.
@@ -45,7 +46,8 @@ def prediction_consistency(
         accuracy, original_accuracy: on the rewritten and on the original inputs.
         transitions: the changes by kind: correct_to_wrong, wrong_to_correct, wrong_to_other_wrong.
         changed_rate_when_correct, changed_rate_when_wrong: by what the original prediction was; None if it never was.
-        mcnemar_p: the exact two-sided p-value that accuracy did not move.
+        mcnemar_p: the exact two-sided p-value that accuracy did not move, for independent examples.
+        accuracy_cluster_p: with `clusters` only: the same for examples that share an original.
         groups: with `groups` only: the same for each group, by its name.
 
     Example:
@@ -71,7 +73,12 @@ def prediction_consistency(
         if cluster_of is not None:
             _, own = np.unique(cluster_of[members], return_inverse=True)
             changed = np.bincount(own, outcomes[members] >= TO_WRONG)
-            result["changed_rate_cluster_ci"] = statistics.clustered_wilson(changed, np.bincount(own), confidence_level)
+            sizes = np.bincount(own)
+            result["changed_rate_cluster_ci"] = statistics.clustered_wilson(changed, sizes, confidence_level)
+            moved = (outcomes[members] == TO_RIGHT).astype(float) - (outcomes[members] == TO_WRONG)
+            _, result["accuracy_cluster_p"] = statistics.clustered_mean(
+                np.bincount(own, moved), sizes, confidence_level
+            )
         return result
 
     result = score(slice(None))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def win_rate(
         predictions: the scores that should win, such as those of the same sentence in another dialect.
         references: the scores they should beat, such as those of a sentence with another meaning.
         ties: "loss" counts a tie as not won, as the paper does; "drop" leaves ties out of the trials; "half" wins half.
-            (The test needs whole wins: of an odd number of ties, the last one is lost.)
+            (The test needs whole wins: half a win is rounded to the side that is harder to prove.)
         comparisons: how many such tests the study makes; or the p-values of the others, which Holm's correction needs.
         confidence_level: of the interval; the test is significant at 1 - confidence_level, after Bonferroni.
         alternative: "greater" (one-tailed), "less" or "two-sided".
@@ -70,7 +71,11 @@ def win_rate(
     trials = examples - tied if ties == "drop" else examples
     counted = wins + tied / 2 if ties == "half" else wins
     alpha = (1 - confidence_level) / number
-    p_value = float(stats.binomtest(int(counted), trials, 0.5, alternative).pvalue) if trials else None
+    p_value = (
+        float(stats.binomtest(_whole(counted, trials, alternative), trials, 0.5, alternative).pvalue)
+        if trials
+        else None
+    )
     corrected = None if p_value is None else statistics.bonferroni(p_value, number)
     return {
         "win_rate": counted / trials if trials else None,
@@ -85,6 +90,16 @@ def win_rate(
         "win_rate_ci": statistics.wilson(counted, trials, confidence_level),
         "minimum_detectable_rate": minimum_detectable_rate(trials, alpha, alternative),
     }
+
+
+def _whole(wins: float, trials: int, alternative: str) -> int:
+    """Round half a win to the side that is harder to prove.
+
+    >>> _whole(1.5, 6, "greater"), _whole(1.5, 6, "less"), _whole(1.5, 6, "two-sided")
+    (1, 2, 2)
+    """
+    up = alternative == "less" or (alternative == "two-sided" and wins < trials / 2)
+    return ceil(wins) if up else floor(wins)
 
 
 def minimum_detectable_rate(trials: int, alpha: float, alternative: str) -> float | None:

@@ -1,0 +1,42 @@
+"""What the shared statistics promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lapsus import statistics
+from lapsus.metrics import prediction_consistency, win_rate
+
+
+def test_saying_the_same_five_times_proves_no_more():
+    random = np.random.default_rng(0)
+    sums, sizes = random.normal(0.2, 1, 40), np.ones(40, int)
+    once = statistics.clustered_mean(sums, sizes, 0.95)
+    often = statistics.clustered_mean(5 * sums, 5 * sizes, 0.95)
+    assert often[0] == pytest.approx(once[0])
+    assert often[1] == pytest.approx(once[1])
+
+
+def test_rewrites_of_one_original_are_one_finding():
+    new, gold, old = ["no"] * 9 + ["yes"], ["yes"] * 10, ["yes"] * 9 + ["no"]
+    apart = prediction_consistency(new, gold, old)
+    together = prediction_consistency(new, gold, old, clusters=[0] * 9 + [1])
+    assert apart["mcnemar_p"] == together["mcnemar_p"] < 0.05
+    assert together["accuracy_cluster_p"] > 0.05
+
+
+def test_false_alarms_under_clusters_are_as_many_as_stated():
+    random = np.random.default_rng(1)
+    alarms = 0
+    for _ in range(400):
+        moves = random.choice([-1, 0, 1], 40)  # all five rewrites of an original move together
+        alarms += statistics.clustered_mean(5.0 * moves, np.full(40, 5), 0.95)[1] < 0.05
+    assert alarms / 400 < 0.08
+
+
+@pytest.mark.parametrize(("alternative", "p_value"), [("greater", 0.984375), ("less", 0.34375), ("two-sided", 0.6875)])
+def test_half_a_win_never_helps(alternative, p_value):
+    """One win, four losses, a tie: binomial tails of 1 or 2 wins of 6, from the table of 2**-6."""
+    result = win_rate([1, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 0], ties="half", alternative=alternative)
+    assert result["p_value"] == pytest.approx(p_value)
