@@ -12,6 +12,7 @@ import pytest
 from datasets import ClassLabel, Features, List, Value, get_dataset_config_names, load_dataset
 
 import lapsus.publish
+import lapsus.staging
 from lapsus.dataset_scripts import benchmarks
 from lapsus.dataset_scripts._benchmark import EDITS, Benchmark
 from lapsus.publish import publish
@@ -183,14 +184,14 @@ def test_a_failed_build_leaves_the_old_folder(tmp_path):
 def test_when_the_last_move_fails_the_old_folder_comes_back(tmp_path, monkeypatch):
     publish(Toy, tmp_path / "out")
     before = files(tmp_path / "out")
-    rename = Path.rename
+    rename = lapsus.staging.Path.rename
 
     def fails_for_the_new(path, target):
         if path.name == "new":
             raise PermissionError(13, "Permission denied", str(target))
         return rename(path, target)
 
-    monkeypatch.setattr(Path, "rename", fails_for_the_new)
+    monkeypatch.setattr(lapsus.staging.Path, "rename", fails_for_the_new)
     with pytest.raises(PermissionError):
         publish(Toy, tmp_path / "out")
     assert files(tmp_path / "out") == before
