@@ -1,6 +1,6 @@
 """How long the benchmarks take to build from the real files, and how much memory a large source takes.
 
-    python benchmarks/build_datasets.py ../shared/data
+    python benchmarks/build_datasets.py PATH
     python benchmarks/build_datasets.py --rows 2000000
 
 NATURE's config `hard` is left out: it trains a model. Each build is a process of its own, whose peak memory is what

@@ -85,7 +85,10 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
         if self.source is None:
             if self.URL is None:
-                raise FileNotFoundError(f"{self.NAME} cannot be downloaded by a program; get it from {self.WHERE}")
+                raise FileNotFoundError(
+                    f"{self.NAME} cannot be downloaded by a program; "
+                    f"get it from {self.WHERE}, and name its folder with --source"
+                )
             urls = (self.URL,) if isinstance(self.URL, str) else self.URL
             if dl_manager.is_streaming:  # hashes and ids need whole files
                 dl_manager = datasets.DownloadManager(dataset_name=self.NAME)
@@ -93,7 +96,8 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
                 paths = dl_manager.download(list(urls))
             except (OSError, datasets.exceptions.DatasetsError) as error:
                 raise ConnectionError(
-                    f"{self.NAME} could not be downloaded ({error}); get it from {self.WHERE} and name its folder"
+                    f"{self.NAME} could not be downloaded ({error}); "
+                    f"get it from {self.WHERE}, and name its folder with --source"
                 ) from error
             self.source = open_files(
                 {url.partition("://")[2]: Path(path) for url, path in zip(urls, paths, strict=True)}

@@ -72,7 +72,7 @@ def _runs(units: Sequence[str]) -> list[Sequence[str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class SluModel:
+class CommandModel:
     """Naive Bayes for the intent, a greedy averaged perceptron for the tags."""
 
     intents: Mapping[Any, Mapping[str, float]]
@@ -80,7 +80,7 @@ class SluModel:
     tags: tuple[Any, ...]
 
     @classmethod
-    def train(cls, rows: Iterable[Mapping[str, Any]], epochs: int = 8) -> SluModel:
+    def train(cls, rows: Iterable[Mapping[str, Any]], epochs: int = 8) -> CommandModel:
         """Fit on rows of tokens, tags, intent."""
         rows = list(rows)
         tags = tuple(sorted({tag for row in rows for tag in row["tags"]}))

@@ -111,6 +111,10 @@ def build(
             f"the source of {name} states no licence, so it cannot be published for you; "
             "build it without --push, or pass --i-have-the-rights if you do"
         )
+    if push:
+        from huggingface_hub.utils import validate_repo_id
+
+        validate_repo_id(f"{push}/{name}")  # before the work, not after it
     built = publish(benchmark, out, source=source, allow_partial=allow_partial)
     rows = sum(sum(splits.values()) for splits in built.rows.values())
     configs = sum(any(splits.values()) for splits in built.rows.values())

@@ -145,6 +145,8 @@ def refuse_unannotated(name: str, missing: NDArray[np.bool_]) -> None:
 
 def labels(label_map: Mapping[Any, Any] | None = None, **columns: Iterable[Any]) -> list[IntArray]:
     """Return the columns as integers: equal labels of any column, after `label_map`, have equal integers."""
+    if label_map is not None and not isinstance(label_map, Mapping):
+        raise TypeError(f"label_map is {label_map!r}: give a mapping, as in {{'neutral': 'not_entailment'}}.")
     label_map = label_map or {}
     given = {name: listed(name, values) for name, values in columns.items()}
     same_length(**given)

@@ -38,6 +38,7 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
         task_categories=list(benchmark.TASKS),
         task_ids=list(benchmark.TASK_IDS),
         tags=["lapsus", "robustness", *benchmark.TAGS],
+        lapsus=benchmark.NAME,  # tells an earlier build of the same dataset from a stranger's folder
     )
     MetadataConfigs(
         {

@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lapsus import metrics
-from lapsus.baselines import Search, SluModel, characters, sounds
+from lapsus.baselines import Search, CommandModel, characters, sounds
 from lapsus.perturbations import OPERATORS, Noise
 from lapsus.perturbations.zh_homophone import ZhHomophone
 from lapsus.publish import publish
@@ -34,7 +34,7 @@ def run(out: Path, *, say: Callable[[str], None] = print) -> Path:
 
     from lapsus.dataset_scripts import benchmarks
 
-    with staged_folder(out, ours=is_demo) as folder, quiet_datasets():
+    with staged_folder(out, ours=is_demo, what="demo") as folder, quiet_datasets():
         built = publish(benchmarks()["sample"], folder / "sample")
         rows = sum(sum(splits.values()) for splits in built.rows.values())
         say(f"built    {rows:,} rows in {len(built.rows)} configs")
@@ -103,7 +103,7 @@ def command_tracks(load: Callable[..., Dataset], configs: list[str], say: Callab
     train = load("original", "train+validation")
     fillers = [OPERATORS["filler_bos"], OPERATORS["filler_eos"]]
     copies = [row for op in fillers for row in Noise(op, column="tokens", tags="tags", key="id", seed=7).map(train)]
-    models = {"bayes": SluModel.train(train), "bayes-copies": SluModel.train([*train, *copies])}
+    models = {"bayes": CommandModel.train(train), "bayes-copies": CommandModel.train([*train, *copies])}
     for model, slu in models.items():
         for config in ("original", *(name for name in configs if name in OPERATORS)):
             rows = load(config)

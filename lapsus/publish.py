@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,10 @@ def publish(
     rows: dict[str, dict[str, int]] = {}
     sources: dict[str, str] = {}
     rates: list[TrackRates] = []
-    with staged_folder(out, ours=is_published) as folder, quiet_datasets():
+    with (
+        staged_folder(out, ours=partial(is_build_of, benchmark), what=f"build of {benchmark.NAME}") as folder,
+        quiet_datasets(),
+    ):
         cache = folder.parent / "cache"
         for config in tqdm(benchmark.ROWS, desc=f"build {benchmark.NAME}", unit="config", leave=False):
             check_config_name(config)
@@ -104,10 +108,10 @@ def publish(
     return published
 
 
-def is_published(folder: Path) -> bool:
-    """Tell whether lapsus built the folder."""
+def is_build_of(benchmark: type[Benchmark], folder: Path) -> bool:
+    """Tell whether the folder is an earlier build of the benchmark."""
     card = folder / "README.md"
-    return card.is_file() and "\n- lapsus\n" in card.read_text(encoding="utf-8")
+    return card.is_file() and f"\nlapsus: {benchmark.NAME}\n" in card.read_text(encoding="utf-8")
 
 
 def prepare(builder: Benchmark, *, missing_is_empty: bool) -> dict[str, datasets.Dataset]:

@@ -91,7 +91,7 @@ def report(
 
     options = Options(tuple(by), confidence_level, n_resamples, seed, progress)
     numbers = measure(tracks, options)
-    with staged_folder(out, ours=is_report) as draft:
+    with staged_folder(out, ours=is_report, what="report") as draft:
         (draft / "index.html").write_text(page(numbers, title=title), encoding="utf-8")
         (draft / "report.json").write_text(json.dumps(numbers, ensure_ascii=False, indent=1), encoding="utf-8")
         for name, records in numbers.items():
@@ -252,9 +252,22 @@ def _track(run: Run, clean: Run | None, options: Options) -> Record:
     if clean is None or run is clean:
         return record
     both = [key for key in run.scores if key in clean.scores]
+    _agree_on_gold(run, clean, both)
     pair = [run.scores[key] for key in both], [clean.scores[key] for key in both]
     originals = [label(clean.rows[key].get("cluster", key)) for key in both]
     return {**record, "compared": len(both), **_changes([(clean, run)], options), **_paired(*pair, originals, options)}
+
+
+def _agree_on_gold(run: Run, clean: Run, keys: Sequence[str]) -> None:
+    """Refuse to compare two tracks whose right answers are not the same."""
+    golds = ((key, run.rows[key].get("gold"), clean.rows[key].get("gold")) for key in keys)
+    apart = [(key, mine, its) for key, mine, its in golds if None not in (mine, its) and label(mine) != label(its)]
+    if apart:
+        key, mine, its = apart[0]
+        raise ValueError(
+            f"{run.track.model}: the right answer of id {key!r} is {mine!r} on {run.track.track} and {its!r} on "
+            f"{clean.track.track} ({len(apart)} ids differ); give both tracks the same data"
+        )
 
 
 def _paired(ours: Sequence[float], theirs: Sequence[float], originals: Sequence[str], options: Options) -> Record:

@@ -13,22 +13,25 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def staged_folder(out: Path, *, ours: Callable[[Path], bool]) -> Iterator[Path]:
+def staged_folder(out: Path, *, ours: Callable[[Path], bool], what: str) -> Iterator[Path]:
     """Yield an empty folder that replaces `out` when the block ends well, and vanishes when it does not.
 
-    `ours` tells whether a folder that is already at `out` may be replaced.
+    `ours` tells whether a folder that is already at `out` may be replaced, and `what` such a folder is.
 
     >>> with tempfile.TemporaryDirectory() as home:
-    ...     with staged_folder(Path(home) / "page", ours=lambda folder: False) as folder:
+    ...     with staged_folder(Path(home) / "page", ours=lambda folder: False, what="page") as folder:
     ...         _ = (folder / "index.html").write_text("hello")
     ...     (Path(home) / "page" / "index.html").read_text()
     'hello'
     """
     out = out.absolute()
     if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or (ours(out) and not _has_hidden(out)))):
-        raise FileExistsError(f"{out} exists and was not written by lapsus; name another --out or remove it")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
+        raise FileExistsError(f"{out} exists and is no earlier {what}; name another --out")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
+    except OSError as error:
+        raise PermissionError(f"{out} cannot be written ({error.strerror}); name another --out") from error
     try:
         new = staging / "new"
         new.mkdir()

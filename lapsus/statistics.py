@@ -30,7 +30,9 @@ def wilson(successes: float, trials: float, level: float, quantile: float | None
     rate, spread = successes / trials, z * z / trials
     middle = (rate + spread / 2) / (1 + spread)
     half = z * np.sqrt(rate * (1 - rate) / trials + spread / (4 * trials)) / (1 + spread)
-    return [float(max(0.0, middle - half)), float(min(1.0, middle + half))]
+    low = max(0.0, middle - half) if successes > 0 else 0.0  # exactly, where rounding would leave a trace
+    high = min(1.0, middle + half) if successes < trials else 1.0
+    return [float(low), float(high)]
 
 
 def clustered_wilson(successes: IntArray, trials: IntArray, level: float) -> Interval | None:

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
+from lapsus.names import unknown
 from lapsus.perturbations.core import Operator
 
 
@@ -27,7 +28,7 @@ class UnknownOperatorError(KeyError):
     """No operator has this name."""
 
     def __str__(self) -> str:
-        return f"no operator is called {self.args[0]!r}; there are {', '.join(_found())}"
+        return unknown("operator", self.args[0], _found())
 
 
 class _Operators(Mapping[str, Operator]):

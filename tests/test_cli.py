@@ -81,9 +81,9 @@ def test_report_over_files(tmp_path):
     ("words", "sentence"),
     [
         (["build", "sampel", "--out", "x"], "there is no dataset 'sampel'; did you mean sample?"),
-        (["build", "sample", "--out", "/"], "exists and was not written by lapsus"),
+        (["build", "sample", "--out", "/"], "exists and is no earlier build of sample; name another --out"),
         (["build", "sample", "--out", "x", "--source", "/nowhere"], "there is no source at /nowhere"),
-        (["perturb", "--operator", "zh_hom", "--column", "c", "in.csv", "out.csv"], "no operator is called 'zh_hom'"),
+        (["perturb", "--operator", "zh_hom", "--column", "c", "in.csv", "out.csv"], "there is no operator 'zh_hom'"),
         (
             ["perturb", "--operator", "zh_homophone", "--set", "rat=1", "--column", "c", "in.csv", "out.csv"],
             "no setting of zh_homophone 'rat'; did you mean rate?",

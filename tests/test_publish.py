@@ -168,7 +168,7 @@ def test_yaml_names_labels_of_any_spelling(tmp_path):
 
 def test_a_strangers_folder_is_not_replaced(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(FileExistsError, match="was not written by lapsus; name another --out"):
+    with pytest.raises(FileExistsError, match="is no earlier build of sample; name another --out"):
         publish(Toy, tmp_path)
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
 

@@ -318,7 +318,7 @@ def test_a_report_replaces_a_report_and_nothing_else(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]  # no draft is left behind
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("")
-    with pytest.raises(FileExistsError, match=r"mine exists and was not written by lapsus"):
+    with pytest.raises(FileExistsError, match=r"mine exists and is no earlier report"):
         report(random_tracks(), tmp_path / "mine")
 
 

@@ -53,6 +53,8 @@ def micro_worst_average(
     statistics.check_level(confidence_level)
     if n_resamples < 0:
         raise ValueError(f"n_resamples is {n_resamples}: give a positive number, or 0 for no intervals.")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ValueError(f"seed is {seed!r}: give a whole number from 0 on.")
     table = columns.score_table("predictions", predictions)
     present = ~np.isnan(table)
     worst = np.nanmin(table, axis=1) if direction == "higher" else np.nanmax(table, axis=1)
