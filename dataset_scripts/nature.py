@@ -52,6 +52,7 @@ class Nature(Benchmark):
     LANGUAGES = ("en",)
     TASKS = ("token-classification", "text-classification")
     TASK_IDS = ("intent-classification",)
+    EXTRAS = "lapsus[en,models,augment]"
     TAGS = ("nature", "spoken-language-understanding", "slot-filling")
 
     def columns(self, config: str) -> Features:
