@@ -20,7 +20,7 @@ from datasets import ClassLabel, Features, List, Value
 
 from lapsus.dataset_scripts._benchmark import Benchmark
 from lapsus.dataset_scripts._source import MissingFileError
-from lapsus.dataset_scripts._tracks import noisy_rows
+from lapsus.dataset_scripts._tracks import noisy_rows, operators_own
 from lapsus.perturbations import OPERATORS, Mixture, Noise, Operator
 from lapsus.perturbations.english import NATURE, UNITS
 from lapsus.perturbations.extras import needed
@@ -93,11 +93,12 @@ def noise_of(operator: Operator) -> Noise:
 
 def hard(rows: list[Row], train: list[Row], validation: list[Row]) -> Iterator[Row]:
     """Yield of each utterance the candidate that a model reads worst, after training it on the original split."""
-    needed("torch", "models")
+    torch = needed("torch", "models")
     from lapsus import slu_model
 
-    model = slu_model.train(train, validation)
-    chosen = hardest(candidates(rows, NATURE), judged_by(model))
+    with operators_own("the choice of the hardest"):
+        model = slu_model.train(train, validation)
+        chosen = hardest(candidates(rows, NATURE), judged_by(model))
     for row, one in zip(rows, chosen, strict=True):
         yield row | {
             "tokens": one.tokens,
@@ -105,7 +106,7 @@ def hard(rows: list[Row], train: list[Row], validation: list[Row]) -> Iterator[R
             "clean_tokens": row["tokens"],
             "clean_tags": row["tags"],
             "edits": [edit._asdict() for edit in one.edits],
-            "operator": f"hard: {signature(OPERATORS[one.operator], 0)}",
+            "operator": f"hard: {signature(OPERATORS[one.operator], 0)} selector=slu_model torch={torch.__version__}",
         }
 
 
