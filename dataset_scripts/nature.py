@@ -21,10 +21,10 @@ from datasets import ClassLabel, Features, List, Value
 from lapsus.dataset_scripts._benchmark import Benchmark
 from lapsus.dataset_scripts._source import MissingFileError
 from lapsus.dataset_scripts._tracks import noisy_rows, operators_own
-from lapsus.perturbations import OPERATORS, Mixture, Noise, Operator
+from lapsus.perturbations import OPERATORS, Noise, Operator
 from lapsus.perturbations.english import NATURE, UNITS
 from lapsus.perturbations.extras import needed
-from lapsus.perturbations.nlpaug import CLASSES, Nlpaug, train_tfidf
+from lapsus.perturbations.nlpaug import augmentation, train_tfidf
 from lapsus.perturbations.noise import signature
 from lapsus.perturbations.selection import candidates, hardest, judged_by
 
@@ -120,8 +120,7 @@ def augmented(rows: list[Row], train: Iterable[Row]) -> Iterator[Row]:
         yield row | twins | {"edits": [], "operator": "none"}
     with TemporaryDirectory() as words:
         train_tfidf((" ".join(row["tokens"]) for row in train), Path(words))
-        five = tuple(Nlpaug(name, words if name == "tfidf" else "") for name in CLASSES)
-        for row in noisy_rows(noise_of(Mixture("augmented", five)), rows):
+        for row in noisy_rows(noise_of(augmentation(words)), rows):
             yield row | {"id": f"{row['id']}-augmented", "operator": row["operator"].replace(words, "train")}
 
 
