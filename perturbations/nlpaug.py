@@ -248,4 +248,5 @@ class _Thesaurus:
         return found
 
 
-UNITS = (*(Nlpaug(augmenter) for augmenter in CLASSES), Contextual(MaskedLM("bert-base-uncased", top=TOP)))
+BERT = MaskedLM("bert-base-uncased", revision="86b5e0934494bd15c9632b12f734a8a67f723594", top=TOP)
+UNITS = (*(Nlpaug(augmenter) for augmenter in CLASSES), Contextual(BERT))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import shutil
 from pathlib import Path
 
@@ -321,6 +322,14 @@ def test_the_size_of_a_model_batch_does_not_matter(tiny_bert):
     assert any(results[0])
     alone = [perturb(Synonym("any", candidates=MaskedLM(tiny_bert)), text) for text in SEEN]
     assert alone == results[0][: len(SEEN)]
+
+
+def test_registered_models_stay_at_one_commit():
+    models = [op.candidates for op in OPERATORS.values() if isinstance(getattr(op, "candidates", None), MaskedLM)]
+    assert models
+    for model in models:
+        assert re.fullmatch("[0-9a-f]{40}", model.revision or "")
+        assert model.revision in repr(model)
 
 
 def test_a_text_longer_than_the_model_is_left_alone(tiny_bert):
