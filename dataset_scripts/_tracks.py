@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,18 @@ def noisy_rows(noise: Noise, rows: Iterable[dict[str, Any]]) -> Iterator[dict[st
     rows = iter(rows)
     while batch := list(islice(rows, BATCH_ROWS)):
         columns = {name: [row[name] for row in batch] for name in batch[0]}
-        columns |= noise(columns)
+        with operators_own(f"{noise.op.name} on the rows {batch[0]['id']!r} to {batch[-1]['id']!r}"):
+            columns |= noise(columns)
         yield from (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+
+
+@contextmanager
+def operators_own(what: str) -> Iterator[None]:
+    """Keep a failure of ours apart from those of the source, which are told as a file in another form."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise RuntimeError(f"{what} failed ({type(error).__name__}: {error}); report it as a bug of lapsus") from error
 
 
 def track_operator(track: str) -> tuple[Operator, int]:

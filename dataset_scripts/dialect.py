@@ -94,6 +94,7 @@ class DialectZh(Frmt):
     NAME = "dialect-zh"
     TITLE = "Dialect pairs: Mainland and Taiwanese Mandarin"
     LANGUAGES = ("zh", "en")
+    EXTRAS = "lapsus[zh]"
     LANGUAGE, BASE, DIALECT = "zh", "zh-CN", "zh-TW_Simplified"
     URL = frmt_urls("zh", "zh-CN", "zh-TW_Simplified")
     ROWS = {"default": {"exemplars": 388, "dev": 2_151, "test": 2_227}}

@@ -20,11 +20,11 @@ from datasets import ClassLabel, Features, List, Value
 
 from lapsus.dataset_scripts._benchmark import Benchmark
 from lapsus.dataset_scripts._source import MissingFileError
-from lapsus.dataset_scripts._tracks import noisy_rows
-from lapsus.perturbations import OPERATORS, Mixture, Noise, Operator
+from lapsus.dataset_scripts._tracks import noisy_rows, operators_own
+from lapsus.perturbations import OPERATORS, Noise, Operator
 from lapsus.perturbations.english import NATURE, UNITS
 from lapsus.perturbations.extras import needed
-from lapsus.perturbations.nlpaug import CLASSES, Nlpaug, train_tfidf
+from lapsus.perturbations.nlpaug import augmentation, train_tfidf
 from lapsus.perturbations.noise import signature
 from lapsus.perturbations.selection import candidates, hardest, judged_by
 
@@ -52,6 +52,7 @@ class Nature(Benchmark):
     LANGUAGES = ("en",)
     TASKS = ("token-classification", "text-classification")
     TASK_IDS = ("intent-classification",)
+    EXTRAS = "lapsus[en,models,augment]"
     TAGS = ("nature", "spoken-language-understanding", "slot-filling")
 
     def columns(self, config: str) -> Features:
@@ -92,11 +93,12 @@ def noise_of(operator: Operator) -> Noise:
 
 def hard(rows: list[Row], train: list[Row], validation: list[Row]) -> Iterator[Row]:
     """Yield of each utterance the candidate that a model reads worst, after training it on the original split."""
-    needed("torch", "models")
+    torch = needed("torch", "models")
     from lapsus import slu_model
 
-    model = slu_model.train(train, validation)
-    chosen = hardest(candidates(rows, NATURE), judged_by(model))
+    with operators_own("the choice of the hardest"):
+        model = slu_model.train(train, validation)
+        chosen = hardest(candidates(rows, NATURE), judged_by(model))
     for row, one in zip(rows, chosen, strict=True):
         yield row | {
             "tokens": one.tokens,
@@ -104,7 +106,7 @@ def hard(rows: list[Row], train: list[Row], validation: list[Row]) -> Iterator[R
             "clean_tokens": row["tokens"],
             "clean_tags": row["tags"],
             "edits": [edit._asdict() for edit in one.edits],
-            "operator": f"hard: {signature(OPERATORS[one.operator], 0)}",
+            "operator": f"hard: {signature(OPERATORS[one.operator], 0)} selector=slu_model torch={torch.__version__}",
         }
 
 
@@ -118,8 +120,7 @@ def augmented(rows: list[Row], train: Iterable[Row]) -> Iterator[Row]:
         yield row | twins | {"edits": [], "operator": "none"}
     with TemporaryDirectory() as words:
         train_tfidf((" ".join(row["tokens"]) for row in train), Path(words))
-        five = tuple(Nlpaug(name, words if name == "tfidf" else "") for name in CLASSES)
-        for row in noisy_rows(noise_of(Mixture("augmented", five)), rows):
+        for row in noisy_rows(noise_of(augmentation(words)), rows):
             yield row | {"id": f"{row['id']}-augmented", "operator": row["operator"].replace(words, "train")}
 
 

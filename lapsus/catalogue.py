@@ -44,10 +44,9 @@ def _unit(name: str, unit: Any, needs: str = "") -> dict[str, str]:
 
 
 def build_needs(benchmark: type[Benchmark]) -> str:
-    """Say what a build needs: nothing, a download, or files that a person must fetch."""
-    if benchmark.home():
-        return ""
-    return "a download" if benchmark.URL else f"--source: {benchmark.WHERE}"
+    """Say what a build needs: nothing, a download, or files that a person must fetch; and extras of lapsus."""
+    files = "a download" if benchmark.URL else f"--source: {benchmark.WHERE}"
+    return "; ".join(filter(None, ("" if benchmark.home() else files, benchmark.EXTRAS)))
 
 
 def find_benchmark(name: str) -> type[Benchmark]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from zlib import crc32
 
-from lapsus.perturbations._recall import last_word
 from lapsus.perturbations._typist import SPREAD
 from lapsus.perturbations.engines import load
 from lapsus.perturbations.pinyin_engine import load_engine
@@ -26,7 +25,7 @@ def offers(keys: str, before: str, ime: int, ranking: float, engine: str) -> Off
     embedded = load_engine()
     known = embedded.by_text
     found = []
-    expected = dict(embedded.scored(keys, last_word(before), 4 * PAGE)) if before else {}
+    expected = dict(embedded.scored(keys, embedded.last_word(before), 4 * PAGE)) if before else {}
     for text, alone in embedded.scored(keys, "", 3 * PAGE):
         cost = alone
         if text in expected:

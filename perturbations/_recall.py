@@ -66,16 +66,10 @@ def _ending(character: str, size: int) -> list[Word]:
 
 
 @lru_cache(1 << 14)
-def last_word(last: str) -> str:
-    """Return the last word of what stands there."""
-    engine = load_engine()
-    return next((last[n:] for n in range(max(0, len(last) - 4), len(last)) if last[n:] in engine.by_text), "")
-
-
-@lru_cache(1 << 14)
 def follows(last: str, following: str) -> bool:
     """Say whether `following` is known to come after `last`."""
-    row = load_engine().bigrams.row(last_word(last))[0]
+    engine = load_engine()
+    row = engine.bigrams.row(engine.last_word(last))[0]
     return bool(following) and (following in row or following[0] in row)
 
 
@@ -83,7 +77,7 @@ def follows(last: str, following: str) -> bool:
 def expected(last: str, following: str) -> Options:
     """Return the characters that often come after `last`, above all those before `following`."""
     engine = load_engine()
-    word = last_word(last)
+    word = engine.last_word(last)
     weights = {text: math.exp(-cost) for text, cost in engine.bigrams.row(word)[0].items() if len(text) == 1}
     if word:
         known = engine.by_text[word].cost

@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lapsus.perturbations.core import Choice, Described, Edit, Frame, Framed, Mixture, settled, stream
+from lapsus.perturbations.core import Described, Edit, Frame, Framed, Mixture, settled
 from lapsus.perturbations.extras import needed
 from lapsus.perturbations.masked import MaskedLM
 from lapsus.perturbations.synonyms import Gap
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
     from random import Random
-
-    from lapsus.perturbations.core import Operator
 
 CLASSES = {
     "keyboard": "char.KeyboardAug",
@@ -141,29 +139,15 @@ def _drawn(scored: Sequence[tuple[str, float]], old: str, draw: float) -> str:
     return others[min(bisect(shares, draw * shares[-1]), len(others) - 1)][0]
 
 
-def redraws(op: Operator, text: str, *, seed: int = 0, key: str | None = None, frame: Frame) -> int:
-    """Return how many results were thrown away, since their labels could not be realigned, before one was taken."""
-    rng = stream(op, seed, text if key is None else key)
-    one = op.choose(rng) if isinstance(op, Choice) else op
-    if not isinstance(one, Nlpaug):
-        return 0
-    thrown = 0
-    for edits in one.draws(text, rng):
-        if edits and _keeps(edits, frame):
-            break
-        thrown += bool(edits)
-    return thrown
-
-
-def augmentation(tfidf: str, contextual: str = "bert-base-uncased") -> Mixture:
-    """Return the operator of the config `augmented`: one of the six for each example.
+def augmentation(tfidf: str, contextual: MaskedLM | None = None) -> Mixture:
+    """Return the operator of NATURE's config `augmented`: one of the augmenters for each example.
 
     Args:
         tfidf: The folder that `train_tfidf` filled from the training texts.
-        contextual: A fill-mask checkpoint.
+        contextual: The fill-mask model of the paper's sixth augmenter, which is left out without one.
     """
     five = (Nlpaug(one, tfidf if one == "tfidf" else "") for one in CLASSES)
-    return Mixture("augmented", (*five, Contextual(MaskedLM(contextual, top=TOP))))
+    return Mixture("augmented", (*five, *([Contextual(contextual)] if contextual else [])))
 
 
 def train_tfidf(texts: Iterable[str], folder: Path) -> None:
@@ -264,4 +248,5 @@ class _Thesaurus:
         return found
 
 
-UNITS = (*(Nlpaug(augmenter) for augmenter in CLASSES), Contextual(MaskedLM("bert-base-uncased", top=TOP)))
+BERT = MaskedLM("bert-base-uncased", revision="86b5e0934494bd15c9632b12f734a8a67f723594", top=TOP)
+UNITS = (*(Nlpaug(augmenter) for augmenter in CLASSES), Contextual(BERT))

@@ -40,7 +40,7 @@ KEPT_PER_ABBREVIATION = 24
 BEAM = 8
 QUICK = 4  # beam, and words of one reading, where many candidates are wanted at once
 SURE = 13.0  # nats: a word this likely is offered before any text put together
-STARTS = "。，：、"  # the marks that open a row of bigrams of their own
+STARTS = tuple("。，：、")  # the marks that open a row of bigrams of their own
 
 
 class Word(NamedTuple):
@@ -82,7 +82,7 @@ class PinyinEngine:
 
     def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
         """Return what the input method offers for the letters `keys` typed after the text `context`."""
-        return [text for text, _ in self.scored(keys, self._last_word(context), limit)]
+        return [text for text, _ in self.scored(keys, self.last_word(context, STARTS), limit)]
 
     def sentence(self, keys: str | Sequence[str], context: str = "") -> str:
         """Return the likeliest text for `keys`: unseparated letters, or a list of syllables.
@@ -103,7 +103,7 @@ class PinyinEngine:
         >>> load_engine().decode([[(1, "hu", 0.0), (1, "fu", 1.0)], [(2, "nan", 0.0), (2, "lan", 1.0)]])
         '湖南'
         """
-        path = self._search(lattice, self._last_word(context), BEAM, KEPT_PER_READING)
+        path = self._search(lattice, self.last_word(context, STARTS), BEAM, KEPT_PER_READING)
         return path.text if path else ""
 
     def decode_slots(self, slots: Sequence[Sequence[tuple[str, float]]], context: str = "") -> str:
@@ -164,11 +164,14 @@ class PinyinEngine:
         """
         return [s for word in self.segment(text) for s in (word.reading.split(" ") if word.reading else [""])]
 
-    def _last_word(self, context: str) -> str:
-        for size in range(min(4, len(context)), 0, -1):
-            if (tail := context[-size:]) in self.by_text or tail in STARTS:
-                return tail
-        return ""
+    def last_word(self, context: str, marks: Sequence[str] = ()) -> str:
+        """Return the longest word that `context` ends in, or which of `marks`; nothing where it ends otherwise.
+
+        >>> load_engine().last_word("我用支付宝"), load_engine().last_word("还款，", STARTS)
+        ('支付宝', '，')
+        """
+        tails = (context[-size:] for size in range(min(4, len(context)), 0, -1))
+        return next((tail for tail in tails if tail in self.by_text or tail in marks), "")
 
     def _scored(self, keys: str, last: str, limit: int) -> tuple[tuple[str, float], ...]:
         """Return candidates and their costs: texts for all of `keys` first, then words for its beginning."""

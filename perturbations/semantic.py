@@ -107,6 +107,11 @@ class SemanticReplace(Described):
         """What the operator is called."""
         return _name("replace", self.language)
 
+    @property
+    def needs(self) -> str:
+        """The extra that the language needs."""
+        return _needs(self.language)
+
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Replace one word, or none."""
         return _drawn("replace", text, self.language, rng)
@@ -128,6 +133,11 @@ class SemanticInsert(Described):
         """What the operator is called."""
         return _name("insert", self.language)
 
+    @property
+    def needs(self) -> str:
+        """The extra that the language needs."""
+        return _needs(self.language)
+
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Insert one word, or none."""
         return _drawn("insert", text, self.language, rng)
@@ -148,6 +158,11 @@ class SemanticDelete(Described):
     def name(self) -> str:
         """What the operator is called."""
         return _name("delete", self.language)
+
+    @property
+    def needs(self) -> str:
+        """The extra that the language needs."""
+        return _needs(self.language)
 
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Delete one word, or none."""
@@ -227,6 +242,10 @@ def tokens(text: str, language: str) -> list[Token]:
 
 def _name(kind: Kind, language: str) -> str:
     return f"semantic_{kind}" if language == "en" else f"semantic_{kind}_{language}"
+
+
+def _needs(language: Language) -> str:
+    return "lapsus[zh]" if language == "zh" else ""
 
 
 def _drawn(kind: Kind, text: str, language: Language, rng: Random) -> Iterator[Edit]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from lapsus.perturbations._candidates import EMBEDDED, PAGE, offers
 from lapsus.perturbations._keys import shortened, slipped
 from lapsus.perturbations._marks import retyped_mark
-from lapsus.perturbations._recall import UNLIKELY, drawn, expected, follows, is_common, last_word, likenesses
+from lapsus.perturbations._recall import UNLIKELY, drawn, expected, follows, is_common, likenesses
 from lapsus.perturbations._typist import Typist, annotators
 from lapsus.perturbations.core import Edit
 from lapsus.perturbations.engines import load
@@ -245,9 +245,8 @@ class _Sitting:
     def reworded(self, meant: str) -> str:
         """Return a chunk with another common word in place of its last, or its first."""
         for start, end in ((0, len(meant)), (len(meant) - 2, len(meant)), (0, 2)):
-            if other := drawn(
-                likenesses(meant[start:end], last_word(self.last if start == 0 else meant[:start])), self.draw
-            ):
+            before = load_engine().last_word(self.last if start == 0 else meant[:start])
+            if other := drawn(likenesses(meant[start:end], before), self.draw):
                 return meant[:start] + other + meant[end:]
         return meant
 

@@ -116,14 +116,16 @@ class ZhSpeech:
 
     Args:
         who: Whose voice: "annotator 1" to "annotator 3", or the home and age of a speaker of READIN's Table 8.
+        cut_at_comma: Whether a text ends at its first ASCII comma, as READIN's do.
 
     >>> ZhSpeech.speaker(5)
-    ZhSpeech(who='Datong, 32', name='zh_speech', version='1')
+    ZhSpeech(who='Datong, 32', cut_at_comma=False, name='zh_speech', version='2')
     """
 
     who: str = "annotator 1"
+    cut_at_comma: bool = False
     name: str = "zh_speech"
-    version: str = "1"
+    version: str = "2"
 
     def __post_init__(self) -> None:
         known = (*(f"annotator {n}" for n in (1, 2, 3)), *(accent.home for accent in ACCENTS))
@@ -132,8 +134,8 @@ class ZhSpeech:
 
     @classmethod
     def annotator(cls, number: int) -> ZhSpeech:
-        """Return one of the three of the `-sim` tracks."""
-        return cls(f"annotator {number}")
+        """Return one of the three of the `-sim` tracks, who saw a text only up to its first ASCII comma."""
+        return cls(f"annotator {number}", cut_at_comma=True)
 
     @classmethod
     def speaker(cls, number: int) -> ZhSpeech:
@@ -148,7 +150,7 @@ class ZhSpeech:
             return []
         # All share the stream of an example: without one of their own they would be missed at the same places.
         own = Random(f"{int(rng.random() * 2**53)}/{self.who}")
-        return _Dictation(speakers()[self.who], text, own.random).run()
+        return _Dictation(speakers()[self.who], text, own.random, cut_at_comma=self.cut_at_comma).run()
 
     def untouched(self, text: str) -> str:
         """Say why a text is left as it is; nothing where it is dictated.
@@ -188,8 +190,8 @@ def logistic(number: int) -> float:
 class _Dictation:
     """One text on its way through the recogniser: the dice, and what has come out so far."""
 
-    def __init__(self, speaker: Speaker, text: str, draw: Callable[[], float]) -> None:
-        self.speaker, self.text, self.draw = speaker, text, draw
+    def __init__(self, speaker: Speaker, text: str, draw: Callable[[], float], *, cut_at_comma: bool) -> None:
+        self.speaker, self.text, self.draw, self.cut_at_comma = speaker, text, draw, cut_at_comma
         self.hearing, self.engine = hearing(speaker.sounds), load_engine()
         self.edits: list[Edit] = []
         self.last = ""  # the word before
@@ -228,9 +230,9 @@ class _Dictation:
         end = len(self.text)
         if self.draw() < self.speaker.ended:
             end = int(end * (0.15 + 0.8 * self.draw()))
-        comma = self.text.find(",")
+        comma = self.text.find(",") if self.cut_at_comma else -1
         if comma > 0 and not self.text[comma + 1 : comma + 2].isdigit():
-            end = min(end, comma)  # READIN's speakers were shown a text only up to its first ASCII comma
+            end = min(end, comma)
         return end
 
     def replace(self, start: int, end: int, new: str) -> None:

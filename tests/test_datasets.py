@@ -15,6 +15,7 @@ import pytest
 from lapsus.dataset_scripts import benchmarks
 from lapsus.dataset_scripts._tracks import TRACKS
 from lapsus.perturbations.english import NATURE
+from lapsus.perturbations.extras import needed
 from lapsus.publish import publish
 
 FILES = Path(__file__).with_name("benchmarks_files")
@@ -429,9 +430,24 @@ def test_augmented_training_sets_hold_each_utterance_twice(tmp_path):
 
 
 def test_hard_keeps_an_altered_utterance_and_says_by_what(tmp_path):
+    torch = pytest.importorskip("torch")
     (row,) = load("nature-snips", "hard", tmp_path)["test"]
     assert row["clean_tokens"] == ["play", "some", "jazz"] != row["tokens"]
     assert row["operator"].startswith("hard: ")
+    assert row["operator"].endswith(f" selector=slu_model torch={torch.__version__}")
+
+
+def test_a_failing_operator_is_not_blamed_on_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("lapsus.perturbations.noise.propose", lambda *_, **__: {}["lost"])
+    sentence = r"zh_homophone on the rows '\w+' to '\w+' failed \(KeyError: 'lost'\); report it as a bug of lapsus"
+    with pytest.raises(RuntimeError, match=sentence):
+        load("readin-afqmc-sim", "auto.1", tmp_path)
+
+
+def test_a_missing_extra_is_still_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("lapsus.perturbations.noise.propose", lambda *_, **__: needed("no_such_module", "zh"))
+    with pytest.raises(ModuleNotFoundError, match=r"install it with: pip install .lapsus\[zh\]"):
+        load("readin-afqmc-sim", "auto.1", tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,18 @@ def test_protected_words_and_slots_are_never_touched(name):
         assert [token for token, tag in zip(noisy.tokens, noisy.tags, strict=True) if tag != "O"] == ["happy", "songs"]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("zh_keyboard", "國際標準", "no reading among the simplified characters: 國 際 標 準"),
+        ("zh_speech", "国" * 30_000, "nobody dictates more than 20000 characters"),
+    ],
+)
+def test_an_operator_that_knows_why_it_left_a_text_is_quoted(name, text, why):
+    row = Noise(OPERATORS[name], reason="why")({"text": text})
+    assert (row["text"], row["why"]) == (text, why)
+
+
 def test_protecting_everything_leaves_the_row_with_a_reason():
     noise = Noise(OPERATORS["speako"], protect=("watch", "it"), reason="why")
     assert noise({"text": "watch it"}) == {

@@ -9,7 +9,7 @@ from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.perturbations.engines import engines, load
-from lapsus.perturbations.pinyin_engine import load_engine
+from lapsus.perturbations.pinyin_engine import STARTS, load_engine
 
 SENTENCES = [  # written for this test
     "我们明天上午去公园散步",
@@ -47,6 +47,15 @@ def engine():
 )
 def test_what_readins_typists_got_is_offered(engine, keys, expected):
     assert expected in engine.candidates(keys, limit=10)
+
+
+@pytest.mark.parametrize(
+    ("context", "word", "or_mark"),
+    [("我用支付宝", "支付宝", "支付宝"), ("还款，", "", "，"), ("还款。，", "", "，"), ("abc", "", ""), ("", "", "")],
+)
+def test_the_last_word_of_a_context(engine, context, word, or_mark):
+    assert engine.last_word(context) == word
+    assert engine.last_word(context, STARTS) == or_mark
 
 
 def test_context_decides_between_words_of_the_same_sound(engine):
