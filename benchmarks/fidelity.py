@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.fidelity import read_texts, report
+from lapsus.fidelity import report
 from lapsus.metrics.human_likeness.score import human_likeness
 from lapsus.perturbations import apply, perturb, perturb_batch
 from lapsus.perturbations.zh_correct import ZhCorrect
@@ -79,14 +79,19 @@ def speed() -> None:
         print(f"{name:22}{len(SENTENCES) / cost:12,.0f} sentences/s = {peers[peer] / cost:.2f} x {peer}{aim}")
 
 
+def column(path: Path, name: str) -> list[str]:
+    """Return a column of READIN's files: JSON lines, whatever their ending says."""
+    with path.open(encoding="utf-8") as lines:
+        return [str(json.loads(line)[name]).strip() for line in lines]
+
+
 def tracks(data: Path, kind: str) -> tuple[list[str], list[str], list[list[str]]]:
     """Return (ids, clean texts, three annotators' texts) of READIN's WMT rows that all annotators have."""
     folder = data / "readin" / "realtypo_nmt"
     sides = []
     for name in ("test_clean", *(f"test_noisy_{kind}_{n}" for n in (1, 2, 3))):
         path = folder / f"{name}.json"
-        ids = [json.loads(line)["id"] for line in path.read_text(encoding="utf-8").splitlines()]
-        sides.append(dict(zip(ids, read_texts(path, "zh"), strict=True)))
+        sides.append(dict(zip(column(path, "id"), column(path, "zh"), strict=True)))
     shared = [n for n in sides[0] if all(n in side for side in sides)]
     clean, *noisy = ([side[n] for n in shared] for side in sides)
     return shared, clean, noisy
@@ -115,11 +120,9 @@ def correction(data: Path) -> None:
     for n in (1, 2, 3):
         pairs[f"afqmc keyboard {n}"] = [
             pair
-            for column in ("sentence1", "sentence2")
+            for name in ("sentence1", "sentence2")
             for pair in zip(
-                read_texts(afqmc / "test_clean.json", column),
-                read_texts(afqmc / f"test_noisy_{n}.json", column),
-                strict=True,
+                column(afqmc / "test_clean.json", name), column(afqmc / f"test_noisy_{n}.json", name), strict=True
             )
         ]
     turns = [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
+
+from lapsus.predictions import READERS, Row, by_id, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -11,48 +12,33 @@ if TYPE_CHECKING:
 
 
 def read_texts(path: Path, column: str | None = None) -> list[str]:
-    """Return the texts of a file: its lines, or one column of its JSON lines, without the space around them.
+    """Return the texts of a file: its lines, or one column of its rows, without the space around them.
 
     Args:
-        path: a text file with one text per line, or a file whose name ends in .jsonl or .json with one object per line.
-        column: which value of each object is the text; not needed where only one is a string.
+        path: a file of rows as `lapsus.predictions` reads it, by its ending (.jsonl, .csv, ...); any other is plain
+            text, one per line.
+        column: which value of each row is the text; not needed where only one is a string.
     """
     return list(_texts_by_id(path, column).values())
 
 
 def _texts_by_id(path: Path, column: str | None) -> dict[str, str]:
-    """Return the texts by the `id` of their objects, or by their place where there is none."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    if path.suffix not in {".jsonl", ".json"}:
+    """Return the texts by the `id` of their rows, or by their place where there is none."""
+    if path.suffix.lower() not in READERS:
+        lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
         return {str(number): line.strip() for number, line in enumerate(lines, 1)}
-    texts: dict[str, str] = {}
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            row = _row(path, number, line)
-            key = str(row.get("id", number))
-            if key in texts:
-                raise ValueError(f"line {number} of {path} has the id {key!r} of a line before: give each its own.")
-            texts[key] = _value(path, number, row, column).strip()
-    return texts
+    found = read(path)
+    rows = by_id(found) if "id" in found.columns else {str(n): row for n, row in enumerate(found.rows, 1)}
+    return {key: _value(path, number, row, column).strip() for number, (key, row) in enumerate(rows.items(), 1)}
 
 
-def _row(path: Path, number: int, line: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"line {number} of {path} is no JSON ({error.msg}): give one object per line.") from None
-    if not isinstance(row, dict):
-        raise TypeError(f"line {number} of {path} is {line.strip()[:40]!r}: give one JSON object per line.")
-    return row
-
-
-def _value(path: Path, number: int, row: dict[str, Any], column: str | None) -> str:
+def _value(path: Path, number: int, row: Row, column: str | None) -> str:
     strings = [name for name, value in row.items() if isinstance(value, str) and name != "id"]
     wanted = column or (strings[0] if len(strings) == 1 else None)
     if wanted is None:
-        raise ValueError(f"line {number} of {path} has the texts {strings}: name one of them with --column.")
+        raise ValueError(f"{path}, row {number}: has the texts {strings}; name one of them with --column.")
     if wanted not in strings:
-        raise LookupError(f"line {number} of {path} has no text {wanted!r}: its texts are {strings}.")
+        raise LookupError(f"{path}, row {number}: has no text {wanted!r}; its texts are {strings}.")
     text: str = row[wanted]
     return text
 
@@ -62,7 +48,7 @@ def fidelity(
 ) -> dict[str, Any]:
     """Return `human_likeness` of the files' texts, each file one writer of the same clean sentences.
 
-    Sentences are matched by the `id` of their JSON objects, where they have one, and those that every file has are
+    Sentences are matched by the `id` of their rows, where they have one, and those that every file has are
     compared; other files must have one line per clean line.
     """
     from lapsus.metrics.human_likeness.score import human_likeness

@@ -1,8 +1,8 @@
 """Ask an instruction model through an OpenAI-compatible endpoint: greedy, cached on disk, resumable.
 
 Any server that speaks `POST <url>/chat/completions` will do: vLLM, llama.cpp, Ollama, TGI, a hosted one. Every answer
-is kept in the cache folder under the sha256 of its request, so that a run that stopped goes on where it was, and a
-run that is repeated asks nothing.
+is kept in the cache folder under the sha256 of its address and request, so that a run that stopped goes on where it
+was, and a run that is repeated asks nothing.
 
 >>> Endpoint("ftp://localhost/v1", model="any")
 Traceback (most recent call last):
@@ -74,7 +74,8 @@ class Endpoint:
             "seed": 0,
         }
         body = json.dumps(request, ensure_ascii=False, sort_keys=True).encode()
-        kept = None if self.cache is None else Path(self.cache) / f"{hashlib.sha256(body).hexdigest()}.json"
+        name = hashlib.sha256(f"{self.url}\n".encode() + body).hexdigest()  # one name may be two models at two servers
+        kept = None if self.cache is None else Path(self.cache) / f"{name}.json"
         if kept is not None and kept.exists():
             return str(json.loads(kept.read_text(encoding="utf-8"))["answer"])
         answer = self._answer(self._ask(body))
@@ -110,13 +111,15 @@ class Endpoint:
                     raise EndpointError(
                         f"{url} answered with status {error.code} ({said}); check the model's name {self.model!r}"
                         if error.code not in BUSY
-                        else f"{url} is still busy (status {error.code}) after {attempt + 1} tries; run again later, "
-                        "the answers so far are kept"
+                        else f"{url} is still busy (status {error.code}) after {attempt + 1} tries; run again later"
+                        + (", the answers so far are kept" if self.cache is not None else "")
                     ) from error
             except OSError as error:  # no connection, no answer in time
                 if attempt == self.retries:
                     reason = getattr(error, "reason", error)
-                    raise EndpointError(f"no answer from {url} ({reason}); start the server, or check --url") from error
+                    raise EndpointError(
+                        f"no answer from {url} ({reason}); start the server, or check the url"
+                    ) from error
             time.sleep(self.pause * 2**attempt)
         raise AssertionError  # the last attempt returns or raises
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Row: TypeAlias = dict[str, Any]
 CHUNK = 5_000  # rows; part of what the parts are, so never a setting
-FORMATS = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
+FORMATS = {".jsonl": "json", ".ndjson": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
 REASON = "unchanged"  # the column that says why a row has no edits
 
 
@@ -189,7 +189,9 @@ def _made(part: Part, path: Path, raw: Any) -> Counter[str]:
             row[f"clean_{name}"] = old.get(name)
     part.encode(written, path)
     counts = Counter(reason or "" for reason in noisy[REASON])
-    tally.write_text(json.dumps(counts), encoding="utf-8")  # last: it says that the part is whole
+    draft = path.with_suffix(".counts.new")
+    draft.write_text(json.dumps(counts), encoding="utf-8")
+    draft.replace(tally)  # last, and whole or not there: it says that the part is whole
     return counts
 
 

@@ -73,6 +73,15 @@ def read(path: Path, *, where: Mapping[str, str] | None = None) -> Predictions:
     return found
 
 
+def read_beside(path: Path, where: Mapping[str, str] | None) -> Predictions:
+    """Read a file that stands beside the predictions: `where` applies to it as far as it has such rows."""
+    found = read(path)
+    for column, value in (where or {}).items():
+        if any(column in row and label(row[column]) == value for row in found.rows):
+            found = _keep(found, column, value)
+    return found
+
+
 def by_id(found: Predictions) -> dict[str, Row]:
     """Return the rows of `found` by their id, which every row must have and no other row may share.
 

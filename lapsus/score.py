@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lapsus import metrics
-from lapsus.predictions import Predictions, Row, by_id, few, label, read
+from lapsus.predictions import Predictions, Row, by_id, few, label, read, read_beside
 from lapsus.tracks import GOLD_COLUMNS, PREDICTION_COLUMNS
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def score(
     Several files are the annotators of each example, or the conditions of `mixed_effects`. `options` are the metric's
     own (`confidence_level=0.99`), or say which column feeds which of its columns: `groups=label`, `predictions=acc`;
     from another file, `original_predictions=clean.jsonl` or `clean_scores=clean.jsonl:acc`. `where` keeps the rows
-    with these values.
+    with these values, in the other files too where they have such rows.
     """
     function = _metric(name)
     wanted = columns_of(name)
@@ -113,10 +113,10 @@ def score(
         raise ValueError(f"{name} needs a file of predictions; give at least one.")
     files = [read(path, where=where) for path in predictions]
     columns = [Column(name, column, kind, given.pop(column, None)) for column, kind in wanted.items()]
-    examples, join = _joined(columns[0], files, references, stacked="examples" in wanted)
+    examples, join = _joined(columns[0], files, references, where, stacked="examples" in wanted)
     scored = files[0].metrics
     values = {
-        column.name: _values(column, examples, scored)
+        column.name: _values(column, examples, scored, where)
         for column in columns
         if column.source is not None or known[column.name].default is inspect.Parameter.empty
     }
@@ -163,7 +163,12 @@ def _parsed(value: str) -> Any:
 
 
 def _joined(
-    column: Column, files: Sequence[Predictions], references: Path | None, *, stacked: bool
+    column: Column,
+    files: Sequence[Predictions],
+    references: Path | None,
+    where: Mapping[str, str] | None,
+    *,
+    stacked: bool,
 ) -> tuple[list[Example], dict[str, Any]]:
     """Join the files by id, and say what did not join.
 
@@ -174,7 +179,7 @@ def _joined(
     if len(files) == 1 and references is None and (stacked or "id" not in files[0].columns):
         return [Example([row], {}) for row in files[0].rows], {"examples": len(files[0].rows)}
     tables = [by_id(file) for file in files]
-    data = None if references is None else by_id(read(references))
+    data = None if references is None else by_id(read_beside(references, where))
     ids = dict.fromkeys(key for table in tables for key in table)
     used = [key for key in ids if data is None or key in data]
     if not used:
@@ -203,13 +208,17 @@ def _joined(
     return examples, {"examples": len(used), **join}
 
 
-def _values(column: Column, examples: Sequence[Example], scored: tuple[str, ...]) -> Any:
+def _values(
+    column: Column, examples: Sequence[Example], scored: tuple[str, ...], where: Mapping[str, str] | None
+) -> Any:
     """Return the values of one column of the metric, example by example."""
     if column.source and column.name == "groups" and "," in column.source:
         parts = [replace(column, source=part) for part in column.source.split(",")]
-        return {part.source: _values(part, examples, scored) for part in parts}
+        return {part.source: _values(part, examples, scored, where) for part in parts}
     if column.source and (other := _elsewhere(column.source)):
-        return _from_file(replace(column, source=other[1]), [example.first.get("id") for example in examples], other[0])
+        path, name = other
+        ids = [example.first.get("id") for example in examples]
+        return _from_file(replace(column, source=name), ids, read_beside(path, where))
     if column.name == "predictions" and column.lists:
         rows = [example.rows for example in examples]
         taken = column.find(_names(chain.from_iterable(rows)), scored)
@@ -240,12 +249,14 @@ def _elsewhere(source: str) -> tuple[Path, str | None] | None:
     return (Path(path), name) if colon and Path(path).is_file() else None
 
 
-def _from_file(column: Column, ids: Sequence[str | None], path: Path) -> list[Any]:
+def _from_file(column: Column, ids: Sequence[str | None], other: Predictions) -> list[Any]:
     """Return a column of another file, for these ids."""
-    other = read(path)
     table = by_id(other)
-    lacking = [key for key in ids if key not in table]
-    if lacking:
-        raise LookupError(f"{path}: lacks {len(lacking)} of the {len(ids)} ids ({few(lacking, 3)}); add their rows.")
+    rows = [table[key] for key in ids if key in table]
+    if len(rows) < len(ids):
+        lacking = [key for key in ids if key not in table]
+        raise LookupError(
+            f"{other.path}: lacks {len(lacking)} of the {len(ids)} ids ({few(lacking, 3)}); add their rows."
+        )
     taken = column.find(other.columns, other.metrics)
-    return [column.value(table[key], taken) for key in ids if key is not None]
+    return [column.value(row, taken) for row in rows]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
 PAD, UNKNOWN = 0, 1
+NO_TAG = -1
 INTENT_WEIGHT = 4.0  # an utterance has one intent, but some ten tags
 
 
@@ -146,8 +147,7 @@ class SluModel:
         with one_thread():
             for start in range(0, len(utterances), batch_size):
                 part = utterances[start : start + batch_size]
-                # an empty utterance has no state to read: it is read as one unknown word, and keeps no tag
-                intents, tags = self.network(collate([encode(tokens or [""]) for tokens in part]))
+                intents, tags = self.network(collate([encode(tokens) for tokens in part]))
                 yield from zip(intents, tags, part, strict=True)
 
 
@@ -169,7 +169,7 @@ def train(
     vocabulary = Vocabulary.of(examples)
     encode, tag_ids, intent_ids = _encoder(vocabulary), _ids(vocabulary.tags), _ids(vocabulary.intents)
     encoded = [encode(row["tokens"]) for row in examples]
-    tags = [torch.tensor([tag_ids[tag] for tag in row["tags"]]) for row in examples]
+    tags = [torch.tensor([tag_ids[tag] for tag in row["tags"]] or [NO_TAG]) for row in examples]
     intents = torch.tensor([intent_ids[row["intent"]] for row in examples])
     rare = torch.tensor([0.0, 0.0, *_rarity(vocabulary, examples)])
     rng = Random(f"slu/{seed}")
@@ -188,10 +188,10 @@ def train(
                 unseen = torch.rand(batch.words.shape) < rare[batch.words]
                 batch = Batch(batch.words.masked_fill(unseen, UNKNOWN), batch.letters, batch.lengths)
                 intent, tag = network(batch)
-                gold = pad_sequence([tags[i] for i in rows], batch_first=True, padding_value=-1)
+                gold = pad_sequence([tags[i] for i in rows], batch_first=True, padding_value=NO_TAG)
                 loss = INTENT_WEIGHT * nn.functional.nll_loss(
                     intent, intents[rows], reduction="sum"
-                ) + nn.functional.nll_loss(tag.flatten(0, 1), gold.flatten(), ignore_index=-1, reduction="sum")
+                ) + nn.functional.nll_loss(tag.flatten(0, 1), gold.flatten(), ignore_index=NO_TAG, reduction="sum")
                 optimizer.zero_grad()
                 (loss / len(rows)).backward()  # type: ignore[no-untyped-call]
                 nn.utils.clip_grad_norm_(network.parameters(), 5.0)
@@ -232,8 +232,9 @@ def _encoder(vocabulary: Vocabulary) -> Any:
     words, letters = _ids(vocabulary.words), _ids(vocabulary.letters)
 
     def encode(tokens: Sequence[str]) -> tuple[Tensor, Tensor]:
-        lower = [token.lower() for token in tokens]
-        width = max(1, *(len(token) for token in lower))
+        # an empty utterance has no state to read: it is read as one unknown word, and keeps no tag
+        lower = [token.lower() for token in tokens] or [""]
+        width = max(1, *map(len, lower))
         spelled = [[letters.get(c, UNKNOWN) for c in token] + [PAD] * (width - len(token)) for token in lower]
         return torch.tensor([words.get(token, UNKNOWN) for token in lower]), torch.tensor(spelled)
 

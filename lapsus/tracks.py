@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from lapsus.predictions import Predictions, Row, by_id, few, read
+from lapsus.predictions import Predictions, Row, by_id, few, read, read_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
 PREDICTION_COLUMNS = ("prediction", "predictions", "predicted", "output")
@@ -69,16 +70,17 @@ def read_tracks(
     its harness wrote into it, or by its path: `names` is how paths end, as in "{model}/{dataset}/{track}"; without it,
     bert.keyboard.2.csv and bert/keyboard.2.csv are both understood. `score`, `prediction`, `gold` and `cluster` name
     columns. `references` is a file or a folder that `lapsus build` has written: its columns are joined by id.
+    `where` keeps the rows with these values, in the references too where they have such rows.
     """
     chosen = {"score": score, "prediction": prediction, "gold": gold, "cluster": cluster}
+    data_of = _references(references, split, where)
     tracks: list[Track] = []
     for path in files:
         found = read(path, where=where)
         default = _named_by(found, names)
         for (model, dataset, name), rows in _grouped(found.rows, default):
             part = Predictions(path, rows, found.model, found.task, found.metrics)
-            data = _references(references, name, split)
-            tracks.append(_track(part, data, chosen, model=model, dataset=dataset, name=name))
+            tracks.append(_track(part, data_of(name), chosen, model=model, dataset=dataset, name=name))
     return tracks
 
 
@@ -134,17 +136,23 @@ def _as_regex(pattern: str) -> str:
     return "(?:^|/)" + "".join(fields[part] if i % 2 else re.escape(part) for i, part in enumerate(parts)) + "$"
 
 
-def _references(references: Path | None, track: str, split: str) -> dict[str, Row] | None:
-    """Return the rows of the data by id: a file, or the Parquet of one track in a published folder."""
-    if references is None:
-        return None
-    if references.is_file():
-        return by_id(read(references))
-    files = sorted((references / track).glob(f"{split}-*.parquet"))
+def _references(
+    references: Path | None, split: str, where: Mapping[str, str] | None
+) -> Callable[[str], dict[str, Row] | None]:
+    """Return what gives the rows of a track's data by id, each file being read once."""
+    if references is None or references.is_file():
+        rows = None if references is None else by_id(read_beside(references, where))
+        return lambda _: rows
+    return cache(partial(_published, references, split, where))
+
+
+def _published(folder: Path, split: str, where: Mapping[str, str] | None, track: str) -> dict[str, Row]:
+    """Return the rows of one track of a published folder by id, from its Parquet."""
+    files = sorted((folder / track).glob(f"{split}-*.parquet"))
     if not files:
-        held = sorted(folder.name for folder in references.glob("*/") if any(folder.glob("*.parquet")))
-        raise FileNotFoundError(f"{references}: holds no split {split!r} of track {track!r}; it holds {few(held)}.")
-    return by_id(Predictions(references / track, [row for file in files for row in read(file).rows]))
+        held = sorted(path.name for path in folder.glob("*/") if any(path.glob("*.parquet")))
+        raise FileNotFoundError(f"{folder}: holds no split {split!r} of track {track!r}; it holds {few(held)}.")
+    return by_id(Predictions(folder / track, [row for file in files for row in read_beside(file, where).rows]))
 
 
 def _track(

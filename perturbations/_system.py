@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -27,3 +29,13 @@ def find(path: str) -> Path | None:
             if found.exists():
                 return found
     return None
+
+
+def own_folder() -> Path:
+    """Make a folder that lasts as long as the process: what an engine writes there, no other run reads.
+
+    What is registered with atexit after this still finds the folder.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="lapsus-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)

@@ -162,8 +162,19 @@ def test_files_that_do_not_fit_say_the_cure(tmp_path):
     with pytest.raises(ValueError, match=r"has 1 texts and .* has 2"):
         fidelity(short, [rows], [short], column="zh")
     rows.write_text("no json\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"line 1 of .* is no JSON"):
+    with pytest.raises(ValueError, match=r"rows.jsonl, line 1, column 1: .*every line is one JSON object"):
         read_texts(rows)
+    (tmp_path / "rows.json").write_text('{"zh": "a"}\n{"zh": "b"}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match=r"JSON lines belong in a file ending in \.jsonl"):
+        read_texts(tmp_path / "rows.json")
+
+
+@pytest.mark.parametrize("name", ["texts.jsonl", "texts.txt"])
+def test_only_a_line_feed_ends_a_line_and_a_byte_order_mark_is_no_text(tmp_path, name):
+    texts = [f"你{space}好" for space in "\u2028\u0085\x0b"]
+    lines = [json.dumps({"zh": text}, ensure_ascii=False) for text in texts] if name.endswith("l") else texts
+    (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8-sig")
+    assert read_texts(tmp_path / name) == texts
 
 
 @pytest.mark.data
@@ -171,7 +182,8 @@ def test_files_that_do_not_fit_say_the_cure(tmp_path):
 @pytest.mark.skipif(not READIN.is_dir(), reason="needs READIN's files beside the checkout")
 def test_the_papers_homophones_are_found_out_and_humans_are_not():
     names = ["test_clean", *(f"test_noisy_keyboard_{n}" for n in (1, 2, 3))]
-    clean, *humans = (read_texts(READIN / "realtypo_nmt" / f"{name}.json", "zh") for name in names)
+    files = [(READIN / "realtypo_nmt" / f"{name}.json").read_text(encoding="utf-8").split("\n") for name in names]
+    clean, *humans = ([json.loads(line)["zh"].strip() for line in lines if line] for lines in files)
     made = [ZhHomophone(0.18, same_tone=False).rewrite(clean, seed=seed) for seed in (1, 2, 3)]
     result = human_likeness(list(zip(*made, strict=True)), clean, list(zip(*humans, strict=True)))
     assert result["human"]["micro_average"] == pytest.approx(0.184, abs=0.001)  # these 974 of 1,948 rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -144,6 +145,25 @@ def test_a_run_that_was_cut_short_goes_on(tmp_path):
     assert not (tmp_path / "out.jsonl.partial").exists()
 
 
+def test_a_run_that_stopped_while_counting_goes_on(tmp_path, monkeypatch):
+    source = write(tmp_path / "in.jsonl", [{"text": f"row {i}"} for i in range(18)])
+    target = tmp_path / "out.jsonl"
+    write_text = Path.write_text
+
+    def full(path, text, **options):
+        if ".counts" in path.name:
+            path.touch()
+            raise OSError("no space left")
+        return write_text(path, text, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        with pytest.raises(OSError, match="no space left"):
+            perturb_file(source, target, Noise(Fragile()), progress=False)
+    assert list((tmp_path / "out.jsonl.partial").glob("*.counts.new"))
+    assert perturb_file(source, target, Noise(Fragile()), progress=False).rows == 18
+
+
 def test_parts_of_another_job_are_not_mixed_in(tmp_path):
     source = write(tmp_path / "in.jsonl", [{"text": f"row {i}"} for i in range(18)])
     target = tmp_path / "out.jsonl"
@@ -258,6 +278,10 @@ def test_other_mistakes_are_named(tmp_path):
         run(source, source)
     with pytest.raises(ValueError, match=r"^out.xlsx has no known format; name it \*.jsonl, "):
         run(source, tmp_path / "out.xlsx")
+    document = tmp_path / "in.json"
+    document.write_text("[]")
+    with pytest.raises(ValueError, match=r"^in.json has no known format; name it \*.jsonl, "):
+        run(document, tmp_path / "out.jsonl")
     with pytest.raises(FileNotFoundError, match=r"^there is no file .*absent.csv; check its name$"):
         run(tmp_path / "absent.csv", tmp_path / "out.csv")
     with pytest.raises(ValueError, match=r"^workers is 0; give 1 or more$"):

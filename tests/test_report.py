@@ -14,6 +14,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
+from lapsus.predictions import read_beside
 from lapsus.report import Options, measure, report
 from lapsus.tracks import Track, read_tracks
 
@@ -413,6 +414,20 @@ def test_predictions_join_the_published_folder(tmp_path):
         ValueError, match=r"none of its 1 ids is in the data \('u-1' against 't-0', 't-1', 't-2' and 1 more\)"
     ):
         read_tracks([stranger], references=tmp_path / "data")
+
+
+def test_a_file_of_references_is_read_once_and_takes_where(tmp_path, monkeypatch):
+    from lapsus import tracks as module
+
+    gold = [{"id": i, "gold": gold, "filter": name} for i in range(2) for name, gold in (("a", "x"), ("b", "y"))]
+    data = write_lines(tmp_path / "gold.jsonl", gold)
+    said = [{"id": i, "prediction": "y", "filter": name} for i in range(2) for name in "ab"]
+    files = [write_lines(tmp_path / "m" / f"{name}.jsonl", said) for name in ("clean", "keyboard.1")]
+    seen = []
+    monkeypatch.setattr(module, "read_beside", lambda path, where: seen.append(path) or read_beside(path, where))
+    tracks = read_tracks(files, references=data, where={"filter": "b"})
+    assert [[row["gold"] for row in track.rows] for track in tracks] == [["y", "y"]] * 2
+    assert seen == [data]
 
 
 def test_missing_columns_are_named_with_those_found(tmp_path):

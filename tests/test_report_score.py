@@ -91,11 +91,32 @@ def test_texts_are_named_by_the_user(write):
         score("noise_rate", [path])
 
 
+def test_where_keeps_rows_of_the_other_files_too(write):
+    def samples(name, strict):
+        rows = [{"id": i, "prediction": "ab"[i % 2], "gold": "a", "filter": "strict"} for i in range(4)]
+        return write(name, [*(row | strict for row in rows), *(row | {"filter": "loose"} for row in rows)])
+
+    noisy = samples("noisy.jsonl", {"prediction": "a"})
+    clean = samples("clean.jsonl", {})
+    options = {"original_predictions": str(clean)}
+    found = score("prediction_consistency", [noisy], clean, options, where={"filter": "strict"})
+    rows = ["a"] * 4, ["a"] * 4, ["a", "b"] * 2
+    assert found.pop("join") == {"examples": 4}
+    assert found == metrics.prediction_consistency(*rows)
+    plain = write("plain.jsonl", [{"id": i, "prediction": "ab"[i % 2], "gold": "a"} for i in range(4)])
+    other = score(
+        "prediction_consistency", [noisy], plain, {"original_predictions": str(plain)}, where={"filter": "strict"}
+    )
+    assert {name: other[name] for name in found} == found
+
+
 def test_files_are_the_conditions_of_mixed_effects(noisy, write):
     clean = write("clean.jsonl", [{"id": i, "score": 1 - i / 10} for i in range(3)])
     found = score("mixed_effects", [clean, *noisy], None, {"baseline": "clean"})
     assert set(found["coefficients"]) == {"keyboard.1", "keyboard.2", "keyboard.3"}
     assert (found["examples"], found["observations"]) == (3, 11)
+    years = [write(f"{year}.jsonl", [{"id": i, "score": i + year % i} for i in range(1, 5)]) for year in (2023, 2024)]
+    assert score("mixed_effects", years, None, {"baseline": "2024"})["intercept"]["condition"] == "2024"
     rows = [{"example": i, "condition": c, "score": i + len(c)} for i in range(4) for c in ("a", "bb")]
     alone = score("mixed_effects", [write("long.jsonl", rows)])
     assert alone["observations"] == 8

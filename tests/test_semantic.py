@@ -272,8 +272,11 @@ def test_a_question_is_greedy_signed_and_asked_once(server, tmp_path, monkeypatc
     assert (path, signed) == ("/v1/chat/completions", "Bearer sesame")
     assert (request["model"], request["temperature"]) == ("tiny", 0)
     assert sorted(p.suffix for p in tmp_path.iterdir()) == [".json", ".json"]
+    asked = len(server.asked)
     Endpoint(server.url, "other", cache=str(tmp_path)).complete("b")
     assert server.asked[-1][2]["model"] == "other"  # another model is another question
+    Endpoint(f"{server.url}/", "tiny", cache=str(tmp_path)).complete("b")
+    assert len(server.asked) == asked + 2  # and so is another address
 
 
 def test_a_run_that_broke_off_goes_on_where_it_was(server, tmp_path):
@@ -287,6 +290,12 @@ def test_a_run_that_broke_off_goes_on_where_it_was(server, tmp_path):
     asked = len(server.asked)
     assert [endpoint.complete(text) for text in ("one", "two")] == ["one", "two"]
     assert len(server.asked) == asked + 1
+
+
+def test_nothing_is_said_to_be_kept_without_a_cache(server):
+    server.failures = [503]
+    with pytest.raises(EndpointError, match=r"is still busy \(status 503\) after 1 tries; run again later$"):
+        Endpoint(server.url, "tiny", retries=0).complete("x\ny\nz")
 
 
 def test_a_busy_server_is_asked_again(server):

@@ -106,3 +106,13 @@ def test_the_vocabulary_does_not_depend_on_the_order_of_rows():
 def test_nothing_to_train_on_is_one_sentence():
     with pytest.raises(ValueError, match="no examples to train on"):
         train([])
+
+
+def test_an_empty_utterance_has_an_intent_to_learn_and_no_tags():
+    rows = [{"tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"}] * 4
+    empty = {"tokens": [], "tags": [], "intent": "silence"}
+    model = train([*rows, *[empty] * 4], epochs=20, batch_size=4)  # some batches hold empty ones alone
+    assert model.predict([[], ["play", "jazz"]]) == [
+        {"intent": "silence", "tags": []},
+        {"intent": "play", "tags": ["O", "B-genre"]},
+    ]

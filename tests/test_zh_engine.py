@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -147,6 +151,16 @@ def test_real_input_methods_take_anything_and_learn_nothing(name):
         assert len(real.candidates(keys, limit=3)) <= 3
     assert real.candidates("shishi", limit=5) == before
     assert len(before) == 5
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+def test_real_input_methods_leave_no_files_behind(name, tmp_path):
+    program = f"from lapsus.perturbations.engines import load; print(load({name!r}).candidates('shishi', limit=1))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, check=True
+    )
+    assert done.stdout.decode().strip() != "[]"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_input_method_says_how_to_get_it(monkeypatch):

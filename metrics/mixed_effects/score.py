@@ -53,7 +53,10 @@ def mixed_effects(
     condition_of, names = columns.numbered("conditions", conditions)
     example_of, ids = columns.numbered("examples", examples)
     columns.same_length(predictions=score, conditions=condition_of, examples=example_of)
-    baseline = min(names) if baseline is None else baseline
+    if baseline is None:
+        baseline = min(names)
+    elif baseline not in names:  # 2024 may name the condition "2024": options of the command line are read as JSON
+        baseline = {str(name): name for name in names}.get(str(baseline), baseline)
     if baseline not in names:
         raise ValueError(f"baseline is {baseline!r}: choose one of the conditions {', '.join(map(repr, names))}.")
     if len(names) < 2:

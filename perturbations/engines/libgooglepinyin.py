@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import tempfile
-from pathlib import Path
 
 from lapsus.perturbations import _system
 
@@ -29,8 +27,7 @@ class _GooglePinyin:
         library.im_get_candidate.argtypes = [ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
         library.im_set_max_lens.argtypes = [ctypes.c_size_t] * 2
         self._buffer = ctypes.create_string_buffer(512)
-        # A folder of its own, so that nothing is learnt from one text for the next.
-        user = Path(tempfile.mkdtemp(prefix="lapsus-")) / "user.dat"
+        user = _system.own_folder() / "user.dat"
         if not library.im_open_decoder(str(_system.find(_DICTIONARY)).encode(), str(user).encode()):
             raise OSError(f"libgooglepinyin does not open its dictionary; {INSTALL}")
         library.im_set_max_lens(64, 64)

@@ -29,16 +29,21 @@ def is_available() -> bool:
     )
 
 
+def _compiled(shim: Path) -> ctypes.CDLL:
+    """Compile the shim and load it."""
+    includes = ("-I/usr/include/LibIME", "-I/usr/include/Fcitx5/Utils")
+    libraries = ("-lIMEPinyin", "-lIMECore", "-lFcitx5Utils")
+    command = ["g++", "-std=c++17", "-O1", "-shared", "-fPIC", str(_SHIM), "-o", str(shim), *includes, *libraries]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - our own source
+    if done.returncode:
+        raise OSError(f"the shim of libime does not compile: {done.stderr.strip().splitlines()[0]}; {INSTALL}")
+    return ctypes.CDLL(str(shim))  # once loaded, its file is no longer needed
+
+
 class _LibIme:
     def __init__(self) -> None:
-        shim = Path(tempfile.mkdtemp(prefix="lapsus-")) / "shim.so"
-        includes = ("-I/usr/include/LibIME", "-I/usr/include/Fcitx5/Utils")
-        libraries = ("-lIMEPinyin", "-lIMECore", "-lFcitx5Utils")
-        command = ["g++", "-std=c++17", "-O1", "-shared", "-fPIC", str(_SHIM), "-o", str(shim), *includes, *libraries]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - our own source
-        if done.returncode:
-            raise OSError(f"the shim of libime does not compile: {done.stderr.strip().splitlines()[0]}; {INSTALL}")
-        self._library = library = ctypes.CDLL(str(shim))
+        with tempfile.TemporaryDirectory(prefix="lapsus-") as folder:
+            self._library = library = _compiled(Path(folder) / "shim.so")
         library.lapsus_open.restype = ctypes.c_void_p
         library.lapsus_open.argtypes = [ctypes.c_char_p] * 2
         library.lapsus_candidates.argtypes = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import tempfile
 
 from lapsus.perturbations import _system
 
@@ -40,8 +39,8 @@ class _LibPinyin:
         for name, (result, arguments) in _PROTOTYPES.items():
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
-        user = tempfile.mkdtemp(prefix="lapsus-")
-        context = library.pinyin_init(str(_system.find(_DATA)).encode(), user.encode())
+        user = _system.own_folder()
+        context = library.pinyin_init(str(_system.find(_DATA)).encode(), str(user).encode())
         if not context:
             raise OSError(f"libpinyin does not open its tables; {INSTALL}")
         for number in (2, 3, 4):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import tempfile
 
 from lapsus.perturbations import _system
 
@@ -44,7 +43,7 @@ class _Rime:
         traits = _Traits()
         traits.data_size = ctypes.sizeof(_Traits) - ctypes.sizeof(ctypes.c_int)
         traits.shared = str(_system.find(_DATA)).encode()
-        traits.user = tempfile.mkdtemp(prefix="lapsus-").encode()  # its own, so that nothing is learnt
+        traits.user = str(_system.own_folder()).encode()
         traits.name = traits.code = traits.version = b"lapsus"
         traits.app = b"rime.lapsus"
         traits.min_log_level = 2
@@ -57,7 +56,7 @@ class _Rime:
         if not library.RimeSelectSchema(self._session, _SCHEMA.encode()):
             raise OSError(f"librime has no schema {_SCHEMA}; {INSTALL}")
         library.RimeSetOption(self._session, b"ascii_mode", 0)
-        atexit.register(library.RimeFinalize)  # else it crashes when the process ends
+        atexit.register(library.RimeFinalize)  # else it crashes when the process ends; before its folder goes
 
     def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
         library, session = self._library, self._session
