@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lapsus import metrics
-from lapsus.baselines import Search, CommandModel, characters, sounds
+from lapsus.baselines import CommandModel, Search, characters, sounds
 from lapsus.perturbations import OPERATORS, Noise
 from lapsus.perturbations.zh_homophone import ZhHomophone
 from lapsus.publish import publish
