@@ -60,6 +60,8 @@ def read(path: Path, *, where: Mapping[str, str] | None = None) -> Predictions:
     ...     read(path).rows
     [{'id': '7', 'prediction': 'yes'}]
     """
+    if path.is_dir():
+        raise IsADirectoryError(f"{path}: is a folder; name the files in it.")
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file; give the path of a file with predictions.")
     reader = READERS.get(path.suffix.lower())

@@ -289,5 +289,7 @@ def test_text_in_another_encoding_is_named_with_its_line(tmp_path):
 def test_a_missing_file_and_a_missing_id_are_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such file"):
         read(tmp_path / "p.csv")
+    with pytest.raises(IsADirectoryError, match="is a folder; name the files in it"):
+        read(tmp_path)
     with pytest.raises(ValueError, match=r"row 1: has no 'id'; the columns are 'score'"):
         by_id(read(written(tmp_path / "p.jsonl", '{"score": 1}')))
