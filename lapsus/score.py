@@ -72,9 +72,15 @@ class Column:
             return ""
         scores: tuple[str, ...] = ("score", *(scored if len(scored) == 1 else ())) if "float" in self.kind else ()
         usual: tuple[str, ...] = (self.name, *(() if beside else scores), *USUAL.get(self.name, ()))
+        if beside:
+            usual = tuple(name for name in usual if name not in PREDICTION_COLUMNS)
         for name in usual if self.source is None else (self.source,):
             if name in names:
                 return name
+        if beside and self.name == "original_predictions":
+            raise LookupError(
+                f"{self.metric} needs the predictions before; give original_predictions=clean.jsonl (--set)."
+            )
         missing = f"column {self.source!r}" if self.source else f"column for its {self.name}"
         cure = f"name it, as in {self.name}={names[-1]}" if names else "give rows with columns"
         raise LookupError(f"{self.metric} finds no {missing} in the files; they have {few(names)}: {cure}.")
@@ -225,8 +231,8 @@ def _values(
         values = [[column.value(row, taken) for row in row_per_file] for row_per_file in rows]
         listed = len(values[0]) == 1 and isinstance(values[0][0], list)  # the one file holds the lists
         return [first for first, *_ in values] if listed else values
-    beside = False
     own = [example.first for example in examples]
+    beside = column.source is None and column.name == "original_predictions"
     if column.name == "references" and not examples[0].data:
         beside = column.source is None
     elif column.name == "references":

@@ -69,6 +69,19 @@ def test_labels_join_whatever_their_type(write):
     assert mapped["changed"] == 0
 
 
+def test_predictions_are_not_taken_for_the_original_ones(write):
+    rows = [{"id": i, "prediction": p, "gold": "a"} for i, p in enumerate("aba")]
+    noisy = write("alpha.keyboard.1.jsonl", rows)
+    clean = write("alpha.clean.jsonl", [row | {"prediction": "a"} for row in rows])
+    for references in (None, clean):
+        with pytest.raises(LookupError, match=r"give original_predictions=clean\.jsonl \(--set\)"):
+            score("prediction_consistency", [noisy], references)
+        found = score("prediction_consistency", [noisy], references, {"original_predictions": str(clean)})
+        assert found["changed"] == 1
+    both = write("both.jsonl", [row | {"original_prediction": "a"} for row in rows])
+    assert score("prediction_consistency", [both])["changed"] == 1
+
+
 def test_the_same_column_name_on_both_sides_is_kept_apart(write):
     first = write("a.jsonl", [{"id": 1, "score": 0.9}, {"id": 2, "score": 0.2}])
     second = write("b.jsonl", [{"id": 2, "score": 0.3}, {"id": 1, "score": 0.1}])
