@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lapsus.predictions import READERS, Row, by_id, read
+from lapsus.predictions import READERS, Row, by_id, few, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ def _value(path: Path, number: int, row: Row, column: str | None) -> str:
 def fidelity(
     clean: Path, human: Sequence[Path], synthetic: Sequence[Path], column: str | None = None
 ) -> dict[str, Any]:
-    """Return `human_likeness` of the files' texts, each file one writer of the same clean sentences.
+    """Return `human_likeness` of the files' texts, each file one writer of the same clean `sentences`.
 
     Sentences are matched by the `id` of their rows, where they have one, and those that every file has are
     compared; other files must have one line per clean line.
@@ -57,10 +57,16 @@ def fidelity(
     people, machines = ([_texts_by_id(path, column) for path in paths] for paths in (human, synthetic))
     shared = [key for key in meant if all(key in track for track in (*people, *machines))]
     for path, track in zip((*human, *synthetic), (*people, *machines), strict=True):
-        if not shared or (len(track) != len(meant) and list(track) == [str(n) for n in range(1, len(track) + 1)]):
+        if len(track) != len(meant) and list(track) == [str(n) for n in range(1, len(track) + 1)]:
             raise ValueError(f"{path} has {len(track)} texts and {clean} has {len(meant)}: give one for each.")
+        if meant.keys().isdisjoint(track):
+            raise ValueError(
+                f"{path}: none of its ids is in {clean} ({few(track, 3)} against {few(meant, 3)}); give both the same."
+            )
+    if not shared:
+        raise ValueError(f"No sentence of {clean} is in all the other files; give files that share some.")
     rows = [([track[key] for track in machines], meant[key], [track[key] for track in people]) for key in shared]
-    return human_likeness(*map(list, zip(*rows, strict=True)))
+    return {**human_likeness(*map(list, zip(*rows, strict=True))), "sentences": len(meant)}
 
 
 def table(result: dict[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -94,4 +100,5 @@ def report(result: dict[str, Any]) -> str:
     ]
     for side, names in result["features"].items():
         lines.append(f"what says {side}: {', '.join(names) or 'nothing'}")
+    lines.append(f"compared {result['examples']} of {result.get('sentences', result['examples'])} sentences")
     return "\n".join(line.rstrip() for line in lines)

@@ -149,6 +149,18 @@ def test_rows_are_matched_by_their_ids(tmp_path):
     clean, human, made = (tmp_path / f"{name}.jsonl" for name in files)
     result = fidelity(clean, [human], [made])
     assert (result["examples"], result["human"]["unchanged"], result["synthetic"]["unchanged"]) == (2, 0, 1)
+    assert "compared 2 of 3 sentences" in report(result)
+
+
+def test_the_file_without_common_ids_is_the_one_that_is_named(tmp_path):
+    for name, ids in {"clean": "abc", "human": "abc", "other": "xyz", "first": "a", "last": "c"}.items():
+        lines = (json.dumps({"id": key, "zh": "你好"}, ensure_ascii=False) for key in ids)
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    clean, human, other, first, last = (tmp_path / f"{n}.jsonl" for n in ("clean", "human", "other", "first", "last"))
+    with pytest.raises(ValueError, match=r"other\.jsonl: none of its ids is in .*clean\.jsonl \('x', .* against 'a', "):
+        fidelity(clean, [human], [other])
+    with pytest.raises(ValueError, match=r"No sentence of .*clean\.jsonl is in all the other files"):
+        fidelity(clean, [first], [last])
 
 
 def test_files_that_do_not_fit_say_the_cure(tmp_path):
