@@ -82,7 +82,8 @@ class Column:
                 f"{self.metric} needs the predictions before; give original_predictions=clean.jsonl (--set)."
             )
         missing = f"column {self.source!r}" if self.source else f"column for its {self.name}"
-        cure = f"name it, as in {self.name}={names[-1]}" if names else "give rows with columns"
+        example = next((name for name in names if name != "id"), "id")
+        cure = f"name it, as in --set {self.name}={example}" if names else "give rows with columns"
         raise LookupError(f"{self.metric} finds no {missing} in the files; they have {few(names)}: {cure}.")
 
     def value(self, row: Row, name: str) -> Any:
@@ -105,8 +106,9 @@ def score(
 
     Several files are the annotators of each example, or the conditions of `mixed_effects`. `options` are the metric's
     own (`confidence_level=0.99`), or say which column feeds which of its columns: `groups=label`, `predictions=acc`;
-    from another file, `original_predictions=clean.jsonl` or `clean_scores=clean.jsonl:acc`. `where` keeps the rows
-    with these values, in the other files too where they have such rows.
+    from another file, `original_predictions=clean.jsonl` or `clean_scores=clean.jsonl:acc`. In a file of `lapsus
+    perturb`, the noisy texts are the predictions and the clean ones the references. `where` keeps the rows with these
+    values, in the other files too where they have such rows.
     """
     function = _metric(name)
     wanted = columns_of(name)
@@ -118,6 +120,9 @@ def score(
     if not predictions:
         raise ValueError(f"{name} needs a file of predictions; give at least one.")
     files = [read(path, where=where) for path in predictions]
+    texts = wanted["predictions"].startswith("Iterable[str]") and wanted.get("references") == "Iterable[str]"
+    if texts and references is None and not {"predictions", "references"} & given.keys():
+        given |= _perturbed(files[0].columns)
     columns = [Column(name, column, kind, given.pop(column, None)) for column, kind in wanted.items()]
     examples, join = _joined(columns[0], files, references, where, stacked="examples" in wanted)
     scored = files[0].metrics
@@ -138,6 +143,18 @@ def columns_of(name: str) -> dict[str, str]:
         for parameter in parameters
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD or _is_column(str(parameter.annotation))
     }
+
+
+def _perturbed(names: Sequence[str]) -> dict[str, str]:
+    """Return which column `lapsus perturb` has made noisy, and its clean text; nothing if there are several, or none.
+
+    >>> _perturbed(["id", "text", "clean_text", "edits"])
+    {'predictions': 'text', 'references': 'clean_text'}
+    """
+    noisy = [name for name in names if f"clean_{name}" in names]
+    if len(noisy) != 1 or {"predictions", *PREDICTION_COLUMNS} & {*names}:
+        return {}
+    return {"predictions": noisy[0], "references": f"clean_{noisy[0]}"}
 
 
 def _is_column(kind: str) -> bool:

@@ -98,10 +98,26 @@ def test_texts_are_named_by_the_user(write):
     path = write("rows.jsonl", [{"id": 1, "question": "花贝提额", "clean_question": "花呗提额"}])
     found = score("noise_rate", [path], None, {"predictions": "question", "references": "clean_question"})
     assert found["micro_average"] == 0.25
+    bare = write("bare.jsonl", [{"id": 1, "question": "花贝提额", "meant": "花呗提额"}])
     with pytest.raises(
-        LookupError, match=r"noise_rate finds no column for its predictions .*'clean_question': name it"
+        LookupError, match=r"no column for its predictions .*: name it, as in --set predictions=question"
     ):
-        score("noise_rate", [path])
+        score("noise_rate", [bare])
+
+
+def test_the_output_of_perturb_says_itself_what_is_noisy_and_what_is_clean(write):
+    row = {"id": 1, "text": "花贝提额", "clean_text": "花呗提额", "edits": [], "operator": "{}"}
+    path, same = write("o1.jsonl", [row]), write("o2.jsonl", [row | {"text": row["clean_text"]}])
+    assert score("noise_rate", [path])["micro_average"] == 0.25
+    assert score("noise_rate", [path, same])["annotator_averages"] == [0.25, 0]
+    two = write("two.jsonl", [row | {"title": "a", "clean_title": "b"}])
+    with pytest.raises(LookupError, match="finds no column for its predictions"):
+        score("noise_rate", [two])
+    for name in ("prediction_consistency", "annotated_bleu"):  # texts are neither labels nor translations
+        with pytest.raises(LookupError, match=f"{name} finds no column for its predictions"):
+            score(name, [path])
+    predicted = write("predicted.jsonl", [row | {"prediction": row["clean_text"]}])
+    assert score("noise_rate", [predicted])["micro_average"] == 0
 
 
 def test_where_keeps_rows_of_the_other_files_too(write):
