@@ -112,7 +112,7 @@ def build(
             "build it without --push, or pass --i-have-the-rights if you do"
         )
     if push:
-        from huggingface_hub.utils import validate_repo_id
+        from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined] # public, but not in __all__
 
         validate_repo_id(f"{push}/{name}")  # before the work, not after it
     built = publish(benchmark, out, source=source, allow_partial=allow_partial)

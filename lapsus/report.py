@@ -284,7 +284,8 @@ def _paired(ours: Sequence[float], theirs: Sequence[float], originals: Sequence[
     low = high = p_value = None
     _, own, sizes = np.unique(np.array(originals), return_inverse=True, return_counts=True)
     if len(sizes) < len(difference):
-        interval, p_value = statistics.clustered_mean(np.bincount(own, difference), sizes, options.confidence_level)
+        sums = np.bincount(own, difference).astype(float)
+        interval, p_value = statistics.clustered_mean(sums, sizes, options.confidence_level)
         low, high = interval or (None, None)
         return _tested(difference, low, high, "t over originals", p_value)
     if np.ptp(difference) > 1e-12:  # else they differ by rounding alone

@@ -77,7 +77,7 @@ def prediction_consistency(
             result["changed_rate_cluster_ci"] = statistics.clustered_wilson(changed, sizes, confidence_level)
             moved = (outcomes[members] == TO_RIGHT).astype(float) - (outcomes[members] == TO_WRONG)
             _, result["accuracy_cluster_p"] = statistics.clustered_mean(
-                np.bincount(own, moved), sizes, confidence_level
+                np.bincount(own, moved).astype(float), sizes, confidence_level
             )
         return result
 
