@@ -106,6 +106,12 @@ def perturb_file(
     for name in filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)):
         if name not in reader.columns:
             raise LookupError(f"no column is called {name!r}; {source} has {', '.join(reader.columns)}")
+    for name in (*_clean_names(noise), "edits", "operator", REASON):
+        if name in reader.columns:
+            raise ValueError(
+                f"{source} already has the column {name!r}, as perturbed files do; "
+                "perturb the clean file, or rename the column"
+            )
     noise = _with_tag_names(noise, reader.schema)
     schema = None if _format(target) == "json" else _noisy_schema(reader, noise)
     words = (*noise.columns, noise.tags) if noise.tags else ()
@@ -117,6 +123,11 @@ def perturb_file(
     shutil.rmtree(folder)
     changed = counts.pop("", 0)
     return Summary(target, changed + sum(counts.values()), changed, dict(counts))
+
+
+def _clean_names(noise: Noise) -> dict[str, str]:
+    """Return what the clean twin of each noisy column is called."""
+    return {f"clean_{name}": name for name in (*noise.columns, *filter(None, [noise.tags]))}
 
 
 def _with_tag_names(noise: Noise, schema: Any) -> Noise:
@@ -276,8 +287,7 @@ def _noisy_schema(reader: Source, noise: Noise) -> Any:
             schema = found if schema is None else pa.unify_schemas([schema, found], promote_options="permissive")
     schema = schema.remove_metadata()  # it would describe the clean columns only
     edits = pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]))
-    clean = (*noise.columns, *filter(None, [noise.tags]))
-    added = {f"clean_{name}": schema.field(name).type for name in clean}
+    added = {clean: schema.field(name).type for clean, name in _clean_names(noise).items()}
     added["edits"] = edits if len(noise.columns) == 1 else pa.struct([(name, edits) for name in noise.columns])
     added |= {"operator": pa.string(), REASON: pa.string()}
     for name, kind in added.items():

@@ -292,6 +292,16 @@ def test_other_mistakes_are_named(tmp_path):
         run(wide, tmp_path / "out.csv")
 
 
+@pytest.mark.parametrize("name", ["clean_text", "edits", "operator", "unchanged"])
+@pytest.mark.parametrize("given", ["in.jsonl", "in.csv", "in.parquet"])
+def test_a_column_that_noise_would_overwrite_is_refused(tmp_path, given, name):
+    source = write(tmp_path / given, [{"id": 1, "text": "go", name: "mine"}])
+    sentence = rf"{given} already has the column '{name}', as perturbed files do; perturb the clean file, or rename"
+    with pytest.raises(ValueError, match=sentence):
+        run(source, tmp_path / "out.csv")
+    assert [path.name for path in tmp_path.iterdir()] == [given]
+
+
 def test_half_a_surrogate_passes_through(tmp_path):
     source = tmp_path / "in.jsonl"
     source.write_text('{"id": 1, "text": "bad \\ud83d half"}\n')
