@@ -12,12 +12,14 @@ import json
 import shutil
 from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from io import StringIO
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeAlias
 
 from lapsus.perturbations.discovery import OPERATORS
 from lapsus.perturbations.noise import Noise
@@ -103,6 +105,8 @@ def perturb_file(
     if workers < 1:
         raise ValueError(f"workers is {workers}; give 1 or more")
     reader = _open(source, split=split, config=config)
+    if not reader.columns:
+        raise ValueError(f"{source}: holds no rows; give a file with at least one")
     for name in filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)):
         if name not in reader.columns:
             raise LookupError(f"no column is called {name!r}; {source} has {', '.join(reader.columns)}")
@@ -308,17 +312,30 @@ def _open(source: str | Path, *, split: str | None, config: str | None) -> Sourc
     return _dataset_source(str(source), split, config)
 
 
+@contextmanager
+def _text(path: Path, newline: str) -> Iterator[TextIO]:
+    """Open a UTF-8 file, with or without a byte order mark; name the line that is not UTF-8."""
+    try:
+        with path.open(encoding="utf-8-sig", newline=newline) as file:
+            yield file
+    except UnicodeDecodeError:
+        with path.open("rb") as raw:
+            number = next(i for i, line in enumerate(raw, 1) if line.decode(errors="ignore").encode() != line)
+        raise ValueError(f"{path}, line {number}: is not UTF-8; save the file as UTF-8") from None
+
+
 def _json_source(path: Path, identity: list[Any]) -> Source:
     def chunks() -> Iterator[tuple[int, str]]:
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
+        with _text(path, "\n") as file:
             for number, lines in enumerate(_batched(file)):
                 yield number * CHUNK, "".join(lines)
 
-    first = _decode_json(next(chunks(), (0, "")))
-    return Source(list(first[0]) if first else [], chunks, _decode_json, None, None, identity)
+    decode = partial(_decode_json, path)
+    first = decode(next(chunks(), (0, "")))
+    return Source(list(first[0]) if first else [], chunks, decode, None, None, identity)
 
 
-def _decode_json(numbered: tuple[int, str]) -> list[Row]:
+def _decode_json(path: Path, numbered: tuple[int, str]) -> list[Row]:
     """Read lines, of which so many come before; empty ones are no rows."""
     before, lines = numbered
     rows = []
@@ -328,45 +345,52 @@ def _decode_json(numbered: tuple[int, str]) -> list[Row]:
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise ValueError(f"line {number} is no JSON ({error}); correct or drop it") from error
+            where = f"{path}, line {number}" + (
+                f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+            )
+            raise ValueError(f"{where}: {getattr(error, 'msg', error)}; every line is one JSON object") from None
         if not isinstance(row, dict):
-            raise ValueError(f"line {number} holds {type(row).__name__}, not an object; give one object per line")  # noqa: TRY004 - the value is at fault
+            raise ValueError(f"{path}, line {number}: holds {line.strip()[:40]!r}; every line is one JSON object")  # noqa: TRY004 - the value is at fault
         rows.append(row)
     return rows
 
 
 def _csv_source(path: Path, identity: list[Any]) -> Source:
     def chunks() -> Iterator[list[Row]]:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with _text(path, "") as file:
             reader = csv.DictReader(file, delimiter=_delimiter(path), strict=True)
             try:
-                yield from _batched(map(_checked_cells, enumerate(reader, start=1)))
+                yield from _batched(map(partial(_checked_cells, path), enumerate(reader, start=1)))
             except csv.Error as error:
-                raise ValueError(f"line {reader.line_num} of {path.name} is no CSV ({error}); correct it") from error
+                raise ValueError(f"{path}, line {reader.reader.line_num}: {error}; are its quotes closed?") from None
 
     import pyarrow as pa
 
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with _text(path, "") as file:
         columns = next(csv.reader(file, delimiter=_delimiter(path)), [])
     return Source(columns, chunks, list, pa.schema([(name, pa.string()) for name in columns]), None, identity)
 
 
-def _checked_cells(numbered: tuple[int, Row]) -> Row:
+def _checked_cells(path: Path, numbered: tuple[int, Row]) -> Row:
     number, row = numbered
     if None in row:
-        raise ValueError(f"row {number} has more cells than the header; quote the cell that holds the delimiter")
+        raise ValueError(f"{path}, row {number}: has more cells than the header; quote cells that hold the separator")
     return row
 
 
 def _parquet_source(path: Path, identity: list[Any]) -> Source:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     def chunks() -> Iterator[Any]:
         with pq.ParquetFile(path) as file:
             yield from map(_packed, file.iter_batches(batch_size=CHUNK))
 
-    with pq.ParquetFile(path) as file:
-        schema, rows = file.schema_arrow, file.metadata.num_rows
+    try:
+        with pq.ParquetFile(path) as file:
+            schema, rows = file.schema_arrow, file.metadata.num_rows
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path}: is no Parquet file ({str(error).split('. ')[0]}); write it again") from None
     return Source(schema.names, chunks, _decode_arrow, schema, rows, identity)
 
 
