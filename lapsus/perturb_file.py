@@ -105,28 +105,38 @@ def perturb_file(
     if workers < 1:
         raise ValueError(f"workers is {workers}; give 1 or more")
     reader = _open(source, split=split, config=config)
-    if not reader.columns:
-        raise ValueError(f"{source}: holds no rows; give a file with at least one")
-    for name in filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)):
-        if name not in reader.columns:
-            raise LookupError(f"no column is called {name!r}; {source} has {', '.join(reader.columns)}")
-    for name in (*_clean_names(noise), "edits", "operator", REASON):
-        if name in reader.columns:
-            raise ValueError(
-                f"{source} already has the column {name!r}, as perturbed files do; "
-                "perturb the clean file, or rename the column"
-            )
+    _check_columns(source, reader.columns, noise)
     noise = _with_tag_names(noise, reader.schema)
     schema = None if _format(target) == "json" else _noisy_schema(reader, noise)
     words = (*noise.columns, noise.tags) if noise.tags else ()
     part = Part(noise, reader.decode, _Encoder(_format(target), schema, _delimiter(target)), words)
     folder = target.with_name(f"{target.name}.partial")
     _start(folder, [repr(noise), CHUNK, _format(target), str(schema), *reader.identity])
-    counts = _make_parts(reader, part, folder, workers=workers, progress=progress)
+    try:
+        counts = _make_parts(reader, part, folder, workers=workers, progress=progress)
+    except BaseException:
+        if not any(folder.glob("*.counts")):  # no part to go on from
+            shutil.rmtree(folder)
+        raise
     _join(folder, target, schema)
     shutil.rmtree(folder)
     changed = counts.pop("", 0)
     return Summary(target, changed + sum(counts.values()), changed, dict(counts))
+
+
+def _check_columns(source: str | Path, columns: list[str], noise: Noise) -> None:
+    """Refuse a source that lacks what `noise` reads, or has what it writes."""
+    if not columns:
+        raise ValueError(f"{source}: holds no rows; give a file with at least one")
+    for name in filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)):
+        if name not in columns:
+            raise LookupError(f"no column is called {name!r}; {source} has {', '.join(columns)}")
+    for name in (*_clean_names(noise), "edits", "operator", REASON):
+        if name in columns:
+            raise ValueError(
+                f"{source} already has the column {name!r}, as perturbed files do; "
+                "perturb the clean file, or rename the column"
+            )
 
 
 def _clean_names(noise: Noise) -> dict[str, str]:

@@ -151,7 +151,7 @@ def test_a_run_that_stopped_while_counting_goes_on(tmp_path, monkeypatch):
     write_text = Path.write_text
 
     def full(path, text, **options):
-        if ".counts" in path.name:
+        if path.name.startswith("00000001.counts"):
             path.touch()
             raise OSError("no space left")
         return write_text(path, text, **options)
@@ -162,6 +162,16 @@ def test_a_run_that_stopped_while_counting_goes_on(tmp_path, monkeypatch):
             perturb_file(source, target, Noise(Fragile()), progress=False)
     assert list((tmp_path / "out.jsonl.partial").glob("*.counts.new"))
     assert perturb_file(source, target, Noise(Fragile()), progress=False).rows == 18
+
+
+@pytest.mark.parametrize(("row", "left"), [("row 1", False), ("row 9", True)])
+def test_a_folder_without_a_part_is_removed(tmp_path, row, left):
+    source = write(tmp_path / "in.jsonl", [{"text": f"row {i}"} for i in range(18)])
+    BROKEN.append(row)
+    with pytest.raises(RuntimeError, match="power cut"):
+        perturb_file(source, tmp_path / "out.jsonl", Noise(Fragile()), progress=False)
+    BROKEN.clear()
+    assert (tmp_path / "out.jsonl.partial").exists() == left
 
 
 def test_parts_of_another_job_are_not_mixed_in(tmp_path):
