@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import signal
 from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
@@ -179,7 +180,8 @@ def _make_parts(reader: Source, part: Part, folder: Path, *, workers: int, progr
             for path, raw in chunks:
                 done(_made(part, path, raw))
             return counts
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        deaf = (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; this one alone answers
+        with ProcessPoolExecutor(workers, get_context("spawn"), signal.signal, deaf) as pool:
             running: set[Future[Counter[str]]] = set()
             try:
                 while True:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -172,6 +177,27 @@ def test_a_folder_without_a_part_is_removed(tmp_path, row, left):
         perturb_file(source, tmp_path / "out.jsonl", Noise(Fragile()), progress=False)
     BROKEN.clear()
     assert (tmp_path / "out.jsonl.partial").exists() == left
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no process groups that take SIGINT")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_control_c_says_how_to_go_on(tmp_path, workers):
+    source = write(tmp_path / "in.jsonl", [{"id": i, "text": f"play some jazz {i}"} for i in range(400_000)])
+    target, parts = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
+    words = ["perturb", "--operator", "filler_eos", "--column", "text", "--workers", workers, source, target]
+    hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a job in the background is deaf
+    command = [sys.executable, "-c", f"{hear}; from lapsus.cli import main; main()", *map(str, words)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as run:
+        while run.poll() is None and len(list(parts.glob("*.counts"))) < 10:  # by then all workers are up
+            time.sleep(0.02)
+        os.killpg(run.pid, signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert (run.returncode, out) == (130, "")
+    assert err == f"stopped; run the same command again to go on (parts in {parts})\n"
+    assert any(parts.glob("*.counts"))
 
 
 def test_parts_of_another_job_are_not_mixed_in(tmp_path):
