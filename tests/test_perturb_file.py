@@ -275,6 +275,12 @@ def test_a_dataset_with_tags_by_number(tmp_path):
         assert row["tags"][:3] == [0, 1, 0]
 
 
+def test_rows_that_hold_no_text_share_one_reason(tmp_path):
+    source = write(tmp_path / "in.jsonl", [{"id": i, "text": [f"word {i}"]} for i in range(9)])
+    summary = run(source, tmp_path / "out.jsonl")
+    assert summary.unchanged == {"the text is no string but list; give a string": 9}
+
+
 def test_a_row_without_its_key_stays(tmp_path):
     source = write(tmp_path / "in.jsonl", [{"id": 1, "text": "go"}, {"text": "stop"}])
     run(source, tmp_path / "out.jsonl")
