@@ -168,7 +168,13 @@ def perturb(
 
     columns = column[0] if len(column) == 1 else column
     noise = Noise(configured(OPERATORS[operator], settings), column=columns, key=key, seed=seed, tags=tags_column)
-    click.echo(str(perturb_file(source, target, noise, split=split, config=config, workers=workers)))
+    try:
+        click.echo(str(perturb_file(source, target, noise, split=split, config=config, workers=workers)))
+    except KeyboardInterrupt:
+        parts = target.with_name(f"{target.name}.partial")
+        kept = f" to go on (parts in {parts})" if parts.exists() else ""
+        click.echo(f"stopped; run the same command again{kept}", err=True)
+        raise SystemExit(130) from None  # as a shell reports Ctrl-C
 
 
 @main.command(epilog=example("lapsus score noise_rate --predictions noisy.jsonl --references clean.jsonl"))

@@ -10,14 +10,17 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import signal
 from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from io import StringIO
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeAlias
 
 from lapsus.perturbations.discovery import OPERATORS
 from lapsus.perturbations.noise import Noise
@@ -103,20 +106,43 @@ def perturb_file(
     if workers < 1:
         raise ValueError(f"workers is {workers}; give 1 or more")
     reader = _open(source, split=split, config=config)
-    for name in filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)):
-        if name not in reader.columns:
-            raise LookupError(f"no column is called {name!r}; {source} has {', '.join(reader.columns)}")
+    _check_columns(source, reader.columns, noise)
     noise = _with_tag_names(noise, reader.schema)
     schema = None if _format(target) == "json" else _noisy_schema(reader, noise)
     words = (*noise.columns, noise.tags) if noise.tags else ()
     part = Part(noise, reader.decode, _Encoder(_format(target), schema, _delimiter(target)), words)
     folder = target.with_name(f"{target.name}.partial")
     _start(folder, [repr(noise), CHUNK, _format(target), str(schema), *reader.identity])
-    counts = _make_parts(reader, part, folder, workers=workers, progress=progress)
+    try:
+        counts = _make_parts(reader, part, folder, workers=workers, progress=progress)
+    except BaseException:
+        if not any(folder.glob("*.counts")):  # no part to go on from
+            shutil.rmtree(folder)
+        raise
     _join(folder, target, schema)
     shutil.rmtree(folder)
     changed = counts.pop("", 0)
     return Summary(target, changed + sum(counts.values()), changed, dict(counts))
+
+
+def _check_columns(source: str | Path, columns: list[str], noise: Noise) -> None:
+    """Refuse a source that lacks what `noise` reads, or has what it writes."""
+    if not columns:
+        raise ValueError(f"{source}: holds no rows; give a file with at least one")
+    for name in filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)):
+        if name not in columns:
+            raise LookupError(f"no column is called {name!r}; {source} has {', '.join(columns)}")
+    for name in (*_clean_names(noise), "edits", "operator", REASON):
+        if name in columns:
+            raise ValueError(
+                f"{source} already has the column {name!r}, as perturbed files do; "
+                "perturb the clean file, or rename the column"
+            )
+
+
+def _clean_names(noise: Noise) -> dict[str, str]:
+    """Return what the clean twin of each noisy column is called."""
+    return {f"clean_{name}": name for name in (*noise.columns, *filter(None, [noise.tags]))}
 
 
 def _with_tag_names(noise: Noise, schema: Any) -> Noise:
@@ -154,7 +180,8 @@ def _make_parts(reader: Source, part: Part, folder: Path, *, workers: int, progr
             for path, raw in chunks:
                 done(_made(part, path, raw))
             return counts
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        deaf = (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; this one alone answers
+        with ProcessPoolExecutor(workers, get_context("spawn"), signal.signal, deaf) as pool:
             running: set[Future[Counter[str]]] = set()
             try:
                 while True:
@@ -276,8 +303,7 @@ def _noisy_schema(reader: Source, noise: Noise) -> Any:
             schema = found if schema is None else pa.unify_schemas([schema, found], promote_options="permissive")
     schema = schema.remove_metadata()  # it would describe the clean columns only
     edits = pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]))
-    clean = (*noise.columns, *filter(None, [noise.tags]))
-    added = {f"clean_{name}": schema.field(name).type for name in clean}
+    added = {clean: schema.field(name).type for clean, name in _clean_names(noise).items()}
     added["edits"] = edits if len(noise.columns) == 1 else pa.struct([(name, edits) for name in noise.columns])
     added |= {"operator": pa.string(), REASON: pa.string()}
     for name, kind in added.items():
@@ -298,17 +324,30 @@ def _open(source: str | Path, *, split: str | None, config: str | None) -> Sourc
     return _dataset_source(str(source), split, config)
 
 
+@contextmanager
+def _text(path: Path, newline: str) -> Iterator[TextIO]:
+    """Open a UTF-8 file, with or without a byte order mark; name the line that is not UTF-8."""
+    try:
+        with path.open(encoding="utf-8-sig", newline=newline) as file:
+            yield file
+    except UnicodeDecodeError:
+        with path.open("rb") as raw:
+            number = next(i for i, line in enumerate(raw, 1) if line.decode(errors="ignore").encode() != line)
+        raise ValueError(f"{path}, line {number}: is not UTF-8; save the file as UTF-8") from None
+
+
 def _json_source(path: Path, identity: list[Any]) -> Source:
     def chunks() -> Iterator[tuple[int, str]]:
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
+        with _text(path, "\n") as file:
             for number, lines in enumerate(_batched(file)):
                 yield number * CHUNK, "".join(lines)
 
-    first = _decode_json(next(chunks(), (0, "")))
-    return Source(list(first[0]) if first else [], chunks, _decode_json, None, None, identity)
+    decode = partial(_decode_json, path)
+    first = decode(next(chunks(), (0, "")))
+    return Source(list(first[0]) if first else [], chunks, decode, None, None, identity)
 
 
-def _decode_json(numbered: tuple[int, str]) -> list[Row]:
+def _decode_json(path: Path, numbered: tuple[int, str]) -> list[Row]:
     """Read lines, of which so many come before; empty ones are no rows."""
     before, lines = numbered
     rows = []
@@ -318,45 +357,52 @@ def _decode_json(numbered: tuple[int, str]) -> list[Row]:
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise ValueError(f"line {number} is no JSON ({error}); correct or drop it") from error
+            where = f"{path}, line {number}" + (
+                f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+            )
+            raise ValueError(f"{where}: {getattr(error, 'msg', error)}; every line is one JSON object") from None
         if not isinstance(row, dict):
-            raise ValueError(f"line {number} holds {type(row).__name__}, not an object; give one object per line")  # noqa: TRY004 - the value is at fault
+            raise ValueError(f"{path}, line {number}: holds {line.strip()[:40]!r}; every line is one JSON object")  # noqa: TRY004 - the value is at fault
         rows.append(row)
     return rows
 
 
 def _csv_source(path: Path, identity: list[Any]) -> Source:
     def chunks() -> Iterator[list[Row]]:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with _text(path, "") as file:
             reader = csv.DictReader(file, delimiter=_delimiter(path), strict=True)
             try:
-                yield from _batched(map(_checked_cells, enumerate(reader, start=1)))
+                yield from _batched(map(partial(_checked_cells, path), enumerate(reader, start=1)))
             except csv.Error as error:
-                raise ValueError(f"line {reader.line_num} of {path.name} is no CSV ({error}); correct it") from error
+                raise ValueError(f"{path}, line {reader.reader.line_num}: {error}; are its quotes closed?") from None
 
     import pyarrow as pa
 
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with _text(path, "") as file:
         columns = next(csv.reader(file, delimiter=_delimiter(path)), [])
     return Source(columns, chunks, list, pa.schema([(name, pa.string()) for name in columns]), None, identity)
 
 
-def _checked_cells(numbered: tuple[int, Row]) -> Row:
+def _checked_cells(path: Path, numbered: tuple[int, Row]) -> Row:
     number, row = numbered
     if None in row:
-        raise ValueError(f"row {number} has more cells than the header; quote the cell that holds the delimiter")
+        raise ValueError(f"{path}, row {number}: has more cells than the header; quote cells that hold the separator")
     return row
 
 
 def _parquet_source(path: Path, identity: list[Any]) -> Source:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     def chunks() -> Iterator[Any]:
         with pq.ParquetFile(path) as file:
             yield from map(_packed, file.iter_batches(batch_size=CHUNK))
 
-    with pq.ParquetFile(path) as file:
-        schema, rows = file.schema_arrow, file.metadata.num_rows
+    try:
+        with pq.ParquetFile(path) as file:
+            schema, rows = file.schema_arrow, file.metadata.num_rows
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path}: is no Parquet file ({str(error).split('. ')[0]}); write it again") from None
     return Source(schema.names, chunks, _decode_arrow, schema, rows, identity)
 
 

@@ -299,7 +299,7 @@ def _is_row(rows: Row, column: str, *, tokens: bool) -> bool:
 
 def _frame(text: Any, answers: Any, protect: Sequence[str]) -> Frame:
     if not isinstance(text, str):
-        raise TypeError(f"the text is {text!r}; give a string")
+        raise TypeError(f"the text is no string but {type(text).__name__}; give a string")  # no value: reasons group
     spans = []
     for start, answer in zip(*((answers["answer_start"], answers["text"]) if answers else ((), ())), strict=True):
         if text[start : start + len(answer)] != answer:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -151,7 +156,7 @@ def test_a_run_that_stopped_while_counting_goes_on(tmp_path, monkeypatch):
     write_text = Path.write_text
 
     def full(path, text, **options):
-        if ".counts" in path.name:
+        if path.name.startswith("00000001.counts"):
             path.touch()
             raise OSError("no space left")
         return write_text(path, text, **options)
@@ -162,6 +167,37 @@ def test_a_run_that_stopped_while_counting_goes_on(tmp_path, monkeypatch):
             perturb_file(source, target, Noise(Fragile()), progress=False)
     assert list((tmp_path / "out.jsonl.partial").glob("*.counts.new"))
     assert perturb_file(source, target, Noise(Fragile()), progress=False).rows == 18
+
+
+@pytest.mark.parametrize(("row", "left"), [("row 1", False), ("row 9", True)])
+def test_a_folder_without_a_part_is_removed(tmp_path, row, left):
+    source = write(tmp_path / "in.jsonl", [{"text": f"row {i}"} for i in range(18)])
+    BROKEN.append(row)
+    with pytest.raises(RuntimeError, match="power cut"):
+        perturb_file(source, tmp_path / "out.jsonl", Noise(Fragile()), progress=False)
+    BROKEN.clear()
+    assert (tmp_path / "out.jsonl.partial").exists() == left
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no process groups that take SIGINT")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_control_c_says_how_to_go_on(tmp_path, workers):
+    source = write(tmp_path / "in.jsonl", [{"id": i, "text": f"play some jazz {i}"} for i in range(400_000)])
+    target, parts = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
+    words = ["perturb", "--operator", "filler_eos", "--column", "text", "--workers", workers, source, target]
+    hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a job in the background is deaf
+    command = [sys.executable, "-c", f"{hear}; from lapsus.cli import main; main()", *map(str, words)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as run:
+        while run.poll() is None and len(list(parts.glob("*.counts"))) < 10:  # by then all workers are up
+            time.sleep(0.02)
+        os.killpg(run.pid, signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert (run.returncode, out) == (130, "")
+    assert err == f"stopped; run the same command again to go on (parts in {parts})\n"
+    assert any(parts.glob("*.counts"))
 
 
 def test_parts_of_another_job_are_not_mixed_in(tmp_path):
@@ -239,6 +275,12 @@ def test_a_dataset_with_tags_by_number(tmp_path):
         assert row["tags"][:3] == [0, 1, 0]
 
 
+def test_rows_that_hold_no_text_share_one_reason(tmp_path):
+    source = write(tmp_path / "in.jsonl", [{"id": i, "text": [f"word {i}"]} for i in range(9)])
+    summary = run(source, tmp_path / "out.jsonl")
+    assert summary.unchanged == {"the text is no string but list; give a string": 9}
+
+
 def test_a_row_without_its_key_stays(tmp_path):
     source = write(tmp_path / "in.jsonl", [{"id": 1, "text": "go"}, {"text": "stop"}])
     run(source, tmp_path / "out.jsonl")
@@ -257,16 +299,28 @@ def test_several_columns(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("name", "content", "sentence"),
     [
-        ('{"text": "a"}\n{"text": \n', r"^line 2 is no JSON"),
-        ('{"text": "a"}\n["b"]\n', r"^line 2 holds list, not an object; give one object per line$"),
-        ('{"words": "a"}\n', r"^no column is called 'text'; .*in.jsonl has words$"),
+        ("in.jsonl", b'{"text": "a"}\n{"text": \n', r"in.jsonl, line 2, column 10: Expecting value; every line is one"),
+        (
+            "in.jsonl",
+            b'{"text": "a"}\n["b"]\n',
+            r"""in.jsonl, line 2: holds '\["b"\]'; every line is one JSON object$""",
+        ),
+        ("in.jsonl", b'{"words": "a"}\n', r"^no column is called 'text'; .*in.jsonl has words$"),
+        ("in.jsonl", b'{"text": "a"}\n{"text": "\xe9"}\n', r"in.jsonl, line 2: is not UTF-8; save the file as UTF-8$"),
+        ("in.csv", b"text\n\xef\xbf\xbd\ncaf\xe9\n", r"in.csv, line 3: is not UTF-8; save the file as UTF-8$"),
+        ("in.csv", b'text\n"a\n', r"in.csv, line 2: unexpected end of data; are its quotes closed\?$"),
+        ("in.csv", b"text\na,b\n", r"in.csv, row 1: has more cells than the header; quote cells that hold the separ"),
+        ("in.jsonl", b"", r"in.jsonl: holds no rows; give a file with at least one$"),
+        ("in.csv", b"", r"in.csv: holds no rows; give a file with at least one$"),
+        ("in.parquet", b"", r"in.parquet: is no Parquet file \(Parquet file size is 0 bytes\); write it again$"),
+        ("in.parquet", b"no parquet at all", r"in.parquet: is no Parquet file \(.*\); write it again$"),
     ],
 )
-def test_what_cannot_be_read_is_named(tmp_path, content, sentence):
-    source = tmp_path / "in.jsonl"
-    source.write_text(content)
+def test_what_cannot_be_read_is_named(tmp_path, name, content, sentence):
+    source = tmp_path / name
+    source.write_bytes(content)
     with pytest.raises((ValueError, LookupError), match=sentence):
         run(source, tmp_path / "out.jsonl", key=None)
     assert not (tmp_path / "out.jsonl").exists()
@@ -286,10 +340,16 @@ def test_other_mistakes_are_named(tmp_path):
         run(tmp_path / "absent.csv", tmp_path / "out.csv")
     with pytest.raises(ValueError, match=r"^workers is 0; give 1 or more$"):
         run(source, tmp_path / "out.csv", workers=0)
-    wide = tmp_path / "in.csv"
-    wide.write_text("id,text\n1,a,b\n")
-    with pytest.raises(ValueError, match=r"^row 1 has more cells than the header"):
-        run(wide, tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("name", ["clean_text", "edits", "operator", "unchanged"])
+@pytest.mark.parametrize("given", ["in.jsonl", "in.csv", "in.parquet"])
+def test_a_column_that_noise_would_overwrite_is_refused(tmp_path, given, name):
+    source = write(tmp_path / given, [{"id": 1, "text": "go", name: "mine"}])
+    sentence = rf"{given} already has the column '{name}', as perturbed files do; perturb the clean file, or rename"
+    with pytest.raises(ValueError, match=sentence):
+        run(source, tmp_path / "out.csv")
+    assert [path.name for path in tmp_path.iterdir()] == [given]
 
 
 def test_half_a_surrogate_passes_through(tmp_path):
