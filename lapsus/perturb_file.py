@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Row: TypeAlias = dict[str, Any]
 CHUNK = 5_000  # rows; part of what the parts are, so never a setting
-FORMATS = {".jsonl": "json", ".ndjson": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
+FORMATS = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
 REASON = "unchanged"  # the column that says why a row has no edits
 
 

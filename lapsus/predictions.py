@@ -223,8 +223,10 @@ def _read_json(path: Path) -> Predictions:
     try:
         whole = json.loads(text)
     except json.JSONDecodeError as error:
+        if error.msg == "Extra data":  # one document after another: JSON lines, as READIN's files are named too
+            return _read_json_lines(path)
         where = f"{path}, line {error.lineno}, column {error.colno}"
-        raise ValueError(f"{where}: {error.msg}; JSON lines belong in a file ending in .jsonl.") from None
+        raise ValueError(f"{where}: {error.msg}; mend the file.") from None
     if isinstance(whole, dict) and isinstance(whole.get("eval"), dict) and isinstance(whole.get("samples"), list):
         return _inspect(path, whole["eval"], whole["samples"])
     if isinstance(whole, list) and all(isinstance(row, dict) for row in whole):
