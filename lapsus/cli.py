@@ -143,8 +143,8 @@ def build(
 @click.option(
     "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes; same bytes for any."
 )
-@click.option("--split", help="Split, when IN is a dataset.")
-@click.option("--config", help="Config, when IN is a dataset.")
+@click.option("--split", help="Split, when SOURCE is a dataset.")
+@click.option("--config", help="Config, when SOURCE is a dataset.")
 def perturb(
     source: str,
     target: Path,

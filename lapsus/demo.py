@@ -146,8 +146,8 @@ def slu_accuracy(rows: Dataset, guesses: list[dict[str, Any]]) -> dict[str, Any]
 
 def entailment_tracks(load: Callable[..., Dataset]) -> Iterator[Track]:
     """Ask a reader of shared words whether a text entails another, before and after it is put in other words."""
-    rows = load("entailment").to_list()
-    names = load("entailment").features
+    rows = load("entailment")
+    names = rows.features
     for track, side in {"clean": "original_", "rewritten": ""}.items():
         yield Track(
             "overlap",
