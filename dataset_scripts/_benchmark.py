@@ -11,7 +11,8 @@ import datasets
 import numpy as np
 from datasets import BuilderConfig, Features, SplitGenerator
 
-from lapsus.dataset_scripts._source import MissingFileError, Source, open_files, open_source, shown
+from lapsus.dataset_scripts._source import MissingFileError, Source, open_files, open_source
+from lapsus.names import shown
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping

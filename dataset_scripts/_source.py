@@ -21,13 +21,15 @@ import weakref
 import xml.etree.ElementTree as ET
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 from xml.parsers import expat
+
+from lapsus.names import shown
 
 MAX_BYTES = 4 * 2**30  # of an archive's files together; LAPSUS_MAX_BYTES overrides it
 MAX_RATIO = 200  # of a file to its compressed form, which text never reaches; LAPSUS_MAX_RATIO overrides it
@@ -415,14 +417,3 @@ def _with_line_ends(header: str, lines: Iterator[str]) -> Iterator[str]:
     yield f"{header}\n"
     for line in lines:
         yield f"{line}\n"
-
-
-def shown(names: Iterable[object], most: int = 8) -> str:
-    """Return names as words, cut when there are many.
-
-    >>> shown("abc", most=2)
-    'a, b and 1 more'
-    """
-    words = [str(name) for name in names]
-    listed = ", ".join(words[:most])
-    return f"{listed} and {len(words) - most} more" if len(words) > most else listed or "nothing"

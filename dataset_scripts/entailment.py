@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from datasets import ClassLabel, Features, Value
 
 from lapsus.dataset_scripts._benchmark import Benchmark, label_of
-from lapsus.dataset_scripts._source import shown
+from lapsus.names import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What to say of a name that nothing has."""
+"""How sentences name things: those that are there, and the one that is not."""
 
 from __future__ import annotations
 
@@ -19,3 +19,14 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     near = get_close_matches(name, known, n=2)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     return f"there is no {kind} {name!r}{hint} (known: {', '.join(known)})"
+
+
+def shown(names: Iterable[object], most: int = 8, nothing: str = "nothing") -> str:
+    """Return names as words, cut when there are many.
+
+    >>> shown("abc", most=2)
+    'a, b and 1 more'
+    """
+    words = [str(name) for name in names]
+    listed = ", ".join(words[:most])
+    return f"{listed} and {len(words) - most} more" if len(words) > most else listed or nothing

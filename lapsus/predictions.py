@@ -18,6 +18,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from lapsus.names import shown
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
@@ -110,9 +112,7 @@ def few(names: Iterable[object], most: int = 8) -> str:
     >>> few(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
-    every = [repr(name) for name in names]
-    shown = ", ".join(every[:most]) or "none"
-    return f"{shown} and {len(every) - most} more" if len(every) > most else shown
+    return shown(map(repr, names), most, nothing="none")
 
 
 def label(value: Any) -> str:
