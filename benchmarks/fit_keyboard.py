@@ -22,6 +22,8 @@ from rapidfuzz.distance import Levenshtein
 
 from lapsus.metrics.human_likeness.score import KINDS as COARSE
 from lapsus.metrics.human_likeness.score import kind as coarse_kind
+from lapsus.perturbations._keys import BESIDE
+from lapsus.perturbations._memory import NOTHING, Memory, options
 from lapsus.perturbations._typist import ANNOTATORS, Typist, annotators
 from lapsus.perturbations.core import apply
 from lapsus.perturbations.pinyin_engine import PinyinEngine, load_engine
@@ -30,6 +32,7 @@ from lapsus.perturbations.zh_keyboard import retyped
 TASKS = {"question": "afqmc", "prose": "wmt"}
 FIXED: set[str] = set()
 STEP = 0.5  # in logits
+GOES = 2  # at each text
 Pairs = list[tuple[str, str, str]]
 
 
@@ -55,6 +58,10 @@ def _rows(file: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
+def _letters(text: str) -> int:
+    return sum(c.isascii() and c.isalpha() for c in text)
+
+
 def _han(text: str) -> bool:
     return all("\u4e00" <= c <= "\u9fff" for c in text)
 
@@ -77,7 +84,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
     engine = load_engine()
     counts: Counter[str] = Counter()
     rates, shifts = [], []
-    unchanged = equal = edits = latin = 0
+    unchanged = equal = edits = latin = letters = 0
     places: Counter[int] = Counter()
     rarity: list[float] = []
     familiar: dict[str, list[bool]] = {"1>1": [], "0>1": [], "1>0": [], "longer": []}
@@ -91,19 +98,21 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
         equal += bool(found) and len(clean) == len(typed)
         shifts.append(len(typed) - len(clean))
         edits += len(found)
-        latin += sum(c.isascii() and c.isalpha() for c in typed) > sum(c.isascii() and c.isalpha() for c in clean)
+        latin += _letters(typed) > _letters(clean)
         shift = 0
         for place, old, new in found:
             around = f"^{typed}$"[place + shift : place + shift + len(new) + 2]
             shift += len(new) - len(old)
-            shape = f"{len(old)}>{len(new)}"
+            shape = f"{min(len(old), 4)}>{min(len(new), 4)}"
             usual = [pairs_known[pair] > 3 for pair in pairwise(around)]
             familiar[shape if shape in familiar else "longer"].append(all(usual))
             places[min(4, place * 5 // len(clean))] += 1
-            counts[f"{min(len(old), 4)}>{min(len(new), 4)}"] += 1
+            counts[shape] += 1
             rarity += [engine.by_text[c].cost if c in engine.by_text else 18.0 for c in new if _han(c)]
             counts[_kind(engine, clean, place, old, new)] += 1
-            counts[coarse_kind(old, new)] += 1
+            counts[coarse := coarse_kind(old, new)] += 1
+            counts[f"{coarse} {shape}"] += 1
+            letters += max(0, _letters(new) - _letters(old))
     n = len(pairs)
     total = max(edits, 1)
     found_stats = {
@@ -115,21 +124,32 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
         "edits spread": (float(np.std(per_text)), 0.03 * float(np.mean(per_text)) + 0.01),
         "longer": (float(np.mean(shifts)), 0.03),
         "latin": (latin / n, 0.008),
+        "letters": (letters / n, 0.03),
         "rarity": (float(np.mean(rarity)) if rarity else 0.0, 0.08),
         "rarity spread": (float(np.std(rarity)) if rarity else 0.0, 0.1),
     }
     found_stats |= {f"familiar {shape}": (float(np.mean(known or [0.0])), 0.02) for shape, known in familiar.items()}
     found_stats |= {f"place {p}": (places[p] / total, 0.015) for p in range(5)}
     found_stats |= {name: (counts[name] / total, 0.006) for name in COARSE}
-    for name in (*KINDS, *SHAPES):
+    for name in (*KINDS, *SHAPES, *COMMON):
         found_stats[name] = (counts[name] / total, 0.006 + 0.03 * counts[name] / total)
     return found_stats
 
 
 KINDS = (
     "same 1", "same 2", "same 3+", "initials 1", "initials 2", "initials 3+", "near 1", "near 2", "near 3+", "far 1",
-    "far 2", "far 3+", "resegmented near", "mark", "mark gone", "quote", "quote gone", "comma", "comma gone",
+    "far 2", "far 3+", "beside 1", "beside 2", "beside 3+", "swapped 2", "swapped 3+", "resegmented near", "mark", "mark gone", "quote", "quote gone", "comma", "comma gone",
     "end gone", "gone 1", "gone 2+", "again", "repeat", "into", "begins alike", "ends alike", "other length", "letters",
+)  # fmt: skip
+COMMON = tuple(
+    f"{kind} {shape}"
+    for kind, shapes in {
+        "homophone": ("1>1", "2>2", "3>3"), "same_initials": ("1>1", "2>2", "3>3"), "fuzzy_sound": ("1>1", "2>2"),
+        "resegmented": ("1>2", "2>1", "2>3", "3>4"), "insertion": ("0>1", "0>2", "0>3", "0>4"),
+        "deletion": ("1>0", "2>0", "3>0"),
+        "other": ("1>1", "2>2", "3>3", "4>4", "1>2", "2>1", "2>3", "3>2", "1>3", "3>4", "2>4"),
+    }.items()
+    for shape in shapes
 )  # fmt: skip
 QUOTES = ("“", "”", "‘", "’")
 SHAPES = ("1>1", "2>2", "3>3", "4>4", "0>1", "0>2", "0>3", "1>0", "2>0", "1>2", "2>1", "2>3", "3>2", "1>3", "3>1")
@@ -162,16 +182,81 @@ def _kind(engine: PinyinEngine, clean: str, place: int, old: str, new: str) -> s
         return f"near{tail}"
     if all(x[:1] == y[:1] for x, y in zip(a, b, strict=True)):
         return f"initials{tail}"
+    first, second = ([x[:1] for x in side] for side in (a, b))
+    if len(old) > 1 and sorted(first) == sorted(second):
+        return f"swapped{tail}"
+    if all(x == y or y in BESIDE.get(x, "") for x, y in zip(first, second, strict=True)):
+        return f"beside{tail}"
     if len(old) > 1 and (old[0] == new[0] or old[-1] == new[-1]):
         return "begins alike" if old[0] == new[0] else "ends alike"
     return f"far{tail}"
 
 
-def typed(typist: Typist, pairs: Pairs, seed: int, ime: int = 0) -> Pairs:
+def typed(typist: Typist, pairs: Pairs, seed: int, memory: Memory = NOTHING, ime: int = 0) -> Pairs:
     """Return `pairs` with the operator's texts in place of the human's."""
     return [
-        (key, clean, apply(clean, retyped(clean, typist, Random(f"{seed}/{key}"), ime=ime))) for key, clean, _ in pairs
+        (key, clean, apply(clean, retyped(clean, typist, Random(f"{seed}/{key}"), ime=ime, memory=memory)))
+        for key, clean, _ in pairs
     ]
+
+
+SEEDS = 3  # goes that a human's words are compared with
+KNOWN = 6  # texts that a word must stand in before anything is learned of it
+
+
+def remembered(human: Pairs, typist: Typist, learned: dict[str, Any], rounds: int, ime: int) -> dict[str, Any]:
+    """Return what the operator must have learned to put the same words in place of the same as the human."""
+    texts: Counter[str] = Counter()
+    occurs: Counter[str] = Counter()
+    for _, clean, _ in human:
+        words = [clean[n : n + size] for size in (1, 2) for n in range(len(clean) - size + 1)]
+        occurs.update(words)
+        texts.update(set(words))
+    wanted = _replaced(human)
+    ranks: dict[str, float] = dict(learned["ranks"])
+    rates = {(old, new): rate for old, row in learned["confusions"].items() for new, rate in row.items()}
+    strays = {new: float(n) for (old, new), n in wanted.items() if not old and len(new) == 1 and n > 2 and _han(new)}
+    for n in range(rounds):
+        memory = _memory({"confusions": _nested(rates), "ranks": ranks, "strays": strays})
+        found: Counter[tuple[str, str]] = Counter()
+        for seed in range(SEEDS):
+            found += _replaced(typed(typist, human, 100 * n + seed, memory, ime))
+        given, taken = Counter[str](), Counter[str]()
+        for counts, total, share in ((wanted, given, 1.0), (found, taken, 1 / SEEDS)):
+            for (old, new), count in counts.items():
+                if old and 1 <= len(new) <= 2 and _han(new) and (old, new) not in rates:
+                    total[new] += count * share
+        for new in given | taken:
+            if given[new] + taken[new] >= 6:
+                ranks[new] = ranks.get(new, 0.0) + 0.6 * math.log((taken[new] + 2) / (given[new] + 2))
+        for (old, new), count in wanted.items():
+            if count < 3 or not 1 <= len(old) <= 2 or len(new) > 2 or texts[old] < KNOWN or not _han(old + new):
+                continue
+            rate = rates.get((old, new), 0.0) + 0.8 * (count - 0.5 - found[old, new] / SEEDS) / occurs[old]
+            rates[old, new] = min(rate, 0.5)
+            if rates[old, new] < 0.002:
+                del rates[old, new]
+        missing = sum(abs(wanted[pair] - found[pair] / SEEDS) for pair in wanted if wanted[pair] > 2)
+        print(f"words, round {n}: off by {missing:.0f} of {sum(c for c in wanted.values() if c > 2)}", flush=True)
+    ranks = {text: round(min(max(cost, -4.0), 4.0), 2) for text, cost in sorted(ranks.items()) if abs(cost) >= 0.1}
+    rates = {pair: round(rate, 4) for pair, rate in sorted(rates.items())}
+    return {"confusions": _nested(rates), "ranks": ranks, "strays": strays}
+
+
+def _replaced(pairs: Pairs) -> Counter[tuple[str, str]]:
+    return Counter((old, new) for _, clean, noisy in pairs for _, old, new in changes(clean, noisy))
+
+
+def _nested(rates: dict[tuple[str, str], float]) -> dict[str, dict[str, float]]:
+    rows: dict[str, dict[str, float]] = {}
+    for (old, new), rate in rates.items():
+        rows.setdefault(old, {})[new] = rate
+    return rows
+
+
+def _memory(learned: dict[str, Any]) -> Memory:
+    confusions = {old: options(new) for old, new in learned["confusions"].items()}
+    return Memory(confusions, learned["ranks"], options(learned["strays"]))
 
 
 def to_logits(typist: Typist) -> tuple[list[str], np.ndarray]:
@@ -200,12 +285,13 @@ def from_logits(typist: Typist, names: list[str], values: np.ndarray) -> Typist:
     return Typist(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()})
 
 
-def fit(human: Pairs, label: str, rounds: int, typist: Typist) -> Typist:
+def fit(human: Pairs, label: str, rounds: int, typist: Typist, memory: Memory, ime: int) -> Typist:
     """Return the habits that make the operator's noise most like the human's."""
     target = statistics(human)
 
     def differences(candidate: Typist, seed: int) -> np.ndarray:
-        found = statistics(typed(candidate, human, seed))
+        goes = [pair for go in range(GOES) for pair in typed(candidate, human, GOES * seed + go, memory, ime)]
+        found = statistics(goes)
         rows = [(found[name][0] - value) / tolerance for name, (value, tolerance) in target.items()]
         return np.clip(np.array(rows), -12, 12)
 
@@ -229,7 +315,7 @@ def fit(human: Pairs, label: str, rounds: int, typist: Typist) -> Typist:
         if options[0][0] < score:
             x = x + options[0][2]
     result = from_logits(typist, names, x)
-    found = statistics(typed(result, human, 99))
+    found = statistics(typed(result, human, 99, memory, ime))
     worst = sorted(target, key=lambda name: -abs(found[name][0] - target[name][0]) / target[name][1])
     print(label, " | ".join(f"{name}: {found[name][0]:.3f} for {target[name][0]:.3f}" for name in worst[:16]))
     return result

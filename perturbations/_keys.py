@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 ACCENTS = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("z", "zh"), ("c", "ch"), ("s", "sh"), ("n", "l"), ("l", "n"))
 NASAL = re.compile("(?<=[aeiou])n(g?)")
+INITIAL = re.compile("[bpmfdtlkjqxrzcsyw]|(?<![zcs])h|(?<![aeiou])n|(?<!n)g|(?<=n)g(?=[aeiou])")  # of syllables
+KIN = ("bp", "dt", "gk", "jqx", "zcs", "zj", "cq", "sx", "hf", "hk", "nl", "mn", "lr", "yw")  # consonants made alike
 
 
 def _neighbours() -> dict[str, str]:
@@ -44,14 +46,14 @@ def shortened(syllables: Sequence[str], draw: Draw) -> str:
     return "".join(syllables[:full]) + "".join(initials)
 
 
-def slipped(keys: str, typist: Typist, draw: Draw) -> str:
+def slipped(keys: str, typist: Typist, draw: Draw, *, short: bool = False) -> str:
     """Return `keys` with one slip."""
     if not keys.isalpha():
         return keys
     at = int(draw() * len(keys))
     if keys[at] not in "aeiouvng" and draw() < typist.slip_initial:
         at = int(draw() * len(keys))
-    slip = _SLIPS[bisect(_shares(typist), draw())]
+    slip = _SLIPS[bisect(_shares(typist, short=short), draw())]
     return slip(keys, at, draw)
 
 
@@ -89,11 +91,30 @@ def _accented(keys: str, at: int, draw: Draw) -> str:
     return _missed(keys, at, draw)
 
 
-_SLIPS = (_missed, _beside, _doubled, _swapped, _nasal, _accented)
+def _initial(keys: str, draw: Draw) -> int:
+    """Return the place of the first letter of one of the syllables."""
+    places = [found.start() for found in INITIAL.finditer(keys)] or [0]
+    return places[int(draw() * len(places))]
+
+
+def _beside_initial(keys: str, at: int, draw: Draw) -> str:  # noqa: ARG001 - slips are called alike
+    return _beside(keys, _initial(keys, draw), draw)
+
+
+def _kin(keys: str, at: int, draw: Draw) -> str:
+    at = _initial(keys, draw)
+    alike = "".join(kin for kin in KIN if keys[at] in kin).replace(keys[at], "")
+    return keys[:at] + alike[int(draw() * len(alike))] + keys[at + 1 :] if alike else _beside(keys, at, draw)
+
+
+_SLIPS = (_missed, _beside, _doubled, _swapped, _nasal, _accented, _beside_initial, _kin)
 
 
 @lru_cache(64)
-def _shares(typist: Typist) -> Sequence[float]:
+def _shares(typist: Typist, *, short: bool) -> Sequence[float]:
     """Return the shares of the kinds of slips, added up."""
-    weights = (typist.miss, typist.neighbour, typist.double, typist.swap, typist.nasal, typist.accent)
+    weights = (
+        typist.miss, typist.neighbour, typist.double, typist.swap_short if short else typist.swap,
+        typist.nasal, typist.accent, typist.neighbour_initial, typist.kin,
+    )  # fmt: skip
     return [total / sum(weights) for total in accumulate(weights)][:-1]

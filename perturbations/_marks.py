@@ -15,8 +15,8 @@ WIDENED = 0.75  # of marks of half width
 COMMA = 0.15  # how often a comma is typed for a blank, beside nothing
 BRACKETS = "《》·"  # left out with the quotation marks
 SWAPPED = {"“": "”", "”": "“", "‘": "“", "’": "”"}
-OTHER = {  # how often another mark is typed, beside 、; and which
-    "、": (1.0, "，，，，，，。"),
+OTHER = {  # how often another mark is typed, beside ；; and which
+    "、": (0.5, "，，，，，，，，。"),
     "；": (1.0, "，，：，"),
     "。": (0.2, "，，、"),
     "，": (0.03, "。、"),
@@ -41,7 +41,7 @@ def retyped_mark(run: str, typist: Typist, draw: Draw, mood: float, *, last: boo
     if run.isspace():
         return "" if chance < blank else "，" if chance < (1 + COMMA) * blank else run
     if run.isdecimal():
-        return str(int(draw() * 10)) if chance < typist.digit else "" if chance < typist.digit + dropped else run
+        return "" if chance < dropped else run
     if last:
         return "" if chance < typist.close else run
     if chance < dropped:

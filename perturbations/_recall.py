@@ -8,20 +8,21 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from lapsus.perturbations._memory import Memory, Options, Topic
 from lapsus.perturbations.pinyin_engine import NEVER, load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from lapsus.perturbations.pinyin_engine import Word
 
     Draw = Callable[[], float]
-    Options = tuple[Sequence[str], Sequence[float]]  # texts, and their weights added up
 
 UNLIKELY = 0.1  # how often what does not fit its neighbours comes to mind, beside what does
 ENDING = 0.15  # how often it is a word that ends alike, beside one that begins alike
 COMMON = 11.5  # nats: it is the common words that come to mind in place of each other
 KEPT = 12
+TOPIC = 0.5  # how often it is a word of the topic
 FITTING = 0.2  # how much what was just typed decides
 
 
@@ -32,7 +33,7 @@ def is_common(word: str) -> bool:
 
 
 @lru_cache(1 << 14)
-def likenesses(word: str, last: str) -> Options:
+def likenesses(word: str, last: str, topic: Topic | None = None) -> Options:
     """Return the words that begin or end as `word` does, above all those that follow the word `last`."""
     if not 2 <= len(word) <= 4 or not is_common(word):
         return (), ()
@@ -43,6 +44,15 @@ def likenesses(word: str, last: str) -> Options:
         for w, weight in alike
         if w.text != word
     ]
+    if topic:
+        total = sum(weight for _, weight in found) or 1.0
+        near = [
+            (text, share)
+            for text, share in topic.words.items()
+            if text != word and len(text) == len(word) and (text[0] == word[0] or text[-1] == word[-1])
+        ]
+        whole = sum(share for _, share in near)
+        found += [(text, TOPIC * total * share / whole) for text, share in near]
     return [text for text, _ in found], list(accumulate(weight for _, weight in found))
 
 
@@ -66,30 +76,51 @@ def _ending(character: str, size: int) -> list[Word]:
 
 
 @lru_cache(1 << 14)
-def follows(last: str, following: str) -> bool:
+def follows(last: str, following: str, topic: Topic | None = None) -> bool:
     """Say whether `following` is known to come after `last`."""
     engine = load_engine()
-    row = engine.bigrams.row(engine.last_word(last))[0]
-    return bool(following) and (following in row or following[0] in row)
+    word = engine.last_word(last)
+    row = engine.bigrams.row(word)[0]
+    known = topic.follows.get(word, {}) if topic else {}
+    return bool(following) and any(start in row or start in known for start in (following, following[0]))
 
 
 @lru_cache(1 << 14)
-def expected(last: str, following: str) -> Options:
-    """Return the characters that often come after `last`, above all those before `following`."""
+def expected(last: str, following: str, topic: Topic | None = None) -> Options:
+    """Return what often comes after `last`, above all before `following`: characters and short words."""
     engine = load_engine()
     word = engine.last_word(last)
-    weights = {text: math.exp(-cost) for text, cost in engine.bigrams.row(word)[0].items() if len(text) == 1}
+    weights = {text: math.exp(-cost) for text, cost in engine.bigrams.row(word)[0].items() if len(text) <= 2}
     if word:
         known = engine.by_text[word].cost
         for longer in _beginning(word[-1], 2):
             weights[longer.text[1]] = weights.get(longer.text[1], 0.0) + math.exp(min(0.0, known - longer.cost))
+    if topic and word in topic.follows:
+        general = (1 - TOPIC) / (sum(weights.values()) or 1.0)
+        weights = {text: weight * general for text, weight in weights.items()}
+        for text, share in topic.follows[word].items():
+            weights[text] = weights.get(text, 0.0) + TOPIC * share
     likely = sorted(((text, weight) for text, weight in weights.items() if text >= "\u4e00"), key=lambda w: -w[1])[:60]
     weighed = [
-        (t, w if follows(t, following) or t + following[:1] in engine.by_text else UNLIKELY * w) for t, w in likely
+        (t, w if follows(t, following, topic) or t[-1] + following[:1] in engine.by_text else UNLIKELY * w)
+        for t, w in likely
     ]
     if not weighed:
         weighed = [(text, 1.0) for text in "的了是我不有"]
     return [text for text, _ in weighed], list(accumulate(weight for _, weight in weighed))
+
+
+@lru_cache(1 << 14)
+def slipping_in(memory: Memory, last: str, following: str, topic: Topic | None = None) -> Options:
+    """Return the characters that slip in everywhere, above all where they fit."""
+    texts, sums = memory.strays
+    weighed = [
+        (total - before)
+        * (1 if follows(last, text, topic) else UNLIKELY)
+        * (1 if follows(text, following, topic) else UNLIKELY)
+        for text, total, before in zip(texts, sums, (0.0, *sums), strict=False)
+    ]
+    return texts, list(accumulate(weighed))
 
 
 def drawn(options: Options, draw: Draw) -> str:

@@ -24,14 +24,18 @@ class Typist:
     abbreviate: float  # of typing a chunk by initials, in whole or at its end
     initial: float  # of typing a single character by its first letter
     slip: float  # of a slip, per letter
+    slip_short: float  # of a slip, per letter, where a chunk is abbreviated
     second: float  # of one more slip in the same chunk
     slip_initial: float  # how much a syllable's first letter is spared: a factor
     miss: float  # kinds of slips, by weight: a letter left out
     neighbour: float  # the key beside it
     double: float  # the key beside it as well
     swap: float  # two letters in the wrong order
+    swap_short: float  # the same where a chunk is abbreviated
     nasal: float  # n for ng and back
     accent: float  # z for zh, l for n and their like
+    neighbour_initial: float  # the key beside a syllable's first letter
+    kin: float  # a consonant like a syllable's first one: t for d, x for q
     glance: float  # of picking the right word when it is not offered first
     glance_character: float  # of picking the right character likewise
     glance_decay: float  # how much less with each further place: a power of the place
@@ -45,6 +49,7 @@ class Typist:
     again: float  # of typing a whole chunk again after a wrong word
     raw: float  # of a wrong chunk's letters left standing
     omit: float  # of leaving out a short word
+    omit_word: float  # of leaving out a longer one
     omit_character: float  # of leaving out a character of a longer word
     reword: float  # of putting another word that begins or ends alike
     particle: float  # of another final particle: 么 for 吗
@@ -58,7 +63,6 @@ class Typist:
     retype: float  # of typing a text again, faster, when nothing went wrong
     marks: tuple[float, float, float]  # of a mark left out, of another mark, of a blank left out
     quotes: tuple[float, float]  # of quotation marks swapped, left out
-    digit: float  # of another digit
     ranking: float  # how far a person's input method is from the engine: a standard deviation, of `SPREAD` nats
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING
 from lapsus.perturbations._candidates import EMBEDDED, PAGE, offers
 from lapsus.perturbations._keys import shortened, slipped
 from lapsus.perturbations._marks import retyped_mark
-from lapsus.perturbations._recall import UNLIKELY, drawn, expected, follows, is_common, likenesses
+from lapsus.perturbations._memory import NOTHING, Memory, Options, memories, topic_of
+from lapsus.perturbations._recall import UNLIKELY, drawn, expected, follows, is_common, likenesses, slipping_in
 from lapsus.perturbations._typist import Typist, annotators
 from lapsus.perturbations.core import Edit
 from lapsus.perturbations.engines import load
@@ -36,10 +38,10 @@ RUNS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|.", re.DOTALL)
 # 还 that is huan (repay), not hai (still): in questions to a bank mostly, elsewhere before what is repaid.
 REPAID_ASKED = re.compile("还(?!不(?![了上起清])|[是有能可要没会在得需想让应都用怎显提很更])")
 REPAID = re.compile("还[款钱清贷债]")
-HASTE = 2.5  # times as many slips per letter where a chunk is abbreviated
+FREE = 0.3  # of another word that is not like the one meant
 CLOSE = 1.4  # nats between candidates that are easily taken for each other
+NONE: Options = ((), ())
 PARTICLES = "吗么嘛啊呢吧"
-FILLERS = "的的的的的的的的是是有和我了了在吗啊呢呃还额经"
 STRAY_ASKED, STRAY = "，，， ", "，，，，。“”、 "
 
 
@@ -77,13 +79,15 @@ class ZhKeyboard:
 
     def edits(self, text: str, rng: Random) -> list[Edit]:
         """Return what typing `text` changes."""
-        typist = annotators()[self.who]["prose" if is_prose(text) else "question"]
+        kind = "prose" if is_prose(text) else "question"
+        typist, memory = annotators()[self.who][kind], memories()[self.who][kind]
         # All share the stream of an example: without one of their own they would slip at the same places.
         own = Random(int(rng.random() * 2**48) * 64 + self.who)
         found: list[Edit] = []
         for sitting in range(math.ceil(self.rate)):
             chances = [
-                (edit, own.random()) for edit in retyped(text[:LONGEST], typist, own, self.engine, IMES * self.who)
+                (edit, own.random())
+                for edit in retyped(text[:LONGEST], typist, own, self.engine, IMES * self.who, memory)
             ]
             kept = [edit for edit, chance in chances if chance < self.rate - sitting]
             found = _united(found, kept)
@@ -117,11 +121,13 @@ def is_prose(text: str) -> bool:
     return len(text) > 40 or PRINT.search(text) is not None
 
 
-def retyped(text: str, typist: Typist, rng: Random, engine: str = EMBEDDED, ime: int = 0) -> list[Edit]:
+def retyped(
+    text: str, typist: Typist, rng: Random, engine: str = EMBEDDED, ime: int = 0, memory: Memory = NOTHING
+) -> list[Edit]:
     """Return one go at `text`, or the second if the first was flawless and the typist is urged to be faster."""
-    found = _Sitting(text, typist, rng, engine, ime).edits()
+    found = _Sitting(text, typist, rng, engine, ime, memory).edits()
     if not found and rng.random() < typist.retype:
-        found = _Sitting(text, typist, rng, engine, ime).edits()
+        found = _Sitting(text, typist, rng, engine, ime, memory).edits()
     return found
 
 
@@ -136,11 +142,11 @@ def _united(first: list[Edit], second: list[Edit]) -> list[Edit]:
 class _Sitting:
     """One go at a text: what the typist has in mind, and what comes out."""
 
-    def __init__(self, text: str, typist: Typist, rng: Random, engine: str, ime: int) -> None:
-        self.text, self.typist, self.draw, self.candidates = text, typist, rng.random, engine
+    def __init__(self, text: str, typist: Typist, rng: Random, engine: str, ime: int, memory: Memory) -> None:
+        self.text, self.typist, self.draw, self.candidates, self.memory = text, typist, rng.random, engine, memory
         self.ime = ime + int(self.draw() * IMES)
         self.repaid, self.stray = (REPAID, STRAY) if is_prose(text) else (REPAID_ASKED, STRAY_ASKED)
-        self.last = ""
+        self.last, self.topic = "", topic_of(text)
         self.engine = load_engine()
         self.chosen: dict[str, str] = {}  # what was picked for a word is picked again
         self.quotes = self.draw()
@@ -222,31 +228,46 @@ class _Sitting:
             return meant
         chance = draw()
         size = len(meant)
-        if chance < typist.omit:
-            typed = "" if size == 1 and (follows(last, following) or draw() < UNLIKELY) else meant
-        elif (chance := chance - typist.omit) < typist.omit_character:
+        omit = typist.omit if size == 1 else typist.omit_word
+        if chance < omit:
+            typed = "" if follows(last, following, self.topic) or draw() < UNLIKELY else meant
+        elif (chance := chance - omit) < typist.omit_character:
             cut = 0 if draw() < 0.35 else size - 1
             typed = meant[:cut] + meant[cut + 1 :] if size > 1 and is_common(meant) else meant
         elif meant in PARTICLES and draw() < typist.particle:
             typed = PARTICLES[int(draw() ** 2 * len(PARTICLES))]
         elif chance - typist.omit_character < typist.reword:
-            typed = drawn(expected(last[-4:], following), draw) if size == 1 else self.reworded(meant)
+            free = size == 1 or draw() < FREE
+            typed = drawn(expected(last[-4:], following, self.topic), draw) if free else self.reworded(meant)
         else:
-            typed = self.keyed(meant, syllables)
+            confused = self.confused(meant)
+            typed = self.keyed(meant, syllables) if confused is None else confused
             if draw() < typist.start:
                 typed = self.false_start(meant[0], syllables[0]) + typed
         if draw() < typist.stray:
-            known = draw() < typist.filler
-            typed += FILLERS[int(draw() * len(FILLERS))] if known else drawn(expected(meant[-4:], following), draw)
+            if draw() < typist.filler:
+                typed += drawn(slipping_in(self.memory, meant[-4:], following, self.topic), draw)
+            else:
+                typed += drawn(expected(meant[-4:], following, self.topic), draw)
         if draw() < typist.stray_mark:
             typed += self.stray[int(draw() * len(self.stray))]
         return typed
+
+    def confused(self, meant: str) -> str | None:
+        """Return a chunk with a word in it typed as another out of habit, if one is."""
+        confusions = self.memory.confusions
+        for size in (2, 1):
+            for start in range(len(meant) - size + 1):
+                texts, sums = confusions.get(meant[start : start + size], NONE)
+                if texts and (chance := self.draw()) < sums[-1]:
+                    return meant[:start] + texts[bisect(sums, chance)] + meant[start + size :]
+        return None
 
     def reworded(self, meant: str) -> str:
         """Return a chunk with another common word in place of its last, or its first."""
         for start, end in ((0, len(meant)), (len(meant) - 2, len(meant)), (0, 2)):
             before = load_engine().last_word(self.last if start == 0 else meant[:start])
-            if other := drawn(likenesses(meant[start:end], before), self.draw):
+            if other := drawn(likenesses(meant[start:end], before, self.topic), self.draw):
                 return meant[:start] + other + meant[end:]
         return meant
 
@@ -258,10 +279,10 @@ class _Sitting:
         if short:
             keys = shortened(syllables, draw)
         careless = False
-        if draw() < 1 - (1 - typist.slip) ** (len(keys) * (HASTE if short else 1)):
-            wrong = slipped(keys, typist, draw)
+        if draw() < 1 - (1 - (typist.slip_short if short else typist.slip)) ** len(keys):
+            wrong = slipped(keys, typist, draw, short=short)
             while wrong and draw() < typist.second:
-                wrong = slipped(wrong, typist, draw)
+                wrong = slipped(wrong, typist, draw, short=short)
             careless = wrong != keys
             keys = wrong
         if careless:
@@ -288,7 +309,9 @@ class _Sitting:
         """Return the candidate that is taken."""
         draw, typist = self.draw, self.typist
         alone = keys in self.engine.syllables  # only what is typed alone is ranked by what stands before it
-        offered = offers(keys, self.last[-4:] if alone else "", self.ime, typist.ranking, self.candidates)
+        offered = offers(
+            keys, self.last[-4:] if alone else "", self.ime, typist.ranking, self.candidates, self.memory, self.topic
+        )
         if not offered:
             return meant
         if careless:
