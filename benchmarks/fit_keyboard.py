@@ -15,7 +15,7 @@ from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -34,6 +34,9 @@ FIXED: set[str] = set()
 STEP = 0.5  # in logits
 GOES = 2  # at each text
 Pairs = list[tuple[str, str, str]]
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def read(folder: Path, task: str, annotator: int, parity: int) -> Pairs:
@@ -112,6 +115,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
             counts[_kind(engine, clean, place, old, new)] += 1
             counts[coarse := coarse_kind(old, new)] += 1
             counts[f"{coarse} {shape}"] += 1
+            counts[f"{old}>{new}"] += 1
             letters += max(0, _letters(new) - _letters(old))
     n = len(pairs)
     total = max(edits, 1)
@@ -131,7 +135,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
     found_stats |= {f"familiar {shape}": (float(np.mean(known or [0.0])), 0.02) for shape, known in familiar.items()}
     found_stats |= {f"place {p}": (places[p] / total, 0.015) for p in range(5)}
     found_stats |= {name: (counts[name] / total, 0.006) for name in COARSE}
-    for name in (*KINDS, *SHAPES, *COMMON):
+    for name in (*KINDS, *SHAPES, *COMMON, *MARKS):
         found_stats[name] = (counts[name] / total, 0.006 + 0.03 * counts[name] / total)
     return found_stats
 
@@ -140,6 +144,10 @@ KINDS = (
     "same 1", "same 2", "same 3+", "initials 1", "initials 2", "initials 3+", "near 1", "near 2", "near 3+", "far 1",
     "far 2", "far 3+", "beside 1", "beside 2", "beside 3+", "swapped 2", "swapped 3+", "resegmented near", "mark", "mark gone", "quote", "quote gone", "comma", "comma gone",
     "end gone", "gone 1", "gone 2+", "again", "repeat", "into", "begins alike", "ends alike", "other length", "letters",
+)  # fmt: skip
+MARKS = (
+    "、>，", "。>，", "，>。", " >，", "；>，", " >", "。>", "、>", "，>", "“>", "”>", "“>”", "”>“",
+    ">，", ">。", "> ", ">“", ">”", ",>，", "(>（",
 )  # fmt: skip
 COMMON = tuple(
     f"{kind} {shape}"
@@ -202,59 +210,77 @@ def typed(typist: Typist, pairs: Pairs, seed: int, memory: Memory = NOTHING, ime
 
 SEEDS = 3  # goes that a human's words are compared with
 KNOWN = 6  # texts that a word must stand in before anything is learned of it
+Person = tuple[Pairs, Typist, dict[str, Any], int]  # what a human typed, the habits, what was learned, the input method
 
 
-def remembered(human: Pairs, typist: Typist, learned: dict[str, Any], rounds: int, ime: int) -> dict[str, Any]:
-    """Return what the operator must have learned to put the same words in place of the same as the human."""
-    texts: Counter[str] = Counter()
-    occurs: Counter[str] = Counter()
+def reranked(people: list[Person], go: int) -> dict[str, float]:
+    """Return by how many nats candidates must move for these people to choose them as often as the humans."""
+    given, taken = Counter[str](), Counter[str]()
+    for human, typist, learned, ime in people:
+        _chosen(_replaced(human), learned, 1.0, given)
+        _chosen(_found(human, typist, learned, ime, go), learned, 1 / SEEDS, taken)
+    moved = {
+        new: 0.6 * math.log((taken[new] + 2) / (given[new] + 2))
+        for new in given | taken
+        if given[new] + taken[new] >= KNOWN
+    }
+    print(f"candidates, go {go}: {sum(map(abs, moved.values())):.0f} nats for {len(moved)} words", flush=True)
+    return moved
+
+
+def _chosen(counts: Mapping[tuple[str, str], float], learned: dict[str, Any], share: float, into: Counter[str]) -> None:
+    for (old, new), count in counts.items():
+        if old and 1 <= len(new) <= 2 and _han(new) and new not in learned["confusions"].get(old, {}):
+            into[new] += count * share
+
+
+def _found(human: Pairs, typist: Typist, learned: dict[str, Any], ime: int, go: int) -> Counter[tuple[str, str]]:
+    memory = remembering(learned)
+    goes = (typed(typist, human, 100 * go + seed, memory, ime) for seed in range(SEEDS))
+    return sum(map(_replaced, goes), Counter[tuple[str, str]]())
+
+
+def moved(learned: dict[str, Any], by: Mapping[str, float]) -> dict[str, Any]:
+    """Return what was learned with candidates moved."""
+    ranks = dict(learned["ranks"])
+    for text, cost in by.items():
+        ranks[text] = round(min(max(ranks.get(text, 0.0) + cost, -5.0), 5.0), 2)
+    return learned | {"ranks": {text: cost for text, cost in sorted(ranks.items()) if abs(cost) >= 0.1}}
+
+
+def confused(person: Person, go: int) -> dict[str, Any]:
+    """Return what was learned with confusions and strays nearer to the human's."""
+    human, typist, learned, ime = person
+    texts, occurs = Counter[str](), Counter[str]()
     for _, clean, _ in human:
         words = [clean[n : n + size] for size in (1, 2) for n in range(len(clean) - size + 1)]
         occurs.update(words)
         texts.update(set(words))
     wanted = _replaced(human)
-    ranks: dict[str, float] = dict(learned["ranks"])
-    rates = {(old, new): rate for old, row in learned["confusions"].items() for new, rate in row.items()}
-    strays = {new: float(n) for (old, new), n in wanted.items() if not old and len(new) == 1 and n > 2 and _han(new)}
-    for n in range(rounds):
-        memory = _memory({"confusions": _nested(rates), "ranks": ranks, "strays": strays})
-        found: Counter[tuple[str, str]] = Counter()
-        for seed in range(SEEDS):
-            found += _replaced(typed(typist, human, 100 * n + seed, memory, ime))
-        given, taken = Counter[str](), Counter[str]()
-        for counts, total, share in ((wanted, given, 1.0), (found, taken, 1 / SEEDS)):
-            for (old, new), count in counts.items():
-                if old and 1 <= len(new) <= 2 and _han(new) and (old, new) not in rates:
-                    total[new] += count * share
-        for new in given | taken:
-            if given[new] + taken[new] >= 6:
-                ranks[new] = ranks.get(new, 0.0) + 0.6 * math.log((taken[new] + 2) / (given[new] + 2))
-        for (old, new), count in wanted.items():
-            if count < 3 or not 1 <= len(old) <= 2 or len(new) > 2 or texts[old] < KNOWN or not _han(old + new):
-                continue
-            rate = rates.get((old, new), 0.0) + 0.8 * (count - 0.5 - found[old, new] / SEEDS) / occurs[old]
-            rates[old, new] = min(rate, 0.5)
-            if rates[old, new] < 0.002:
-                del rates[old, new]
-        missing = sum(abs(wanted[pair] - found[pair] / SEEDS) for pair in wanted if wanted[pair] > 2)
-        print(f"words, round {n}: off by {missing:.0f} of {sum(c for c in wanted.values() if c > 2)}", flush=True)
-    ranks = {text: round(min(max(cost, -4.0), 4.0), 2) for text, cost in sorted(ranks.items()) if abs(cost) >= 0.1}
-    rates = {pair: round(rate, 4) for pair, rate in sorted(rates.items())}
-    return {"confusions": _nested(rates), "ranks": ranks, "strays": strays}
+    found = _found(human, typist, learned, ime, go)
+    rates: dict[str, dict[str, float]] = {old: dict(row) for old, row in learned["confusions"].items()}
+    strays: dict[str, float] = {}
+    for (old, new), count in sorted(wanted.items()):
+        if count < 3 or not _han(old + new) or len(old) > 2 or len(new) > 2:
+            continue
+        known = found[old, new] / SEEDS
+        if not old:
+            strays[new] = round(learned["strays"].get(new, count) * (count + 1) / (known + 1), 2)
+        elif new and texts[old] >= KNOWN:
+            rate = rates.get(old, {}).get(new, 0.0) + 0.8 * (count - 0.5 - known) / occurs[old]
+            rates.setdefault(old, {})[new] = round(min(rate, 0.5), 4)
+    rates = {old: {new: rate for new, rate in row.items() if rate >= 0.002} for old, row in rates.items()}
+    missing = sum(abs(count - found[pair] / SEEDS) for pair, count in wanted.items() if count > 2)
+    print(f"confusions, go {go}: off by {missing:.0f} of {sum(n for n in wanted.values() if n > 2)}", flush=True)
+    return learned | {"confusions": {old: row for old, row in rates.items() if row}, "strays": strays}
 
 
 def _replaced(pairs: Pairs) -> Counter[tuple[str, str]]:
     return Counter((old, new) for _, clean, noisy in pairs for _, old, new in changes(clean, noisy))
 
 
-def _nested(rates: dict[tuple[str, str], float]) -> dict[str, dict[str, float]]:
-    rows: dict[str, dict[str, float]] = {}
-    for (old, new), rate in rates.items():
-        rows.setdefault(old, {})[new] = rate
-    return rows
-
-
-def _memory(learned: dict[str, Any]) -> Memory:
+def remembering(learned: dict[str, Any]) -> Memory:
+    """Return what was learned as the operator uses it."""
     confusions = {old: options(new) for old, new in learned["confusions"].items()}
     return Memory(confusions, learned["ranks"], options(learned["strays"]))
 

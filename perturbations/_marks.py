@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 WIDE = {",": "，", "(": "（", ")": "）", ":": "：", "?": "？", "!": "！", ";": "；"}
 WIDENED = 0.75  # of marks of half width
-COMMA = 0.15  # how often a comma is typed for a blank, beside nothing
 BRACKETS = "《》·"  # left out with the quotation marks
 SWAPPED = {"“": "”", "”": "“", "‘": "“", "’": "”"}
 OTHER = {  # how often another mark is typed, beside ；; and which
@@ -27,7 +26,7 @@ OTHER = {  # how often another mark is typed, beside ；; and which
 
 def retyped_mark(run: str, typist: Typist, draw: Draw, mood: float, *, last: bool) -> str:  # noqa: PLR0911 - one line per kind of mark
     """Return what is typed for a mark or a Latin word; `mood` decides for all quotation marks of a text alike."""
-    dropped, changed, blank = typist.marks
+    dropped, changed, blank, comma = typist.marks
     if run.isalpha() and run.isascii():
         return _latin(run, typist, draw)
     if run in SWAPPED:
@@ -39,7 +38,7 @@ def retyped_mark(run: str, typist: Typist, draw: Draw, mood: float, *, last: boo
     if run in WIDE:
         return WIDE[run] if chance < WIDENED else run
     if run.isspace():
-        return "" if chance < blank else "，" if chance < (1 + COMMA) * blank else run
+        return "" if chance < blank else "，" if chance < blank + comma else run
     if run.isdecimal():
         return "" if chance < dropped else run
     if last:

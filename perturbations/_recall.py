@@ -22,6 +22,7 @@ UNLIKELY = 0.1  # how often what does not fit its neighbours comes to mind, besi
 ENDING = 0.15  # how often it is a word that ends alike, beside one that begins alike
 COMMON = 11.5  # nats: it is the common words that come to mind in place of each other
 KEPT = 12
+LEAST_FIT, FIT_OF_ENDS = 0.01, 0.2
 TOPIC = 0.5  # how often it is a word of the topic
 FITTING = 0.2  # how much what was just typed decides
 
@@ -85,6 +86,23 @@ def follows(last: str, following: str, topic: Topic | None = None) -> bool:
     return bool(following) and any(start in row or start in known for start in (following, following[0]))
 
 
+@lru_cache(1 << 16)
+def fit(last: str, following: str, topic: Topic | None = None) -> float:
+    """Say how well `following` goes with what stands before it: about the root of its probability."""
+    engine = load_engine()
+    word = engine.last_word(last)
+    if not following or not word:
+        return FIT_OF_ENDS
+    row = engine.bigrams.row(word)[0]
+    known = topic.follows.get(word, {}) if topic else {}
+    least = min((row[start] for start in (following[:2], following[0]) if start in row), default=NEVER)
+    longer = engine.by_text.get(word[-1] + following[0])
+    if longer:
+        least = min(least, longer.cost - engine.by_text[word[-1]].cost if word[-1] in engine.by_text else NEVER)
+    share = max(known.get(following[:2], 0.0), known.get(following[0], 0.0))
+    return max(math.sqrt(max(math.exp(-max(least, 0.0)), share)), LEAST_FIT)
+
+
 @lru_cache(1 << 14)
 def expected(last: str, following: str, topic: Topic | None = None) -> Options:
     """Return what often comes after `last`, above all before `following`: characters and short words."""
@@ -101,10 +119,7 @@ def expected(last: str, following: str, topic: Topic | None = None) -> Options:
         for text, share in topic.follows[word].items():
             weights[text] = weights.get(text, 0.0) + TOPIC * share
     likely = sorted(((text, weight) for text, weight in weights.items() if text >= "\u4e00"), key=lambda w: -w[1])[:60]
-    weighed = [
-        (t, w if follows(t, following, topic) or t[-1] + following[:1] in engine.by_text else UNLIKELY * w)
-        for t, w in likely
-    ]
+    weighed = [(text, weight * fit(text, following, topic)) for text, weight in likely]
     if not weighed:
         weighed = [(text, 1.0) for text in "的了是我不有"]
     return [text for text, _ in weighed], list(accumulate(weight for _, weight in weighed))
@@ -115,9 +130,7 @@ def slipping_in(memory: Memory, last: str, following: str, topic: Topic | None =
     """Return the characters that slip in everywhere, above all where they fit."""
     texts, sums = memory.strays
     weighed = [
-        (total - before)
-        * (1 if follows(last, text, topic) else UNLIKELY)
-        * (1 if follows(text, following, topic) else UNLIKELY)
+        (total - before) * fit(last, text, topic) * fit(text, following, topic)
         for text, total, before in zip(texts, sums, (0.0, *sums), strict=False)
     ]
     return texts, list(accumulate(weighed))

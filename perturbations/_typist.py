@@ -61,7 +61,7 @@ class Typist:
     close: float  # of leaving out the last mark
     fading: float  # of seeing a wrong chunk in time, at the beginning; it fades towards the end
     retype: float  # of typing a text again, faster, when nothing went wrong
-    marks: tuple[float, float, float]  # of a mark left out, of another mark, of a blank left out
+    marks: tuple[float, float, float, float]  # of a mark left out, another mark, a blank left out, a comma for it
     quotes: tuple[float, float]  # of quotation marks swapped, left out
     ranking: float  # how far a person's input method is from the engine: a standard deviation, of `SPREAD` nats
 

@@ -42,7 +42,7 @@ FREE = 0.3  # of another word that is not like the one meant
 CLOSE = 1.4  # nats between candidates that are easily taken for each other
 NONE: Options = ((), ())
 PARTICLES = "吗么嘛啊呢吧"
-STRAY_ASKED, STRAY = "，，， ", "，，，，。“”、 "
+STRAY_ASKED, STRAY = "， ", "，，。“”、 "
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,9 +328,9 @@ class _Sitting:
         if len(meant) == 1 or not syllables or draw() < typist.first:
             return self.first(meant, offered)
         cut = next((n for n in range(len(meant) - 1, 1, -1) if meant[:n] in self.engine.by_text), 1)
-        return self.picked(
-            meant[:cut], "".join(syllables[:cut]), careless=False, syllables=syllables[:cut]
-        ) + self.picked(meant[cut:], "".join(syllables[cut:]), careless=False, syllables=syllables[cut:])
+        head = self.picked(meant[:cut], "".join(syllables[:cut]), careless=False, syllables=syllables[:cut])
+        self.last = meant[:cut]
+        return head + self.picked(meant[cut:], "".join(syllables[cut:]), careless=False, syllables=syllables[cut:])
 
     def passed(self, offered: Offers, place: int, chance: float, most: int = PAGE - 1) -> int:
         """Return the place at which the eye rests: it goes on from `place` the sooner, the closer the next cost."""

@@ -23,7 +23,7 @@ texts = st.text(st.sampled_from("花呗怎么不能提额了的是我们支付�
 PERFECT = Typist(
     **dict.fromkeys((f.name for f in fields(Typist)), 0.0)
     | {"glance": 1.0, "glance_character": 1.0, "compose": 1.0, "miss": 1.0}
-    | {"marks": (0.0, 0.0, 0.0), "quotes": (0.0, 0.0)},
+    | {"marks": (0.0, 0.0, 0.0, 0.0), "quotes": (0.0, 0.0)},
 )
 
 
