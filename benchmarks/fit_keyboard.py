@@ -27,7 +27,7 @@ from lapsus.perturbations._memory import NOTHING, Memory, options
 from lapsus.perturbations._typist import ANNOTATORS, Typist, annotators
 from lapsus.perturbations.core import apply
 from lapsus.perturbations.pinyin_engine import PinyinEngine, load_engine
-from lapsus.perturbations.zh_keyboard import retyped
+from lapsus.perturbations.zh_keyboard import RUNS, retyped
 
 TASKS = {"question": "afqmc", "prose": "wmt"}
 FIXED: set[str] = set()
@@ -123,7 +123,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
         "rate": (float(np.mean(rates)), 0.002),
         "rate spread": (float(np.std(rates)), 0.006),
         "unchanged": (unchanged / n, 0.008),
-        "equal length": (equal / max(n - unchanged, 1), 0.012),
+        "equal length": (equal / max(n - unchanged, 1), 0.006),
         "edits": (edits / n, 0.02 * edits / n + 0.01),
         "edits spread": (float(np.std(per_text)), 0.03 * float(np.mean(per_text)) + 0.01),
         "longer": (float(np.mean(shifts)), 0.03),
@@ -209,7 +209,7 @@ def typed(typist: Typist, pairs: Pairs, seed: int, memory: Memory = NOTHING, ime
 
 
 SEEDS = 3  # goes that a human's words are compared with
-KNOWN = 6  # texts that a word must stand in before anything is learned of it
+KNOWN = 6  # times that a word is met, in as many places, before anything is learned of it
 Person = tuple[Pairs, Typist, dict[str, Any], int]  # what a human typed, the habits, what was learned, the input method
 
 
@@ -217,8 +217,8 @@ def reranked(people: list[Person], go: int) -> dict[str, float]:
     """Return by how many nats candidates must move for these people to choose them as often as the humans."""
     given, taken = Counter[str](), Counter[str]()
     for human, typist, learned, ime in people:
-        _chosen(_replaced(human), learned, 1.0, given)
-        _chosen(_found(human, typist, learned, ime, go), learned, 1 / SEEDS, taken)
+        _chosen(_replaced(human), 1.0, given)
+        _chosen(_replaced(_goes(human, typist, learned, ime, go)), 1 / SEEDS, taken)
     moved = {
         new: 0.6 * math.log((taken[new] + 2) / (given[new] + 2))
         for new in given | taken
@@ -228,16 +228,15 @@ def reranked(people: list[Person], go: int) -> dict[str, float]:
     return moved
 
 
-def _chosen(counts: Mapping[tuple[str, str], float], learned: dict[str, Any], share: float, into: Counter[str]) -> None:
+def _chosen(counts: Counter[tuple[str, str]], share: float, into: Counter[str]) -> None:
     for (old, new), count in counts.items():
-        if old and 1 <= len(new) <= 2 and _han(new) and new not in learned["confusions"].get(old, {}):
+        if old and 1 <= len(new) <= 2 and _han(new):
             into[new] += count * share
 
 
-def _found(human: Pairs, typist: Typist, learned: dict[str, Any], ime: int, go: int) -> Counter[tuple[str, str]]:
+def _goes(human: Pairs, typist: Typist, learned: dict[str, Any], ime: int, go: int) -> Pairs:
     memory = remembering(learned)
-    goes = (typed(typist, human, 100 * go + seed, memory, ime) for seed in range(SEEDS))
-    return sum(map(_replaced, goes), Counter[tuple[str, str]]())
+    return [pair for seed in range(SEEDS) for pair in typed(typist, human, 100 * go + seed, memory, ime)]
 
 
 def moved(learned: dict[str, Any], by: Mapping[str, float]) -> dict[str, Any]:
@@ -248,31 +247,67 @@ def moved(learned: dict[str, Any], by: Mapping[str, float]) -> dict[str, Any]:
     return learned | {"ranks": {text: cost for text, cost in sorted(ranks.items()) if abs(cost) >= 0.1}}
 
 
+def surer(people: list[Person], go: int) -> dict[str, float]:
+    """Return what share of its errors each word is spared, for these people to get it wrong as often as the humans."""
+    wanted, found = Counter[str](), Counter[str]()
+    for human, typist, learned, ime in people:
+        for share, pairs in ((1.0, human), (1 / SEEDS, _goes(human, typist, learned, ime, go))):
+            for (old, _), count in _words(pairs).items():
+                (wanted if share == 1 else found)[old] += count * share
+    sure = dict(people[0][2]["sure"])
+    for word in wanted | found:
+        if wanted[word] + found[word] >= 2 * KNOWN:
+            left = (1 - sure.get(word, 0.0)) * (wanted[word] + 3) / (found[word] + 3)
+            sure[word] = round(min(max(1 - left, 0.0), 0.9), 3)
+    print(f"sure, go {go}: {sum(map(bool, sure.values()))} words", flush=True)
+    return {word: share for word, share in sorted(sure.items()) if share >= 0.02}
+
+
 def confused(person: Person, go: int) -> dict[str, Any]:
     """Return what was learned with confusions and strays nearer to the human's."""
     human, typist, learned, ime = person
-    texts, occurs = Counter[str](), Counter[str]()
-    for _, clean, _ in human:
-        words = [clean[n : n + size] for size in (1, 2) for n in range(len(clean) - size + 1)]
-        occurs.update(words)
-        texts.update(set(words))
-    wanted = _replaced(human)
-    found = _found(human, typist, learned, ime, go)
+    engine = load_engine()
+    occurs: Counter[str] = Counter()
+    places: dict[str, set[int]] = {}  # rows that stand together are often of one article
+    for key, clean, _ in human:
+        for word in (word.text for run in RUNS.findall(clean) for word in engine.segment(run)):
+            occurs[word] += 1
+            places.setdefault(word, set()).add(int(key.split("-")[0]) // 20)
+    goes = _goes(human, typist, learned, ime, go)
     rates: dict[str, dict[str, float]] = {old: dict(row) for old, row in learned["confusions"].items()}
-    strays: dict[str, float] = {}
+    wanted, found = _words(human), _words(goes)
     for (old, new), count in sorted(wanted.items()):
-        if count < 3 or not _han(old + new) or len(old) > 2 or len(new) > 2:
-            continue
-        known = found[old, new] / SEEDS
-        if not old:
-            strays[new] = round(learned["strays"].get(new, count) * (count + 1) / (known + 1), 2)
-        elif new and texts[old] >= KNOWN:
-            rate = rates.get(old, {}).get(new, 0.0) + 0.8 * (count - 0.5 - known) / occurs[old]
+        if count >= 3 and len(places.get(old, ())) >= KNOWN and new and _han(new) and len(new) <= len(old) + 1:
+            rate = rates.get(old, {}).get(new, 0.0) + 0.8 * (count - 0.5 - found[old, new] / SEEDS) / occurs[old]
             rates.setdefault(old, {})[new] = round(min(rate, 0.5), 4)
     rates = {old: {new: rate for new, rate in row.items() if rate >= 0.002} for old, row in rates.items()}
     missing = sum(abs(count - found[pair] / SEEDS) for pair, count in wanted.items() if count > 2)
     print(f"confusions, go {go}: off by {missing:.0f} of {sum(n for n in wanted.values() if n > 2)}", flush=True)
+    inserted, put_in = _replaced(human), _replaced(goes)
+    strays = {
+        new: round(learned["strays"].get(new, count) * (count + 1) / (put_in["", new] / SEEDS + 1), 2)
+        for (old, new), count in sorted(inserted.items())
+        if not old and count > 2 and len(new) <= 2 and _han(new)
+    }
     return learned | {"confusions": {old: row for old, row in rates.items() if row}, "strays": strays}
+
+
+def _words(pairs: Pairs) -> Counter[tuple[str, str]]:
+    """Count what was put in place of a word, where all that changed is within it."""
+    engine = load_engine()
+    found: Counter[tuple[str, str]] = Counter()
+    for _, clean, noisy in pairs:
+        bounds = []
+        for run in RUNS.finditer(clean):
+            start = run.start()
+            for word in engine.segment(run.group()):
+                bounds.append((start, start + len(word.text)))
+                start += len(word.text)
+        for place, old, new in changes(clean, noisy):
+            for start, end in bounds:
+                if old and start <= place and place + len(old) <= end:
+                    found[clean[start:end], clean[start:place] + new + clean[place + len(old) : end]] += 1
+    return found
 
 
 def _replaced(pairs: Pairs) -> Counter[tuple[str, str]]:
@@ -282,7 +317,7 @@ def _replaced(pairs: Pairs) -> Counter[tuple[str, str]]:
 def remembering(learned: dict[str, Any]) -> Memory:
     """Return what was learned as the operator uses it."""
     confusions = {old: options(new) for old, new in learned["confusions"].items()}
-    return Memory(confusions, learned["ranks"], options(learned["strays"]))
+    return Memory(confusions, learned["sure"], learned["ranks"], options(learned["strays"]))
 
 
 def to_logits(typist: Typist) -> tuple[list[str], np.ndarray]:

@@ -28,11 +28,12 @@ class Memory:
     """Learned words; equal to itself alone, so that caches may know it by its identity."""
 
     confusions: Mapping[str, Options]  # what is typed for a word out of habit, and how often
+    sure: Mapping[str, float]  # how often a word comes out right that would have gone wrong
     ranks: Mapping[str, float]  # nats by which a candidate costs more than the engine says
     strays: Options  # characters that slip in anywhere
 
 
-NOTHING = Memory({}, {}, ("的了是", (2.0, 3.0, 4.0)))
+NOTHING = Memory({}, {}, {}, ("的了是", (2.0, 3.0, 4.0)))
 
 
 def options(weights: Mapping[str, float]) -> Options:
@@ -51,6 +52,7 @@ def memories() -> Mapping[int, Mapping[str, Memory]]:
         number: {
             kind: Memory(
                 {old: options(new) for old, new in learned["confusions"].items()},
+                learned["sure"],
                 learned["ranks"],
                 options(learned["strays"]),
             )

@@ -29,13 +29,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lapsus.perturbations._candidates import Offers
+    from lapsus.perturbations._memory import Topic
 
 MOST = 10  # times what people do
 LONGEST = 20_000  # characters: nobody types more at one sitting
 IMES = 4  # input methods that the texts of one annotator are typed with
 PRINT = re.compile("[。！”…]$|[、：；“”《》（）—]|\\d{2}")  # marks that questions to a service do without
 RUNS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|.", re.DOTALL)
-# 还 that is huan (repay), not hai (still): in questions to a bank mostly, elsewhere before what is repaid.
+# 还 that is huan (repay), not hai (still): mostly so in questions to a bank, elsewhere before what is repaid.
 REPAID_ASKED = re.compile("还(?!不(?![了上起清])|[是有能可要没会在得需想让应都用怎显提很更])")
 REPAID = re.compile("还[款钱清贷债]")
 FREE = 0.3  # of another word that is not like the one meant
@@ -79,8 +80,9 @@ class ZhKeyboard:
 
     def edits(self, text: str, rng: Random) -> list[Edit]:
         """Return what typing `text` changes."""
-        kind = "prose" if is_prose(text) else "question"
-        typist, memory = annotators()[self.who][kind], memories()[self.who][kind]
+        typist = annotators()[self.who]["prose" if is_prose(text) else "question"]
+        # What was learned from questions to a bank is of no use for others.
+        memory = memories()[self.who]["question" if _topic(text) else "prose"]
         # All share the stream of an example: without one of their own they would slip at the same places.
         own = Random(int(rng.random() * 2**48) * 64 + self.who)
         found: list[Edit] = []
@@ -121,6 +123,10 @@ def is_prose(text: str) -> bool:
     return len(text) > 40 or PRINT.search(text) is not None
 
 
+def _topic(text: str) -> Topic | None:
+    return None if is_prose(text) else topic_of(text)
+
+
 def retyped(
     text: str, typist: Typist, rng: Random, engine: str = EMBEDDED, ime: int = 0, memory: Memory = NOTHING
 ) -> list[Edit]:
@@ -145,8 +151,8 @@ class _Sitting:
     def __init__(self, text: str, typist: Typist, rng: Random, engine: str, ime: int, memory: Memory) -> None:
         self.text, self.typist, self.draw, self.candidates, self.memory = text, typist, rng.random, engine, memory
         self.ime = ime + int(self.draw() * IMES)
-        self.repaid, self.stray = (REPAID, STRAY) if is_prose(text) else (REPAID_ASKED, STRAY_ASKED)
-        self.last, self.topic = "", topic_of(text)
+        self.last, self.topic = "", _topic(text)
+        self.repaid, self.stray = REPAID_ASKED if self.topic else REPAID, STRAY if is_prose(text) else STRAY_ASKED
         self.engine = load_engine()
         self.chosen: dict[str, str] = {}  # what was picked for a word is picked again
         self.quotes = self.draw()
@@ -228,9 +234,9 @@ class _Sitting:
             return meant
         chance = draw()
         size = len(meant)
-        omit = typist.omit if size == 1 else typist.omit_word
+        omit = typist.omit if size == 1 else typist.omit_word if size == 2 else 0.0
         if chance < omit:
-            typed = "" if follows(last, following, self.topic) or draw() < UNLIKELY else meant
+            typed = "" if size > 1 or follows(last, following, self.topic) or draw() < UNLIKELY else meant
         elif (chance := chance - omit) < typist.omit_character:
             cut = 0 if draw() < 0.35 else size - 1
             typed = meant[:cut] + meant[cut + 1 :] if size > 1 and is_common(meant) else meant
@@ -242,6 +248,8 @@ class _Sitting:
         else:
             confused = self.confused(meant)
             typed = self.keyed(meant, syllables) if confused is None else confused
+            if typed != meant and confused is None and self.sure(meant, typed):
+                typed = meant
             if draw() < typist.start:
                 typed = self.false_start(meant[0], syllables[0]) + typed
         if draw() < typist.stray:
@@ -255,13 +263,22 @@ class _Sitting:
 
     def confused(self, meant: str) -> str | None:
         """Return a chunk with a word in it typed as another out of habit, if one is."""
-        confusions = self.memory.confusions
-        for size in (2, 1):
-            for start in range(len(meant) - size + 1):
-                texts, sums = confusions.get(meant[start : start + size], NONE)
-                if texts and (chance := self.draw()) < sums[-1]:
-                    return meant[:start] + texts[bisect(sums, chance)] + meant[start + size :]
+        before = ""
+        for word in self.engine.segment(meant):
+            texts, sums = self.memory.confusions.get(word.text, NONE)
+            if texts and (chance := self.draw()) < sums[-1]:
+                return before + texts[bisect(sums, chance)] + meant[len(before) + len(word.text) :]
+            before += word.text
         return None
+
+    def sure(self, meant: str, typed: str) -> bool:
+        """Say whether fingers know the first word of `meant` that went wrong too well for that."""
+        end = 0
+        for word in self.engine.segment(meant):
+            end += len(word.text)
+            if meant[:end] != typed[:end]:
+                return self.draw() < self.memory.sure.get(word.text, 0.0)
+        return False
 
     def reworded(self, meant: str) -> str:
         """Return a chunk with another common word in place of its last, or its first."""
