@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Lattice: TypeAlias = "Sequence[Sequence[tuple[int, str, float]]]"
 Entry: TypeAlias = tuple[str, float, float]  # a word's text, cost and what its reading costs beyond the usual one
-Spelled: TypeAlias = "tuple[Sequence[str], Word]"
+Spelled: TypeAlias = tuple[tuple[str, ...], Entry]
 Way: TypeAlias = tuple[float, str, str]  # the cost of a text, its last word, the text
 
 DATA = Path(__file__).parent / "pinyin_data"
@@ -72,9 +72,10 @@ class PinyinEngine:
         self.syllables = frozenset(r for r in self.by_reading if " " not in r)
         self._beginnings = frozenset(s[:n] for s in self.syllables for n in range(1, len(s)))
         self._openings = {r[:n] for r in self.by_reading if " " in r for n, letter in enumerate(r) if letter == " "}
-        self._by_letters: dict[str, list[str]] = {}
+        self._by_letters: dict[str, tuple[str, ...]] = {}
         for reading in self.by_reading:
-            self._by_letters.setdefault(reading.replace(" ", ""), []).append(reading)
+            letters = reading.replace(" ", "")
+            self._by_letters[letters] = (*self._by_letters.get(letters, ()), reading)
         self._most_letters = max(map(len, self._by_letters), default=0)
         self._longest: dict[str, int] = {}  # word that begins with these two characters
         for text in self.by_text:
@@ -298,12 +299,10 @@ class PinyinEngine:
     def _words_read(self, reading: str) -> tuple[Entry, ...]:
         """Return the words of a reading, the likeliest first; what has no reading stands for itself."""
         if PARTIAL in reading:
-            words: Sequence[Word] = self._complete(reading)
-        else:
-            words = self.by_reading.get(reading, (Word(reading, "", UNKNOWN_COST),))
-        return tuple((word.text, word.cost, word.rarer) for word in words)
+            return self._complete(reading)
+        return tuple(map(_entry, self.by_reading.get(reading, (Word(reading, "", UNKNOWN_COST),))))
 
-    def _complete(self, reading: str) -> Sequence[Word]:
+    def _complete(self, reading: str) -> tuple[Entry, ...]:
         """Return the likeliest words for a reading with unfinished syllables, such as `yao j~`."""
         slots = reading.split(" ")
         initials = "".join(slot[0] for slot in slots)
@@ -317,7 +316,7 @@ class PinyinEngine:
             found = [pair for pair in found if pair[0][n] == slots[n]]
         for n, beginning in begun:
             found = [pair for pair in found if pair[0][n].startswith(beginning)]
-        return [word for _, word in found[:KEPT_PER_ABBREVIATION]]
+        return tuple([entry for _, entry in found[:KEPT_PER_ABBREVIATION]])
 
     def _words_of(self, initials: str, place: int | None = None) -> Mapping[str, Sequence[Spelled]]:
         """Return the words with these initials, the likeliest first, by their syllable at `place`."""
@@ -328,9 +327,9 @@ class PinyinEngine:
                 self._by_initials.setdefault(short, []).append(word)
         found: dict[str, list[Spelled]] = {}
         for word in self._by_initials.get(initials, ()):
-            syllables = word.reading.split(" ")
-            found.setdefault("" if place is None else syllables[place], []).append((syllables, word))
-        return found
+            syllables = tuple(word.reading.split(" "))
+            found.setdefault("" if place is None else syllables[place], []).append((syllables, _entry(word)))
+        return {syllable: tuple(words) for syllable, words in found.items()}
 
 
 class Bigrams:
@@ -363,6 +362,7 @@ class Bigrams:
 
 
 _second = itemgetter(1)
+_entry = itemgetter(0, 2, 3)
 
 
 def _spelled(keys: str) -> str:

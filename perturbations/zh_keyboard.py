@@ -289,14 +289,15 @@ class _Sitting:
         draw, typist = self.draw, self.typist
         alone = keys in self.engine.syllables  # only what is typed alone is ranked by what stands before it
         offered = offers(keys, self.last[-4:] if alone else "", self.ime, typist.ranking, self.candidates)
-        if not offered:
+        texts = offered[0]
+        if not texts:
             return meant
         if careless:
             return self.first(meant, offered)
-        place = next((n for n, (text, _) in enumerate(offered) if text == meant), -1)
+        place = texts.index(meant) if meant in texts else -1
         if place == 0:
             place = self.passed(offered, 0, typist.misclick, 1)
-            return offered[self.passed(offered, place, typist.misclick_decay) if place else 0][0]
+            return texts[self.passed(offered, place, typist.misclick_decay) if place else 0]
         if place > 0:
             glance = typist.glance if len(meant) > 1 else typist.glance_character
             return meant if draw() < glance * place**-typist.glance_decay else self.first(meant, offered)
@@ -311,14 +312,19 @@ class _Sitting:
 
     def passed(self, offered: Offers, place: int, chance: float, most: int = PAGE - 1) -> int:
         """Return the place at which the eye rests: it goes on from `place` the sooner, the closer the next cost."""
-        last = min(len(offered) - 1, most)
-        while place < last and self.draw() < chance * math.exp(-(offered[place + 1][1] - offered[place][1]) / CLOSE):
+        _, costs, more = offered
+        while (
+            place < min(len(costs) - 1, most)
+            and self.draw() < chance * math.exp((costs[place] - costs[place + 1]) / CLOSE)
+        ):
             place += 1
+        if more and len(costs) - 1 == place < most:
+            self.draw()  # what fits some of the keys alone is looked at, and never taken
         return place
 
     def first(self, meant: str, offered: Offers) -> str:
         """Return about the first of the candidates, where the right one is not seen."""
-        typed = offered[self.passed(offered, 0, self.typist.drift)][0]
+        typed = offered[0][self.passed(offered, 0, self.typist.drift)]
         return meant if min(typed) < "\u3000" and self.draw() >= self.typist.odd else typed
 
 
