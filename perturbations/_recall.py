@@ -76,20 +76,26 @@ def follows(last: str, following: str) -> bool:
 @lru_cache(1 << 14)
 def expected(last: str, following: str) -> Options:
     """Return the characters that often come after `last`, above all those before `following`."""
+    known = load_engine().by_text
+    weighed = [
+        (t, w if follows(t, following) or t + following[:1] in known else UNLIKELY * w)
+        for t, w in _likely(load_engine().last_word(last))
+    ]
+    if not weighed:
+        weighed = [(text, 1.0) for text in "的了是我不有"]
+    return [text for text, _ in weighed], list(accumulate(weight for _, weight in weighed))
+
+
+@lru_cache(1 << 14)
+def _likely(word: str) -> Sequence[tuple[str, float]]:
+    """Return the characters that come after a word the most often, and how often."""
     engine = load_engine()
-    word = engine.last_word(last)
     weights = {text: math.exp(-cost) for text, cost in engine.bigrams.row(word)[0].items() if len(text) == 1}
     if word:
         known = engine.by_text[word].cost
         for longer in _beginning(word[-1], 2):
             weights[longer.text[1]] = weights.get(longer.text[1], 0.0) + math.exp(min(0.0, known - longer.cost))
-    likely = sorted(((text, weight) for text, weight in weights.items() if text >= "\u4e00"), key=lambda w: -w[1])[:60]
-    weighed = [
-        (t, w if follows(t, following) or t + following[:1] in engine.by_text else UNLIKELY * w) for t, w in likely
-    ]
-    if not weighed:
-        weighed = [(text, 1.0) for text in "的了是我不有"]
-    return [text for text, _ in weighed], list(accumulate(weight for _, weight in weighed))
+    return sorted(((text, weight) for text, weight in weights.items() if text >= "\u4e00"), key=lambda w: -w[1])[:60]
 
 
 def drawn(options: Options, draw: Draw) -> str:
