@@ -22,15 +22,15 @@ CONTEXT = 0.4  # how much the word before weighs in the order of candidates
 
 @lru_cache(1 << 17)
 def offers(keys: str, before: str, ime: int, ranking: float, engine: str) -> Offers:
-    """Return the candidates for `keys` after `before`, the embedded engine's in the order of one input method."""
+    """Return the candidates for `keys` after the word `before`, the embedded engine's in the order of one input method."""
     if engine != EMBEDDED:
         texts = tuple(load(engine).candidates(keys, limit=2 * PAGE))
         return texts, tuple(map(float, range(len(texts)))), False
     embedded = load_engine()
     found = [(text, cost + ranking * noise) for text, cost, noise in _leaning(keys, ime)]
-    if last := embedded.last_word(before):
+    if before:
         known = embedded.by_text
-        expected = dict(embedded.whole(keys, last, 4 * PAGE))
+        expected = dict(embedded.whole(keys, before, 4 * PAGE))
         for n, (text, alone, _) in enumerate(_leaning(keys, ime)):
             if text not in expected:
                 continue

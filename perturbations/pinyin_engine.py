@@ -82,12 +82,13 @@ class PinyinEngine:
             if len(text) > self._longest.get(text[:2], 1):
                 self._longest[text[:2]] = len(text)
         self._by_initials: dict[str, list[Word]] = {}
-        self._abbreviated = lru_cache(1 << 12)(self._words_of)
+        self._abbreviated = lru_cache(1 << 15)(self._words_of)
         self._entries = lru_cache(1 << 15)(self._words_read)
         self._ways = lru_cache(1 << 15)(self._ways_to)
         self.whole = lru_cache(1 << 16)(self._whole)
         self.scored = lru_cache(1 << 10)(self._scored)
         self.segment = lru_cache(1 << 14)(self._segment)
+        self.last_word = lru_cache(1 << 14)(self._last_word)
 
     def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
         """Return what the input method offers for the letters `keys` typed after the text `context`."""
@@ -173,7 +174,7 @@ class PinyinEngine:
         """
         return [s for word in self.segment(text) for s in (word.reading.split(" ") if word.reading else [""])]
 
-    def last_word(self, context: str, marks: Sequence[str] = ()) -> str:
+    def _last_word(self, context: str, marks: Sequence[str] = ()) -> str:
         """Return the longest word that `context` ends in, or which of `marks`; nothing where it ends otherwise.
 
         >>> load_engine().last_word("我用支付宝"), load_engine().last_word("还款，", STARTS)
@@ -211,12 +212,12 @@ class PinyinEngine:
         if not full or min(found.values()) >= SURE:
             ways = self._ways(keys, last) if len(keys) <= LONGEST_TYPED else ()
             if not ways:
-                lattice = _direct(self.parse(keys))
+                lattice, ahead = _direct(self.parse(keys))
                 for end, cost, reading in self._readings_from(lattice, 0):
                     if end == len(lattice):
                         self._weigh(reading, cost, last, limit, found)
-                if min(found.values(), default=SURE) >= SURE:
-                    ways = self._search(lattice, last, QUICK, 2 * QUICK)
+                if (least := min(found.values(), default=NEVER)) >= SURE:
+                    ways = self._search(lattice, last, QUICK, 2 * QUICK, [least - cost for cost in ahead])
             if ways:
                 cost, _, text = ways[0]
                 found.setdefault(text, cost)
@@ -243,14 +244,21 @@ class PinyinEngine:
                     self._extend(ways, 0.0, self._entries(reading)[: 2 * QUICK], found)
         return tuple(sorted(found.values())[:QUICK])
 
-    def _search(self, lattice: Lattice, last: str, beam: int, kept: int) -> Sequence[Way]:
-        """Return the cheapest texts of a lattice, by a beam over positions and last words."""
+    def _search(
+        self, lattice: Lattice, last: str, beam: int, kept: int, limits: Sequence[float] = ()
+    ) -> Sequence[Way]:
+        """Return the cheapest texts of a lattice, by a beam over positions and last words.
+
+        `limits` are the most that a way to each position may cost.
+        """
         ends: list[dict[str, Way]] = [{} for _ in range(len(lattice) + 1)]
         ends[0][last] = (0.0, last, "")
         for i, edges in enumerate(lattice):
-            if not ends[i]:
-                continue
             ways = sorted(ends[i].values())[:beam]
+            if limits:
+                ways = [way for way in ways if way[0] < limits[i]]
+            if not ways:
+                continue
             for end, _, passing in (edge for edge in edges if not edge[1]):
                 for cost, word, text in ways:
                     if cost + passing < ends[end].get(word, FAR)[0]:
@@ -308,11 +316,12 @@ class PinyinEngine:
         initials = "".join(slot[0] for slot in slots)
         whole = [n for n, slot in enumerate(slots) if not slot.endswith(PARTIAL)]
         begun = [(n, slot[:-1]) for n, slot in enumerate(slots) if len(slot) > 2 and slot.endswith(PARTIAL)]
-        if whole:
-            found = self._abbreviated(initials, whole[0]).get(slots[whole[0]], ())
+        found: Sequence[Spelled]
+        if len(slots) == 2 and whole:  # the most words by far have two syllables
+            found = self._abbreviated(initials, whole[0]).get(slots[whole.pop()], ())
         else:
             found = self._abbreviated(initials).get("", ())
-        for n in whole[1:]:
+        for n in whole:
             found = [pair for pair in found if pair[0][n] == slots[n]]
         for n, beginning in begun:
             found = [pair for pair in found if pair[0][n].startswith(beginning)]
@@ -369,8 +378,11 @@ def _spelled(keys: str) -> str:
     return keys.replace("lve", "lue").replace("nve", "nue")
 
 
-def _direct(lattice: Lattice) -> Lattice:
-    """Return what of a lattice lies on ways to its end, and on none that costs much more than the cheapest."""
+def _direct(lattice: Lattice) -> tuple[Lattice, Sequence[float]]:
+    """Return what of a lattice lies on ways to its end that cost little more than the cheapest.
+
+    And what the cheapest way to the end costs from each position.
+    """
     size = len(lattice)
     behind = [0.0, *[NEVER] * size]
     ahead = [*[NEVER] * size, 0.0]
@@ -380,7 +392,8 @@ def _direct(lattice: Lattice) -> Lattice:
     for i in range(size - 1, -1, -1):
         ahead[i] = min((cost + ahead[end] for end, _, cost in lattice[i]), default=NEVER)
     most = ahead[0] + SPARE
-    return [[edge for edge in edges if behind[i] + edge[2] + ahead[edge[0]] <= most] for i, edges in enumerate(lattice)]
+    kept = [[edge for edge in edges if behind[i] + edge[2] + ahead[edge[0]] <= most] for i, edges in enumerate(lattice)]
+    return kept, ahead
 
 
 def _reaches_end(lattice: Lattice) -> bool:

@@ -288,7 +288,8 @@ class _Sitting:
         """Return the candidate that is taken."""
         draw, typist = self.draw, self.typist
         alone = keys in self.engine.syllables  # only what is typed alone is ranked by what stands before it
-        offered = offers(keys, self.last[-4:] if alone else "", self.ime, typist.ranking, self.candidates)
+        before = self.engine.last_word(self.last[-4:]) if alone else ""
+        offered = offers(keys, before, self.ime, typist.ranking, self.candidates)
         texts = offered[0]
         if not texts:
             return meant
