@@ -26,6 +26,7 @@ Lattice: TypeAlias = "Sequence[Sequence[tuple[int, str, float]]]"
 Entry: TypeAlias = tuple[str, float, float]  # a word's text, cost and what its reading costs beyond the usual one
 Spelled: TypeAlias = tuple[tuple[str, ...], Entry]
 Way: TypeAlias = tuple[float, str, str]  # the cost of a text, its last word, the text
+Before: TypeAlias = "tuple[float, str, Mapping[str, float], float]"  # cost and text, what follows, the back-off
 
 DATA = Path(__file__).parent / "pinyin_data"
 LONGEST_SYLLABLE = 6
@@ -216,7 +217,7 @@ class PinyinEngine:
                 for end, cost, reading in self._readings_from(lattice, 0):
                     if end == len(lattice):
                         self._weigh(reading, cost, last, limit, found)
-                if (least := min(found.values(), default=NEVER)) >= SURE:
+                if (least := min(found.values(), default=NEVER)) >= SURE + ahead[0]:
                     ways = self._search(lattice, last, QUICK, 2 * QUICK, [least - cost for cost in ahead])
             if ways:
                 cost, _, text = ways[0]
@@ -240,8 +241,9 @@ class PinyinEngine:
         for cut in range(len(keys) - 1, max(len(keys) - self._most_letters, 0) - 1, -1):
             readings = self._by_letters.get(keys[cut:])
             if readings and (ways := self._ways(keys[:cut], last)):
+                befores = self._befores(ways)
                 for reading in readings:
-                    self._extend(ways, 0.0, self._entries(reading)[: 2 * QUICK], found)
+                    _extend(found, befores, 0.0, self._entries(reading)[: 2 * QUICK])
         return tuple(sorted(found.values())[:QUICK])
 
     def _search(
@@ -263,23 +265,15 @@ class PinyinEngine:
                 for cost, word, text in ways:
                     if cost + passing < ends[end].get(word, FAR)[0]:
                         ends[end][word] = (cost + passing, word, text)
+            befores = self._befores(ways)
             for end, cost, reading in self._readings_from(lattice, i):
-                self._extend(ways, cost, self._entries(reading)[:kept], ends[end])
+                _extend(ends[end], befores, cost, self._entries(reading)[:kept])
         return sorted(ends[-1].values())[:beam]
 
-    def _extend(self, ways: Sequence[Way], cost: float, entries: Sequence[Entry], found: dict[str, Way]) -> None:
-        """Put the cheapest way to each word of a reading that follows one of `ways` into `found`."""
-        befores = [
-            (so_far + cost + WORD_COST, before, *self.bigrams.row(word)) for so_far, word, before in ways
-        ]
-        for text, unigram, rarer in entries:
-            least, source = NEVER, ""
-            for so_far, before, row, backoff in befores:
-                total = so_far + (row[text] + rarer if text in row else backoff + unigram)
-                if total < least:
-                    least, source = total, before
-            if text not in found or least < found[text][0]:
-                found[text] = (least, text, source + text)
+    def _befores(self, ways: Sequence[Way]) -> Sequence[Before]:
+        """Return what the next word of each way is weighed with."""
+        row = self.bigrams.row
+        return [(cost + WORD_COST, text, *row(word)) for cost, word, text in ways]
 
     def _readings_from(self, lattice: Lattice, start: int) -> Iterator[tuple[int, float, str]]:
         """Yield (end, cost, reading) of every reading of a word that begins at `start`."""
@@ -372,6 +366,19 @@ class Bigrams:
 
 _second = itemgetter(1)
 _entry = itemgetter(0, 2, 3)
+
+
+def _extend(found: dict[str, Way], befores: Sequence[Before], cost: float, entries: Sequence[Entry]) -> None:
+    """Put the cheapest way to each word of a reading into `found`."""
+    for text, unigram, rarer in entries:
+        least, source = NEVER, ""
+        for so_far, before, row, backoff in befores:
+            total = so_far + (row[text] + rarer if text in row else backoff + unigram)
+            if total < least:
+                least, source = total, before
+        least += cost
+        if text not in found or least < found[text][0]:
+            found[text] = (least, text, source + text)
 
 
 def _spelled(keys: str) -> str:
