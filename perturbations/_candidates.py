@@ -27,6 +27,8 @@ def offers(keys: str, before: str, ime: int, ranking: float, engine: str) -> Off
         texts = tuple(load(engine).candidates(keys, limit=2 * PAGE))
         return texts, tuple(map(float, range(len(texts)))), False
     embedded = load_engine()
+    if len(whole := embedded.whole(keys, "", 3 * PAGE)) == 1:
+        return (whole[0][0],), (whole[0][1],), _goes_on(keys)
     found = [(text, cost + ranking * noise) for text, cost, noise in _leaning(keys, ime)]
     if before:
         known = embedded.by_text
@@ -40,9 +42,14 @@ def offers(keys: str, before: str, ime: int, ranking: float, engine: str) -> Off
             found[n] = (text, found[n][1] + CONTEXT * (here - alone))
     found.sort(key=itemgetter(1))
     del found[2 * PAGE :]
-    whole = keys in embedded.syllables
-    more = len(found) < 2 * PAGE and any(not whole or keys[:n] in embedded.syllables for n in range(1, len(keys)))
+    more = len(found) < 2 * PAGE and _goes_on(keys)
     return tuple([text for text, _ in found]), tuple([cost for _, cost in found]), more
+
+
+def _goes_on(keys: str) -> bool:
+    """Say whether words are offered for the beginning of `keys` alone."""
+    syllables = load_engine().syllables
+    return len(keys) > 1 and (keys not in syllables or any(keys[:n] in syllables for n in range(1, len(keys))))
 
 
 @lru_cache(1 << 16)

@@ -78,6 +78,7 @@ class PinyinEngine:
             letters = reading.replace(" ", "")
             self._by_letters[letters] = (*self._by_letters.get(letters, ()), reading)
         self._most_letters = max(map(len, self._by_letters), default=0)
+        self._costs = {text: word.cost for text, word in self.by_text.items()}
         self._longest: dict[str, int] = {}  # word that begins with these two characters
         for text in self.by_text:
             if len(text) > self._longest.get(text[:2], 1):
@@ -148,21 +149,21 @@ class PinyinEngine:
         >>> [word.text for word in load_engine().segment("支付宝还款失败")]
         ['支付宝', '还款', '失败']
         """
-        by_text, longest = self.by_text, self._longest
+        cost_of, longest = self._costs, self._longest
         size = len(text)
         best = [0.0] * (size + 1)
-        choice: list[Word | None] = [None] * (size + 1)
+        ends = [0] * size
         for i in range(size - 1, -1, -1):
-            cost, chosen = UNKNOWN_COST + best[i + 1], None
+            least, end = UNKNOWN_COST + best[i + 1], 0
             for j in range(i + 1, min(i + longest.get(text[i : i + 2], 1), size) + 1):
-                word = by_text.get(text[i:j])
-                if word is not None and word.cost + best[j] < cost:
-                    cost, chosen = word.cost + best[j], word
-            best[i], choice[i] = cost, chosen
+                cost = cost_of.get(text[i:j], NEVER) + best[j]
+                if cost < least:
+                    least, end = cost, j
+            best[i], ends[i] = least, end
         words: list[Word] = []
         i = 0
         while i < size:
-            word = choice[i] or Word(text[i], "", UNKNOWN_COST)
+            word = self.by_text[text[i : ends[i]]] if ends[i] else Word(text[i], "", UNKNOWN_COST)
             words.append(word)
             i += len(word.text)
         return tuple(words)
@@ -327,7 +328,8 @@ class PinyinEngine:
             readings = "\n".join(word.reading for word in self.words)
             shortened = re.sub("(?<=[a-z])[a-z]+", "", readings).replace(" ", "").split("\n")
             for word, short in zip(self.words, shortened, strict=True):
-                self._by_initials.setdefault(short, []).append(word)
+                if len(short) <= LONGEST_ABBREVIATED:
+                    self._by_initials.setdefault(short, []).append(word)
         found: dict[str, list[Spelled]] = {}
         for word in self._by_initials.get(initials, ()):
             syllables = tuple(word.reading.split(" "))
@@ -370,12 +372,14 @@ _entry = itemgetter(0, 2, 3)
 
 def _extend(found: dict[str, Way], befores: Sequence[Before], cost: float, entries: Sequence[Entry]) -> None:
     """Put the cheapest way to each word of a reading into `found`."""
+    so_far, before, row, backoff = befores[0]
+    others = befores[1:]
     for text, unigram, rarer in entries:
-        least, source = NEVER, ""
-        for so_far, before, row, backoff in befores:
-            total = so_far + (row[text] + rarer if text in row else backoff + unigram)
+        least, source = so_far + (row[text] + rarer if text in row else backoff + unigram), before
+        for other, texts, its_row, its_backoff in others:
+            total = other + (its_row[text] + rarer if text in its_row else its_backoff + unigram)
             if total < least:
-                least, source = total, before
+                least, source = total, texts
         least += cost
         if text not in found or least < found[text][0]:
             found[text] = (least, text, source + text)
