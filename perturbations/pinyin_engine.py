@@ -15,6 +15,7 @@ import re
 from functools import cache, lru_cache
 from operator import itemgetter
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -43,6 +44,7 @@ WORD_COST = 1.0  # for each word of a text put together: input methods like few 
 KEPT_PER_READING = 16  # words of one reading that decoding looks at
 KEPT_PER_ABBREVIATION = 24
 BEAM = 8
+NOTHING: Mapping[int, Sequence[Way]] = MappingProxyType({})
 FAR = (NEVER, "", "")
 QUICK = 4  # beam, and words of one reading, where many candidates are wanted at once
 SURE = 13.0  # nats: a word this likely is offered before any text put together
@@ -214,12 +216,14 @@ class PinyinEngine:
         if not full or min(found.values()) >= SURE:
             ways = self._ways(keys, last) if len(keys) <= LONGEST_TYPED else ()
             if not ways:
-                lattice, ahead = _direct(self.parse(keys))
+                lattice, behind, ahead = _direct(self.parse(keys))
                 for end, cost, reading in self._readings_from(lattice, 0):
                     if end == len(lattice):
                         self._weigh(reading, cost, last, limit, found)
                 if (least := min(found.values(), default=NEVER)) >= SURE + ahead[0]:
-                    ways = self._search(lattice, last, QUICK, 2 * QUICK, [least - cost for cost in ahead])
+                    plain = (i for i, edges in enumerate(lattice) if edges and not behind[i])
+                    known = {i: ways for i in plain if (ways := self._ways(keys[:i], last))}
+                    ways = self._search(lattice, last, QUICK, 2 * QUICK, [least - cost for cost in ahead], known)
             if ways:
                 cost, _, text = ways[0]
                 found.setdefault(text, cost)
@@ -248,16 +252,22 @@ class PinyinEngine:
         return tuple(sorted(found.values())[:QUICK])
 
     def _search(
-        self, lattice: Lattice, last: str, beam: int, kept: int, limits: Sequence[float] = ()
+        self,
+        lattice: Lattice,
+        last: str,
+        beam: int,
+        kept: int,
+        limits: Sequence[float] = (),
+        known: Mapping[int, Sequence[Way]] = NOTHING,
     ) -> Sequence[Way]:
         """Return the cheapest texts of a lattice, by a beam over positions and last words.
 
-        `limits` are the most that a way to each position may cost.
+        `limits` are the most that a way to each position may cost; the ways to some are `known`.
         """
         ends: list[dict[str, Way]] = [{} for _ in range(len(lattice) + 1)]
         ends[0][last] = (0.0, last, "")
         for i, edges in enumerate(lattice):
-            ways = sorted(ends[i].values())[:beam]
+            ways = known[i] if i in known else sorted(ends[i].values())[:beam]
             if limits:
                 ways = [way for way in ways if way[0] < limits[i]]
             if not ways:
@@ -268,7 +278,8 @@ class PinyinEngine:
                         ends[end][word] = (cost + passing, word, text)
             befores = self._befores(ways)
             for end, cost, reading in self._readings_from(lattice, i):
-                _extend(ends[end], befores, cost, self._entries(reading)[:kept])
+                if end not in known:
+                    _extend(ends[end], befores, cost, self._entries(reading)[:kept])
         return sorted(ends[-1].values())[:beam]
 
     def _befores(self, ways: Sequence[Way]) -> Sequence[Before]:
@@ -389,10 +400,10 @@ def _spelled(keys: str) -> str:
     return keys.replace("lve", "lue").replace("nve", "nue")
 
 
-def _direct(lattice: Lattice) -> tuple[Lattice, Sequence[float]]:
+def _direct(lattice: Lattice) -> tuple[Lattice, Sequence[float], Sequence[float]]:
     """Return what of a lattice lies on ways to its end that cost little more than the cheapest.
 
-    And what the cheapest way to the end costs from each position.
+    And what the cheapest way costs to each position, and from there to the end.
     """
     size = len(lattice)
     behind = [0.0, *[NEVER] * size]
@@ -404,7 +415,7 @@ def _direct(lattice: Lattice) -> tuple[Lattice, Sequence[float]]:
         ahead[i] = min((cost + ahead[end] for end, _, cost in lattice[i]), default=NEVER)
     most = ahead[0] + SPARE
     kept = [[edge for edge in edges if behind[i] + edge[2] + ahead[edge[0]] <= most] for i, edges in enumerate(lattice)]
-    return kept, ahead
+    return kept, behind, ahead
 
 
 def _reaches_end(lattice: Lattice) -> bool:
