@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from operator import itemgetter
 from zlib import crc32
 
 from lapsus.perturbations._memory import Memory, Topic
@@ -11,7 +12,8 @@ from lapsus.perturbations._typist import SPREAD
 from lapsus.perturbations.engines import load
 from lapsus.perturbations.pinyin_engine import load_engine
 
-Offers = tuple[tuple[str, float], ...]  # texts and costs, the first one first
+# Texts and their costs, the first one first: plain tuples, because the collector passes those over.
+Offers = tuple[tuple[str, ...], tuple[float, ...]]
 
 EMBEDDED = "embedded"
 PAGE = 9  # candidates that an input method shows at once
@@ -23,30 +25,42 @@ CONTEXT = 0.4  # how much the word before weighs in the order of candidates
 def offers(
     keys: str, before: str, ime: int, ranking: float, engine: str, memory: Memory, topic: Topic | None
 ) -> Offers:
-    """Return the candidates for `keys` after `before`, the embedded engine's in the order of one input method."""
+    """Return the candidates for `keys` after a word, the embedded engine's in the order of one input method."""
     if engine != EMBEDDED:
-        return tuple((text, float(n)) for n, text in enumerate(load(engine).candidates(keys, limit=2 * PAGE)))
+        texts = tuple(load(engine).candidates(keys, limit=2 * PAGE))
+        return texts, tuple(map(float, range(len(texts))))
     embedded = load_engine()
-    known = embedded.by_text
-    found = []
-    expected = dict(embedded.scored(keys, embedded.last_word(before), 4 * PAGE)) if before else {}
-    familiar = topic.follows.get(embedded.last_word(before), {}) if topic and before else {}
-    for text, alone in embedded.scored(keys, "", 3 * PAGE):
-        cost = alone + memory.ranks.get(text, 0.0)
-        if before:
+    if len(whole := embedded.whole(keys, "", 3 * PAGE)) == 1:
+        return (whole[0][0],), (whole[0][1],)
+    found = [(text, cost + ranking * noise + memory.ranks.get(text, 0.0)) for text, cost, noise in _leaning(keys, ime)]
+    if before:
+        known = embedded.by_text
+        expected = dict(embedded.whole(keys, before, 4 * PAGE))
+        familiar = topic.follows.get(before, {}) if topic else {}
+        for n, (text, alone, _) in enumerate(_leaning(keys, ime)):
             here = expected.get(text, alone)
-            if len(text) == 1 and (longer := known.get(before[-1] + text)) and before[-1] in known:
+            if len(text) == 1 and (longer := known.get(before[-1] + text)):
                 here = min(here, longer.cost - known[before[-1]].cost)
             if text in familiar:
                 here = min(here, -math.log(familiar[text]))
-            cost += CONTEXT * (here - alone)
-        # Whatever the method, the most common characters stand where they stand.
-        room = min(1.0, max(0.0, (alone - SETTLED) / SETTLED))
-        found.append((text, cost + SPREAD * ranking * room * _leaning(text, ime)))
-    found.sort(key=lambda offer: offer[1])
-    return tuple(found[: 2 * PAGE])
+            found[n] = (text, found[n][1] + CONTEXT * (here - alone))
+    found.sort(key=itemgetter(1))
+    del found[2 * PAGE :]
+    return tuple([text for text, _ in found]), tuple([cost for _, cost in found])
 
 
-def _leaning(text: str, ime: int) -> float:
-    """Return a number that is fixed for a word and an input method, and normal over words."""
+@lru_cache(1 << 16)
+def _leaning(keys: str, ime: int) -> tuple[tuple[str, float, float], ...]:
+    """Return the texts for `keys`, their costs, and how far one input method puts them from where they stand."""
+    found = load_engine().whole(keys, "", 3 * PAGE)
+    # Whatever the method, the most common characters stand where they stand.
+    return tuple(
+        (text, cost, SPREAD * min(1.0, max(0.0, (cost - SETTLED) / SETTLED)) * _liking(text, ime))
+        for text, cost in found
+    )
+
+
+@lru_cache(1 << 16)
+def _liking(text: str, ime: int) -> float:
+    """Return a number that is fixed for a text and an input method, and normal over texts."""
     return (sum(crc32(f"{ime}{text}".encode()).to_bytes(4, "big")) - 510) / 147.8

@@ -12,7 +12,7 @@ from lapsus.perturbations._memory import Memory, Options, Topic
 from lapsus.perturbations.pinyin_engine import NEVER, load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from lapsus.perturbations.pinyin_engine import Word
 
@@ -106,8 +106,18 @@ def fit(last: str, following: str, topic: Topic | None = None) -> float:
 @lru_cache(1 << 14)
 def expected(last: str, following: str, topic: Topic | None = None) -> Options:
     """Return what often comes after `last`, above all before `following`: characters and short words."""
+    weighed = [
+        (text, weight * fit(text, following, topic)) for text, weight in _likely(load_engine().last_word(last), topic)
+    ]
+    if not weighed:
+        weighed = [(text, 1.0) for text in "的了是我不有"]
+    return [text for text, _ in weighed], list(accumulate(weight for _, weight in weighed))
+
+
+@lru_cache(1 << 14)
+def _likely(word: str, topic: Topic | None) -> Sequence[tuple[str, float]]:
+    """Return what comes after a word the most often, and how often."""
     engine = load_engine()
-    word = engine.last_word(last)
     weights = {text: math.exp(-cost) for text, cost in engine.bigrams.row(word)[0].items() if len(text) <= 2}
     if word:
         known = engine.by_text[word].cost
@@ -118,11 +128,7 @@ def expected(last: str, following: str, topic: Topic | None = None) -> Options:
         weights = {text: weight * general for text, weight in weights.items()}
         for text, share in topic.follows[word].items():
             weights[text] = weights.get(text, 0.0) + TOPIC * share
-    likely = sorted(((text, weight) for text, weight in weights.items() if text >= "\u4e00"), key=lambda w: -w[1])[:60]
-    weighed = [(text, weight * fit(text, following, topic)) for text, weight in likely]
-    if not weighed:
-        weighed = [(text, 1.0) for text in "的了是我不有"]
-    return [text for text, _ in weighed], list(accumulate(weight for _, weight in weighed))
+    return sorted(((text, weight) for text, weight in weights.items() if text >= "\u4e00"), key=lambda w: -w[1])[:60]
 
 
 @lru_cache(1 << 14)

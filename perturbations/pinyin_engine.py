@@ -11,10 +11,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
 from functools import cache, lru_cache
 from operator import itemgetter
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,13 +24,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 Lattice: TypeAlias = "Sequence[Sequence[tuple[int, str, float]]]"
+Entry: TypeAlias = tuple[str, float, float]  # a word's text, cost and what its reading costs beyond the usual one
+Spelled: TypeAlias = tuple[tuple[str, ...], Entry]
+Way: TypeAlias = tuple[float, str, str]  # the cost of a text, its last word, the text
+Before: TypeAlias = "tuple[float, str, Mapping[str, float], float]"  # cost and text, what follows, the back-off
 
 DATA = Path(__file__).parent / "pinyin_data"
 LONGEST_SYLLABLE = 6
-LONGEST_WORD = 7
+LONGEST_TYPED = 60  # letters that are taken apart from the end; what is longer, from the beginning
 LONGEST_ABBREVIATED = 4
 PARTIAL = "~"  # ends a syllable of which only the beginning was typed
 PARTIAL_COST = 7.0  # an unfinished syllable, in nats
+SPARE = PARTIAL_COST  # how much more than the fewest unfinished syllables may be read into letters
 RAW_COST = 18.0  # a letter that no syllable takes in
 UNKNOWN_COST = 20.0
 NEVER = 1e9
@@ -38,8 +44,11 @@ WORD_COST = 1.0  # for each word of a text put together: input methods like few 
 KEPT_PER_READING = 16  # words of one reading that decoding looks at
 KEPT_PER_ABBREVIATION = 24
 BEAM = 8
+NOTHING: Mapping[int, Sequence[Way]] = MappingProxyType({})
+FAR = (NEVER, "", "")
 QUICK = 4  # beam, and words of one reading, where many candidates are wanted at once
 SURE = 13.0  # nats: a word this likely is offered before any text put together
+TENTHS = tuple(n / 10 for n in range(256))  # costs as they are stored
 STARTS = tuple("。，：、")  # the marks that open a row of bigrams of their own
 
 
@@ -50,14 +59,6 @@ class Word(NamedTuple):
     reading: str
     cost: float
     rarer: float = 0.0  # what this reading costs beyond the word's most common one
-
-
-class _Path(NamedTuple):
-    """The cheapest way to a place in the lattice whose last word is `word`."""
-
-    cost: float
-    word: str
-    text: str
 
 
 class PinyinEngine:
@@ -74,11 +75,24 @@ class PinyinEngine:
         self.syllables = frozenset(r for r in self.by_reading if " " not in r)
         self._beginnings = frozenset(s[:n] for s in self.syllables for n in range(1, len(s)))
         self._openings = {r[:n] for r in self.by_reading if " " in r for n, letter in enumerate(r) if letter == " "}
-        self._by_initials: dict[str, list[Word]] | None = None
-        self._completions = lru_cache(1 << 14)(self._complete)
-        self.scored = lru_cache(1 << 16)(self._scored)
-        self._parse = lru_cache(1 << 14)(self.parse)
+        self._by_letters: dict[str, tuple[str, ...]] = {}
+        for reading in self.by_reading:
+            letters = reading.replace(" ", "")
+            self._by_letters[letters] = (*self._by_letters.get(letters, ()), reading)
+        self._most_letters = max(map(len, self._by_letters), default=0)
+        self._costs = {text: word.cost for text, word in self.by_text.items()}
+        self._longest: dict[str, int] = {}  # word that begins with these two characters
+        for text in self.by_text:
+            if len(text) > self._longest.get(text[:2], 1):
+                self._longest[text[:2]] = len(text)
+        self._by_initials: dict[str, list[Word]] = {}
+        self._abbreviated = lru_cache(1 << 15)(self._words_of)
+        self._entries = lru_cache(1 << 15)(self._words_read)
+        self._ways = lru_cache(1 << 15)(self._ways_to)
+        self.whole = lru_cache(1 << 16)(self._whole)
+        self.scored = lru_cache(1 << 10)(self._scored)
         self.segment = lru_cache(1 << 14)(self._segment)
+        self.last_word = lru_cache(1 << 14)(self._last_word)
 
     def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
         """Return what the input method offers for the letters `keys` typed after the text `context`."""
@@ -103,8 +117,8 @@ class PinyinEngine:
         >>> load_engine().decode([[(1, "hu", 0.0), (1, "fu", 1.0)], [(2, "nan", 0.0), (2, "lan", 1.0)]])
         '湖南'
         """
-        path = self._search(lattice, self.last_word(context, STARTS), BEAM, KEPT_PER_READING)
-        return path.text if path else ""
+        ways = self._search(lattice, self.last_word(context, STARTS), BEAM, KEPT_PER_READING)
+        return ways[0][2] if ways else ""
 
     def decode_slots(self, slots: Sequence[Sequence[tuple[str, float]]], context: str = "") -> str:
         """Return the likeliest text where each position has alternatives `(syllable, cost)`."""
@@ -112,7 +126,7 @@ class PinyinEngine:
 
     def parse(self, keys: str) -> list[list[tuple[int, str, float]]]:
         """Return the lattice of syllables in `keys`; unfinished ones only where full ones do not suffice."""
-        keys = keys.replace("lve", "lue").replace("nve", "nue")
+        keys = _spelled(keys)
         full: list[list[tuple[int, str, float]]] = [[] for _ in keys]
         for i in range(len(keys)):
             if keys[i] == "'":
@@ -137,21 +151,21 @@ class PinyinEngine:
         >>> [word.text for word in load_engine().segment("支付宝还款失败")]
         ['支付宝', '还款', '失败']
         """
-        by_text = self.by_text
+        cost_of, longest = self._costs, self._longest
         size = len(text)
         best = [0.0] * (size + 1)
-        choice: list[Word | None] = [None] * (size + 1)
+        ends = [0] * size
         for i in range(size - 1, -1, -1):
-            cost, chosen = UNKNOWN_COST + best[i + 1], None
-            for j in range(i + 1, min(i + LONGEST_WORD, size) + 1):
-                word = by_text.get(text[i:j])
-                if word is not None and word.cost + best[j] < cost:
-                    cost, chosen = word.cost + best[j], word
-            best[i], choice[i] = cost, chosen
+            least, end = UNKNOWN_COST + best[i + 1], 0
+            for j in range(i + 1, min(i + longest.get(text[i : i + 2], 1), size) + 1):
+                cost = cost_of.get(text[i:j], NEVER) + best[j]
+                if cost < least:
+                    least, end = cost, j
+            best[i], ends[i] = least, end
         words: list[Word] = []
         i = 0
         while i < size:
-            word = choice[i] or Word(text[i], "", UNKNOWN_COST)
+            word = self.by_text[text[i : ends[i]]] if ends[i] else Word(text[i], "", UNKNOWN_COST)
             words.append(word)
             i += len(word.text)
         return tuple(words)
@@ -164,7 +178,7 @@ class PinyinEngine:
         """
         return [s for word in self.segment(text) for s in (word.reading.split(" ") if word.reading else [""])]
 
-    def last_word(self, context: str, marks: Sequence[str] = ()) -> str:
+    def _last_word(self, context: str, marks: Sequence[str] = ()) -> str:
         """Return the longest word that `context` ends in, or which of `marks`; nothing where it ends otherwise.
 
         >>> load_engine().last_word("我用支付宝"), load_engine().last_word("还款，", STARTS)
@@ -175,60 +189,106 @@ class PinyinEngine:
 
     def _scored(self, keys: str, last: str, limit: int) -> tuple[tuple[str, float], ...]:
         """Return candidates and their costs: texts for all of `keys` first, then words for its beginning."""
-        lattice = self._parse(keys)
-        if not lattice:
-            return ()
-        found: dict[str, float] = {}
-        shorter: list[tuple[int, float, str]] = []
-        row, backoff = self.bigrams.row(last)
-        for end, slots, words in self._words_from(lattice, 0, limit):
-            extra = slots + WORD_COST
-            if end < len(lattice):
-                shorter += [(-end, extra + word.cost, word.text) for word in words]
-                continue
-            for word in words:
-                text = word.text
-                cost = extra + (row[text] + word.rarer if text in row else backoff + word.cost)
-                if cost < found.get(text, NEVER):
-                    found[text] = cost
-        if min(found.values(), default=SURE) >= SURE and (path := self._search(lattice, last, QUICK, 2 * QUICK)):
-            found.setdefault(path.text, path.cost)
-        ranked = dict(sorted(found.items(), key=_second))
-        if len(ranked) < limit:
-            for _, cost, text in sorted(shorter)[: 2 * limit]:
-                ranked.setdefault(text, BEGINNING_COST + cost)
+        whole = self.whole(keys, last, limit)
+        if len(whole) >= limit or not keys:
+            return whole
+        lattice = self.parse(keys)
+        shorter = [
+            (-end, cost + WORD_COST + unigram, text)
+            for end, cost, reading in self._readings_from(lattice, 0)
+            if end < len(lattice)
+            for text, unigram, _ in self._entries(reading)[:limit]
+        ]
+        ranked = dict(whole)
+        for _, cost, text in sorted(shorter)[: 2 * limit]:
+            ranked.setdefault(text, BEGINNING_COST + cost)
         return tuple(ranked.items())[:limit]
 
-    def _search(self, lattice: Lattice, last: str, beam: int, kept: int) -> _Path | None:
-        """Return the cheapest text of a lattice, by a beam over positions and last words."""
-        size = len(lattice)
-        ends: list[dict[str, _Path]] = [{} for _ in range(size + 1)]
-        ends[0][last] = _Path(0.0, last, "")
-        for i in range(size):
-            if not ends[i]:
-                continue
-            paths = sorted(ends[i].values())[:beam]
-            for end, _, raw_cost in (edge for edge in lattice[i] if not edge[1]):
-                for path in paths:
-                    _keep(ends[end], _Path(path.cost + raw_cost, path.word, path.text))
-            rows = [(path, *self.bigrams.row(path.word)) for path in paths]
-            for end, cost, words in self._words_from(lattice, i, kept):
-                target = ends[end]
-                for word in words:
-                    text, unigram = word.text, word.cost
-                    least, source = NEVER, paths[0]
-                    for path, row, backoff in rows:
-                        total = path.cost + (row[text] + word.rarer if text in row else backoff + unigram)
-                        if total < least:
-                            least, source = total, path
-                    least += cost + WORD_COST
-                    known = target.get(text)
-                    if known is None or least < known.cost:
-                        target[text] = _Path(least, text, source.text + text)
-        return min(ends[size].values(), default=None)
+    def _whole(self, keys: str, last: str, limit: int) -> tuple[tuple[str, float], ...]:
+        """Return texts for all of `keys` after the word `last`, and their costs."""
+        if not keys:
+            return ()
+        keys = _spelled(keys)
+        found: dict[str, float] = {}
+        full = self._by_letters.get(keys, ())
+        for reading in full:
+            self._weigh(reading, 0.0, last, limit, found)
+        if not full or min(found.values()) >= SURE:
+            ways = self._ways(keys, last) if len(keys) <= LONGEST_TYPED else ()
+            if not ways:
+                lattice, behind, ahead = _direct(self.parse(keys))
+                for end, cost, reading in self._readings_from(lattice, 0):
+                    if end == len(lattice):
+                        self._weigh(reading, cost, last, limit, found)
+                if (least := min(found.values(), default=NEVER)) >= SURE + ahead[0]:
+                    plain = (i for i, edges in enumerate(lattice) if edges and not behind[i])
+                    known = {i: ways for i in plain if (ways := self._ways(keys[:i], last))}
+                    ways = self._search(lattice, last, QUICK, 2 * QUICK, [least - cost for cost in ahead], known)
+            if ways:
+                cost, _, text = ways[0]
+                found.setdefault(text, cost)
+        return tuple(sorted(found.items(), key=_second)[:limit])
 
-    def _words_from(self, lattice: Lattice, start: int, kept: int) -> Iterator[tuple[int, float, Sequence[Word]]]:
-        """Yield (end, cost, words) of every reading that begins at `start`."""
+    def _weigh(self, reading: str, cost: float, last: str, limit: int, found: dict[str, float]) -> None:
+        """Put the words of a reading and their costs into `found`."""
+        row, backoff = self.bigrams.row(last)
+        cost += WORD_COST
+        for text, unigram, rarer in self._entries(reading)[:limit]:
+            total = cost + (row[text] + rarer if text in row else backoff + unigram)
+            if total < found.get(text, NEVER):
+                found[text] = total
+
+    def _ways_to(self, keys: str, last: str) -> tuple[Way, ...]:
+        """Return the cheapest texts for whole syllables, by their last words, from those for the letters before."""
+        if not keys:
+            return ((0.0, last, ""),)
+        found: dict[str, Way] = {}
+        for cut in range(len(keys) - 1, max(len(keys) - self._most_letters, 0) - 1, -1):
+            readings = self._by_letters.get(keys[cut:])
+            if readings and (ways := self._ways(keys[:cut], last)):
+                befores = self._befores(ways)
+                for reading in readings:
+                    _extend(found, befores, 0.0, self._entries(reading)[: 2 * QUICK])
+        return tuple(sorted(found.values())[:QUICK])
+
+    def _search(
+        self,
+        lattice: Lattice,
+        last: str,
+        beam: int,
+        kept: int,
+        limits: Sequence[float] = (),
+        known: Mapping[int, Sequence[Way]] = NOTHING,
+    ) -> Sequence[Way]:
+        """Return the cheapest texts of a lattice, by a beam over positions and last words.
+
+        `limits` are the most that a way to each position may cost; the ways to some are `known`.
+        """
+        ends: list[dict[str, Way]] = [{} for _ in range(len(lattice) + 1)]
+        ends[0][last] = (0.0, last, "")
+        for i, edges in enumerate(lattice):
+            ways = known[i] if i in known else sorted(ends[i].values())[:beam]
+            if limits:
+                ways = [way for way in ways if way[0] < limits[i]]
+            if not ways:
+                continue
+            for end, _, passing in (edge for edge in edges if not edge[1]):
+                for cost, word, text in ways:
+                    if cost + passing < ends[end].get(word, FAR)[0]:
+                        ends[end][word] = (cost + passing, word, text)
+            befores = self._befores(ways)
+            for end, cost, reading in self._readings_from(lattice, i):
+                if end not in known:
+                    _extend(ends[end], befores, cost, self._entries(reading)[:kept])
+        return sorted(ends[-1].values())[:beam]
+
+    def _befores(self, ways: Sequence[Way]) -> Sequence[Before]:
+        """Return what the next word of each way is weighed with."""
+        row = self.bigrams.row
+        return [(cost + WORD_COST, text, *row(word)) for cost, word, text in ways]
+
+    def _readings_from(self, lattice: Lattice, start: int) -> Iterator[tuple[int, float, str]]:
+        """Yield (end, cost, reading) of every reading of a word that begins at `start`."""
         size = len(lattice)
         stack: list[tuple[int, str, float, int]] = [(start, "", 0.0, 0)]
         while stack:
@@ -239,37 +299,53 @@ class PinyinEngine:
                         stack.append((end, reading, cost + extra, length))
                     continue
                 longer = f"{reading} {syllable}" if reading else syllable
-                words: Sequence[Word]
                 if PARTIAL in longer:
-                    words, more = self._completions(longer), length + 1 < LONGEST_ABBREVIATED
+                    known, more = bool(self._entries(longer)), length + 1 < LONGEST_ABBREVIATED
                 elif syllable in self.syllables:
-                    words, more = self.by_reading.get(longer, ()), longer in self._openings
+                    known, more = longer in self.by_reading, longer in self._openings
                 else:
-                    words, more = () if length else (Word(syllable, "", UNKNOWN_COST),), False
-                if words:
-                    yield end, cost + extra, words[:kept]
+                    known, more = not length, False
+                if known:
+                    yield end, cost + extra, longer
                 if more and end < size:
                     stack.append((end, longer, cost + extra, length + 1))
 
-    def _complete(self, reading: str) -> tuple[Word, ...]:
+    def _words_read(self, reading: str) -> tuple[Entry, ...]:
+        """Return the words of a reading, the likeliest first; what has no reading stands for itself."""
+        if PARTIAL in reading:
+            return self._complete(reading)
+        return tuple(map(_entry, self.by_reading.get(reading, (Word(reading, "", UNKNOWN_COST),))))
+
+    def _complete(self, reading: str) -> tuple[Entry, ...]:
         """Return the likeliest words for a reading with unfinished syllables, such as `yao j~`."""
-        if self._by_initials is None:
-            by_initials = defaultdict(list)
-            for word in self.words:
-                if word.reading.count(" ") < LONGEST_ABBREVIATED:
-                    by_initials["".join(s[0] for s in word.reading.split(" "))].append(word)
-            self._by_initials = dict(by_initials)
         slots = reading.split(" ")
-        loose = [(n, slot[:-1]) for n, slot in enumerate(slots) if len(slot) > 2 and slot.endswith(PARTIAL)]
-        exact = [(n, slot) for n, slot in enumerate(slots) if not slot.endswith(PARTIAL)]
-        found: list[Word] = []
-        for word in self._by_initials.get("".join(slot[0] for slot in slots), ()):
-            parts = word.reading.split(" ")
-            if all(parts[n] == s for n, s in exact) and all(parts[n].startswith(s) for n, s in loose):
-                found.append(word)
-                if len(found) == KEPT_PER_ABBREVIATION:
-                    break
-        return tuple(found)
+        initials = "".join(slot[0] for slot in slots)
+        whole = [n for n, slot in enumerate(slots) if not slot.endswith(PARTIAL)]
+        begun = [(n, slot[:-1]) for n, slot in enumerate(slots) if len(slot) > 2 and slot.endswith(PARTIAL)]
+        found: Sequence[Spelled]
+        if len(slots) == 2 and whole:  # the most words by far have two syllables
+            found = self._abbreviated(initials, whole[0]).get(slots[whole.pop()], ())
+        else:
+            found = self._abbreviated(initials).get("", ())
+        for n in whole:
+            found = [pair for pair in found if pair[0][n] == slots[n]]
+        for n, beginning in begun:
+            found = [pair for pair in found if pair[0][n].startswith(beginning)]
+        return tuple([entry for _, entry in found[:KEPT_PER_ABBREVIATION]])
+
+    def _words_of(self, initials: str, place: int | None = None) -> Mapping[str, Sequence[Spelled]]:
+        """Return the words with these initials, the likeliest first, by their syllable at `place`."""
+        if not self._by_initials:
+            readings = "\n".join(word.reading for word in self.words)
+            shortened = re.sub("(?<=[a-z])[a-z]+", "", readings).replace(" ", "").split("\n")
+            for word, short in zip(self.words, shortened, strict=True):
+                if len(short) <= LONGEST_ABBREVIATED:
+                    self._by_initials.setdefault(short, []).append(word)
+        found: dict[str, list[Spelled]] = {}
+        for word in self._by_initials.get(initials, ()):
+            syllables = tuple(word.reading.split(" "))
+            found.setdefault("" if place is None else syllables[place], []).append((syllables, _entry(word)))
+        return {syllable: tuple(words) for syllable, words in found.items()}
 
 
 class Bigrams:
@@ -277,13 +353,13 @@ class Bigrams:
 
     def __init__(self, words: Sequence[Word], folder: Path) -> None:
         self._start, self._next, self._cost, self._backoff = (
-            np.load(folder / f"{name}.npy", mmap_mode="r")
+            memoryview(np.load(folder / f"{name}.npy", mmap_mode="r"))  # slices of it are cheaper than an array's
             for name in ("bigram_start", "bigram_next", "bigram_cost", "backoff")
         )
-        self._words = words
+        self._texts = [word.text for word in words]
         self._row_of = {mark: len(words) + n for n, mark in enumerate(STARTS)}
-        for n, word in enumerate(words):
-            self._row_of.setdefault(word.text, n)
+        for n, text in enumerate(self._texts):
+            self._row_of.setdefault(text, n)
         self.row = lru_cache(None)(self._row)
 
     def cost(self, last: str, word: Word) -> float:
@@ -295,18 +371,51 @@ class Bigrams:
         n = self._row_of.get(last)
         if n is None:
             return {}, 0.0
-        span = slice(int(self._start[n]), int(self._start[n + 1]))
-        texts = (self._words[i].text for i in self._next[span].tolist())
-        return dict(zip(texts, (self._cost[span] / 10).tolist(), strict=True)), float(self._backoff[n]) / 10
+        span = slice(self._start[n], self._start[n + 1])
+        texts = map(self._texts.__getitem__, self._next[span])
+        costs = map(TENTHS.__getitem__, self._cost[span])
+        return dict(zip(texts, costs, strict=True)), TENTHS[self._backoff[n]]
 
 
 _second = itemgetter(1)
+_entry = itemgetter(0, 2, 3)
 
 
-def _keep(paths: dict[str, _Path], path: _Path) -> None:
-    known = paths.get(path.word)
-    if known is None or path.cost < known.cost:
-        paths[path.word] = path
+def _extend(found: dict[str, Way], befores: Sequence[Before], cost: float, entries: Sequence[Entry]) -> None:
+    """Put the cheapest way to each word of a reading into `found`."""
+    so_far, before, row, backoff = befores[0]
+    others = befores[1:]
+    for text, unigram, rarer in entries:
+        least, source = so_far + (row[text] + rarer if text in row else backoff + unigram), before
+        for other, texts, its_row, its_backoff in others:
+            total = other + (its_row[text] + rarer if text in its_row else its_backoff + unigram)
+            if total < least:
+                least, source = total, texts
+        least += cost
+        if text not in found or least < found[text][0]:
+            found[text] = (least, text, source + text)
+
+
+def _spelled(keys: str) -> str:
+    return keys.replace("lve", "lue").replace("nve", "nue")
+
+
+def _direct(lattice: Lattice) -> tuple[Lattice, Sequence[float], Sequence[float]]:
+    """Return what of a lattice lies on ways to its end that cost little more than the cheapest.
+
+    And what the cheapest way costs to each position, and from there to the end.
+    """
+    size = len(lattice)
+    behind = [0.0, *[NEVER] * size]
+    ahead = [*[NEVER] * size, 0.0]
+    for i, edges in enumerate(lattice):
+        for end, _, cost in edges:
+            behind[end] = min(behind[end], behind[i] + cost)
+    for i in range(size - 1, -1, -1):
+        ahead[i] = min((cost + ahead[end] for end, _, cost in lattice[i]), default=NEVER)
+    most = ahead[0] + SPARE
+    kept = [[edge for edge in edges if behind[i] + edge[2] + ahead[edge[0]] <= most] for i, edges in enumerate(lattice)]
+    return kept, behind, ahead
 
 
 def _reaches_end(lattice: Lattice) -> bool:

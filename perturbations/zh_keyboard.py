@@ -246,12 +246,7 @@ class _Sitting:
             free = size == 1 or draw() < FREE
             typed = drawn(expected(last[-4:], following, self.topic), draw) if free else self.reworded(meant)
         else:
-            confused = self.confused(meant)
-            typed = self.keyed(meant, syllables) if confused is None else confused
-            if typed != meant and confused is None and self.sure(meant, typed):
-                typed = meant
-            if draw() < typist.start:
-                typed = self.false_start(meant[0], syllables[0]) + typed
+            typed = self.attempted(meant, syllables)
         if draw() < typist.stray:
             if draw() < typist.filler:
                 typed += drawn(slipping_in(self.memory, meant[-4:], following, self.topic), draw)
@@ -259,6 +254,17 @@ class _Sitting:
                 typed += drawn(expected(meant[-4:], following, self.topic), draw)
         if draw() < typist.stray_mark:
             typed += self.stray[int(draw() * len(self.stray))]
+        return typed
+
+    def attempted(self, meant: str, syllables: tuple[str, ...]) -> str:
+        """Return a chunk as habit has it, or else as it comes through the keys."""
+        typed = self.confused(meant)
+        if typed is None:
+            typed = self.keyed(meant, syllables)
+            if typed != meant and self.sure(meant, typed):
+                typed = meant
+        if self.draw() < self.typist.start:
+            typed = self.false_start(meant[0], syllables[0]) + typed
         return typed
 
     def confused(self, meant: str) -> str | None:
@@ -326,17 +332,17 @@ class _Sitting:
         """Return the candidate that is taken."""
         draw, typist = self.draw, self.typist
         alone = keys in self.engine.syllables  # only what is typed alone is ranked by what stands before it
-        offered = offers(
-            keys, self.last[-4:] if alone else "", self.ime, typist.ranking, self.candidates, self.memory, self.topic
-        )
-        if not offered:
+        before = self.engine.last_word(self.last[-4:]) if alone else ""
+        offered = offers(keys, before, self.ime, typist.ranking, self.candidates, self.memory, self.topic)
+        texts = offered[0]
+        if not texts:
             return meant
         if careless:
             return self.first(meant, offered)
-        place = next((n for n, (text, _) in enumerate(offered) if text == meant), -1)
+        place = texts.index(meant) if meant in texts else -1
         if place == 0:
             place = self.passed(offered, 0, typist.misclick, 1)
-            return offered[self.passed(offered, place, typist.misclick_decay) if place else 0][0]
+            return texts[self.passed(offered, place, typist.misclick_decay) if place else 0]
         if place > 0:
             glance = typist.glance if len(meant) > 1 else typist.glance_character
             return meant if draw() < glance * place**-typist.glance_decay else self.first(meant, offered)
@@ -351,14 +357,16 @@ class _Sitting:
 
     def passed(self, offered: Offers, place: int, chance: float, most: int = PAGE - 1) -> int:
         """Return the place at which the eye rests: it goes on from `place` the sooner, the closer the next cost."""
-        last = min(len(offered) - 1, most)
-        while place < last and self.draw() < chance * math.exp(-(offered[place + 1][1] - offered[place][1]) / CLOSE):
+        costs = offered[1]
+        while place < min(len(costs) - 1, most) and self.draw() < chance * math.exp(
+            (costs[place] - costs[place + 1]) / CLOSE
+        ):
             place += 1
         return place
 
     def first(self, meant: str, offered: Offers) -> str:
         """Return about the first of the candidates, where the right one is not seen."""
-        typed = offered[self.passed(offered, 0, self.typist.drift)][0]
+        typed = offered[0][self.passed(offered, 0, self.typist.drift)]
         return meant if min(typed) < "\u3000" and self.draw() >= self.typist.odd else typed
 
 
