@@ -1,8 +1,13 @@
-"""Fit the typists' habits to READIN: `python benchmarks/fit_keyboard.py READIN_FOLDER [--annotator N] [--rounds N]`.
+"""Fit the typists to READIN: `python benchmarks/fit_keyboard.py READIN_FOLDER [--kind question] [--turns N]`.
 
-Rows with an even id are fitted on; rows with an odd id are left for judging. What is compared is a list of
-statistics of the noise (how much, which kinds, which lengths, where); every round measures how each habit moves
-them and takes the damped least-squares step. Only the fitted habits are written, to perturbations/zh_keyboard.json.
+Rows with an even id are fitted on; rows with an odd id are left for judging. Two things are fitted in turns:
+
+- what was learned: which words are typed for which more often than the rest explains, how candidates must move to be
+  chosen as often as the humans chose them, which words go wrong less often;
+- habits: a list of statistics of the noise is compared (how much, which kinds, which lengths, where); every round
+  measures how each habit moves them and takes the damped least-squares step.
+
+It goes on from what stands in perturbations/zh_keyboard.json and zh_keyboard_memory.json, and writes both.
 """
 
 from __future__ import annotations
@@ -11,8 +16,8 @@ import argparse
 import json
 import math
 from collections import Counter
-from dataclasses import asdict
-from itertools import pairwise
+from dataclasses import asdict, dataclass, replace
+from itertools import chain, pairwise
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -23,11 +28,11 @@ from rapidfuzz.distance import Levenshtein
 from lapsus.metrics.human_likeness.score import KINDS as COARSE
 from lapsus.metrics.human_likeness.score import kind as coarse_kind
 from lapsus.perturbations._keys import BESIDE
-from lapsus.perturbations._memory import NOTHING, Memory, options
+from lapsus.perturbations._memory import MEMORIES, NOTHING, Memory, options
 from lapsus.perturbations._typist import ANNOTATORS, Typist, annotators
 from lapsus.perturbations.core import apply
 from lapsus.perturbations.pinyin_engine import PinyinEngine, load_engine
-from lapsus.perturbations.zh_keyboard import RUNS, retyped
+from lapsus.perturbations.zh_keyboard import IMES, RUNS, retyped
 
 TASKS = {"question": "afqmc", "prose": "wmt"}
 FIXED: set[str] = set()
@@ -142,8 +147,9 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
 
 KINDS = (
     "same 1", "same 2", "same 3+", "initials 1", "initials 2", "initials 3+", "near 1", "near 2", "near 3+", "far 1",
-    "far 2", "far 3+", "beside 1", "beside 2", "beside 3+", "swapped 2", "swapped 3+", "resegmented near", "mark", "mark gone", "quote", "quote gone", "comma", "comma gone",
-    "end gone", "gone 1", "gone 2+", "again", "repeat", "into", "begins alike", "ends alike", "other length", "letters",
+    "far 2", "far 3+", "beside 1", "beside 2", "beside 3+", "swapped 2", "swapped 3+", "resegmented near", "mark",
+    "mark gone", "quote", "quote gone", "comma", "comma gone", "end gone", "gone 1", "gone 2+", "again", "repeat",
+    "into", "begins alike", "ends alike", "other length", "letters",
 )  # fmt: skip
 MARKS = (
     "、>，", "。>，", "，>。", " >，", "；>，", " >", "。>", "、>", "，>", "“>", "”>", "“>”", "”>“",
@@ -210,15 +216,32 @@ def typed(typist: Typist, pairs: Pairs, seed: int, memory: Memory = NOTHING, ime
 
 SEEDS = 3  # goes that a human's words are compared with
 KNOWN = 6  # times that a word is met, in as many places, before anything is learned of it
-Person = tuple[Pairs, Typist, dict[str, Any], int]  # what a human typed, the habits, what was learned, the input method
+FOLLOWS, FOLLOWERS = 40, 12  # times that a word follows another to be kept, and words kept after each
+TELLING, ABOUT, TOPIC_WORDS = 55, 40, 700  # times commoner than elsewhere; words that tell a topic; words of it
+
+
+@dataclass(frozen=True)
+class Person:
+    """What a human typed, and the typist who is to type likewise."""
+
+    human: Pairs
+    typist: Typist
+    learned: dict[str, Any]
+    ime: int
+
+    def goes(self, go: int) -> Pairs:
+        """Return `SEEDS` synthetic goes at the human's texts."""
+        memory = remembering(self.learned)
+        seeds = range(100 * go, 100 * go + SEEDS)
+        return [pair for seed in seeds for pair in typed(self.typist, self.human, seed, memory, self.ime)]
 
 
 def reranked(people: list[Person], go: int) -> dict[str, float]:
     """Return by how many nats candidates must move for these people to choose them as often as the humans."""
     given, taken = Counter[str](), Counter[str]()
-    for human, typist, learned, ime in people:
-        _chosen(_replaced(human), 1.0, given)
-        _chosen(_replaced(_goes(human, typist, learned, ime, go)), 1 / SEEDS, taken)
+    for person in people:
+        _chosen(_replaced(person.human), 1.0, given)
+        _chosen(_replaced(person.goes(go)), 1 / SEEDS, taken)
     moved = {
         new: 0.6 * math.log((taken[new] + 2) / (given[new] + 2))
         for new in given | taken
@@ -234,11 +257,6 @@ def _chosen(counts: Counter[tuple[str, str]], share: float, into: Counter[str]) 
             into[new] += count * share
 
 
-def _goes(human: Pairs, typist: Typist, learned: dict[str, Any], ime: int, go: int) -> Pairs:
-    memory = remembering(learned)
-    return [pair for seed in range(SEEDS) for pair in typed(typist, human, 100 * go + seed, memory, ime)]
-
-
 def moved(learned: dict[str, Any], by: Mapping[str, float]) -> dict[str, Any]:
     """Return what was learned with candidates moved."""
     ranks = dict(learned["ranks"])
@@ -250,11 +268,11 @@ def moved(learned: dict[str, Any], by: Mapping[str, float]) -> dict[str, Any]:
 def surer(people: list[Person], go: int) -> dict[str, float]:
     """Return what share of its errors each word is spared, for these people to get it wrong as often as the humans."""
     wanted, found = Counter[str](), Counter[str]()
-    for human, typist, learned, ime in people:
-        for share, pairs in ((1.0, human), (1 / SEEDS, _goes(human, typist, learned, ime, go))):
+    for person in people:
+        for into, share, pairs in ((wanted, 1.0, person.human), (found, 1 / SEEDS, person.goes(go))):
             for (old, _), count in _words(pairs).items():
-                (wanted if share == 1 else found)[old] += count * share
-    sure = dict(people[0][2]["sure"])
+                into[old] += count * share
+    sure = dict(people[0].learned["sure"])
     for word in wanted | found:
         if wanted[word] + found[word] >= 2 * KNOWN:
             left = (1 - sure.get(word, 0.0)) * (wanted[word] + 3) / (found[word] + 3)
@@ -265,7 +283,7 @@ def surer(people: list[Person], go: int) -> dict[str, float]:
 
 def confused(person: Person, go: int) -> dict[str, Any]:
     """Return what was learned with confusions and strays nearer to the human's."""
-    human, typist, learned, ime = person
+    human, learned = person.human, person.learned
     engine = load_engine()
     occurs: Counter[str] = Counter()
     places: dict[str, set[int]] = {}  # rows that stand together are often of one article
@@ -273,7 +291,7 @@ def confused(person: Person, go: int) -> dict[str, Any]:
         for word in (word.text for run in RUNS.findall(clean) for word in engine.segment(run)):
             occurs[word] += 1
             places.setdefault(word, set()).add(int(key.split("-")[0]) // 20)
-    goes = _goes(human, typist, learned, ime, go)
+    goes = person.goes(go)
     rates: dict[str, dict[str, float]] = {old: dict(row) for old, row in learned["confusions"].items()}
     wanted, found = _words(human), _words(goes)
     for (old, new), count in sorted(wanted.items()):
@@ -346,8 +364,9 @@ def from_logits(typist: Typist, names: list[str], values: np.ndarray) -> Typist:
     return Typist(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()})
 
 
-def fit(human: Pairs, label: str, rounds: int, typist: Typist, memory: Memory, ime: int) -> Typist:
+def fit(person: Person, label: str, rounds: int) -> Typist:
     """Return the habits that make the operator's noise most like the human's."""
+    human, typist, memory, ime = person.human, person.typist, remembering(person.learned), person.ime
     target = statistics(human)
 
     def differences(candidate: Typist, seed: int) -> np.ndarray:
@@ -382,29 +401,80 @@ def fit(human: Pairs, label: str, rounds: int, typist: Typist, memory: Memory, i
     return result
 
 
+def topic(texts: list[str]) -> dict[str, Any]:
+    """Return what texts of one sort are about: their words, what follows them, and words that give the sort away."""
+    engine = load_engine()
+    rows = [[word.text for word in engine.segment(text)] for text in texts]
+    words = Counter(chain.from_iterable(rows))
+    spread = Counter(chain.from_iterable(map(set, rows)))
+    follows: dict[str, dict[str, float]] = {}
+    for (last, word), count in Counter(chain.from_iterable(map(pairwise, rows))).most_common():
+        if count >= FOLLOWS and _han(last + word) and len(word) <= 2 and len(follows.get(last, ())) < FOLLOWERS:
+            follows.setdefault(last, {})[word] = round(count / words[last], 4)
+    shares = {word: count / words.total() for word, count in words.items() if _han(word)}
+    rarer = {
+        word: spread[word] * math.log(share / math.exp(-engine.by_text[word].cost))
+        for word, share in shares.items()
+        if len(word) > 1 and word in engine.by_text and share > TELLING * math.exp(-engine.by_text[word].cost)
+    }
+    return {
+        "about": sorted(rarer, key=lambda word: -rarer[word])[:ABOUT],
+        "words": {word: round(shares[word], 6) for word, _ in words.most_common(TOPIC_WORDS) if word in shares},
+        "follows": follows,
+    }
+
+
 def main() -> None:
-    """Fit one annotator, or all in turn."""
+    """Fit what the three annotators do and have learned, in turns."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", help="holds afqmc_balanced and realtypo_nmt")
-    parser.add_argument("--annotator", type=int, choices=(1, 2, 3))
     parser.add_argument("--kind", choices=sorted(TASKS))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--limit", type=int, help="use so many characters of each task at most")
-    parser.add_argument("--out", type=Path, default=ANNOTATORS)
+    parser.add_argument("--turns", type=int, default=2, help="of fitting the words, then the habits")
+    parser.add_argument("--rounds", type=int, default=2, help="of fitting the habits in each turn")
+    parser.add_argument("--habits", type=Path, default=ANNOTATORS)
+    parser.add_argument("--words", type=Path, default=MEMORIES)
     options = parser.parse_args()
     if options.folder is None:
         print("nothing to fit on: give the folder of READIN's files")
         return
-    people = {number: dict(habits) for number, habits in annotators().items()}
-    for number in [options.annotator] if options.annotator else sorted(people):
-        for kind in [options.kind] if options.kind else sorted(TASKS):
-            human = read(options.folder, TASKS[kind], number, 0)
-            human = (
-                human[:: max(1, sum(len(clean) for _, clean, _ in human) // options.limit)] if options.limit else human
+    habits = {number: dict(row) for number, row in annotators().items()}
+    learned = json.loads(MEMORIES.read_text(encoding="utf-8"))
+    rows = _rows(options.folder / "afqmc_balanced" / "train.json")
+    learned["topics"] = [topic(sorted({row[name].strip() for row in rows for name in ("sentence1", "sentence2")}))]
+    for kind in [options.kind] if options.kind else TASKS:
+        people = [
+            Person(
+                read(options.folder, TASKS[kind], number, 0),
+                row[kind],
+                learned["people"][number - 1][kind],
+                IMES * number,
             )
-            people[number][kind] = fit(human, f"{kind} {number}", options.rounds, people[number][kind])
-    rows = [{kind: asdict(typist) for kind, typist in people[number].items()} for number in sorted(people)]
-    options.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+            for number, row in habits.items()
+        ]
+        for turn in range(options.turns):
+            people = worded(people, turn)
+            people = [
+                replace(person, typist=fit(person, f"{kind} {number}", options.rounds))
+                for number, person in enumerate(people, 1)
+            ]
+        for number, person in enumerate(people, 1):
+            habits[number][kind] = person.typist
+            learned["people"][number - 1][kind] = person.learned
+    rows = [{kind: asdict(typist) for kind, typist in row.items()} for row in habits.values()]
+    options.habits.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    options.words.write_text(json.dumps(learned, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def worded(people: list[Person], turn: int) -> list[Person]:
+    """Return people who have learned the words anew: what they confuse, how candidates stand, what they are sure of."""
+    for go in range(4 * turn, 4 * turn + 2):
+        people = [replace(person, learned=confused(person, go)) for person in people]
+    for go in range(4 * turn + 2, 4 * turn + 4):
+        shift = reranked(people, go)
+        people = [replace(person, learned=moved(person.learned, shift)) for person in people]
+        sure = surer(people, go)
+        people = [replace(person, learned=person.learned | {"sure": sure}) for person in people]
+    return people
 
 
 if __name__ == "__main__":
