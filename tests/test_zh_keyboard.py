@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lapsus.perturbations._memory import Memory, memories, options, topic_of
 from lapsus.perturbations._typist import Typist, annotators
 from lapsus.perturbations.core import Operator, apply, perturb, perturb_batch
 from lapsus.perturbations.engines import engines
@@ -114,6 +115,41 @@ def test_what_was_picked_once_is_picked_again():
     habit = replace(PERFECT, glance=0.5, ranking=0.0)
     text = "里程，里程，里程"
     assert {apply(text, retyped(text, habit, Random(n))) for n in range(40)} == {text, "历程，历程，历程"}
+
+
+def test_what_is_typed_out_of_habit_needs_no_slip():
+    habit = Memory({"还": options({"换": 1.0})}, {}, {}, options({}))
+    assert apply("我还了", retyped("我还了", PERFECT, Random(1), memory=habit)) == "我换了"
+    assert retyped("返还", PERFECT, Random(1), memory=habit) == []  # a word of its own
+
+
+def test_what_fingers_are_sure_of_comes_out_right():
+    hasty = replace(PERFECT, glance=0.0)
+    assert {apply("里程", retyped("里程", hasty, Random(n))) for n in range(20)} == {"历程"}
+    sure = Memory({}, {"里程": 1.0}, {}, options({}))
+    assert all(retyped("里程", hasty, Random(n), memory=sure) == [] for n in range(20))
+
+
+def test_a_candidate_can_be_learned():
+    hasty = replace(PERFECT, glance=0.0)
+    learned = Memory({}, {}, {"里程": -5.0}, options({}))
+    assert all(retyped("里程", hasty, Random(n), memory=learned) == [] for n in range(20))
+
+
+def test_what_was_learned_from_questions_to_a_bank_stays_there():
+    assert topic_of("花呗怎么还款") is not None
+    assert topic_of("这座城市的海拔是多少") is None
+    assert not {"花呗", "借呗"} & {word for person in memories().values() for word in person["prose"].confusions}
+
+
+def test_what_was_learned_is_words_and_shares():
+    for person in memories().values():
+        for memory in person.values():
+            assert all(0 < sums[-1] <= 1 and len(texts) == len(sums) for texts, sums in memory.confusions.values())
+            assert all(0 < share < 1 for share in memory.sure.values())
+            assert all(abs(cost) <= 5 for cost in memory.ranks.values())
+            words = [*memory.confusions, *memory.sure, *memory.ranks, *memory.strays[0]]
+            assert all(len(word) <= 4 and min(word) >= "\u4e00" for word in words)
 
 
 @pytest.mark.parametrize(
