@@ -119,7 +119,7 @@ def test_what_was_picked_once_is_picked_again():
 
 def test_what_is_typed_out_of_habit_needs_no_slip():
     habit = Memory({"还": options({"换": 1.0})}, {}, {}, options({}))
-    assert apply("我还了", retyped("我还了", PERFECT, Random(1), memory=habit)) == "我换了"
+    assert apply("他还你书", retyped("他还你书", PERFECT, Random(1), memory=habit)) == "他换你书"
     assert retyped("返还", PERFECT, Random(1), memory=habit) == []  # a word of its own
 
 
