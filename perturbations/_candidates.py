@@ -22,7 +22,7 @@ CONTEXT = 0.4  # how much the word before weighs in the order of candidates
 
 @lru_cache(1 << 17)
 def offers(keys: str, before: str, ime: int, ranking: float, engine: str) -> Offers:
-    """Return the candidates for `keys` after the word `before`, the embedded engine's in the order of one input method."""
+    """Return the candidates for `keys` after a word, the embedded engine's in the order of one input method."""
     if engine != EMBEDDED:
         texts = tuple(load(engine).candidates(keys, limit=2 * PAGE))
         return texts, tuple(map(float, range(len(texts)))), False
@@ -58,7 +58,8 @@ def _leaning(keys: str, ime: int) -> tuple[tuple[str, float, float], ...]:
     found = load_engine().whole(keys, "", 3 * PAGE)
     # Whatever the method, the most common characters stand where they stand.
     return tuple(
-        (text, cost, SPREAD * min(1.0, max(0.0, (cost - SETTLED) / SETTLED)) * _liking(text, ime)) for text, cost in found
+        (text, cost, SPREAD * min(1.0, max(0.0, (cost - SETTLED) / SETTLED)) * _liking(text, ime))
+        for text, cost in found
     )
 
 

@@ -43,7 +43,7 @@ def likenesses(word: str, last: str) -> Options:
         for w, weight in alike
         if w.text != word
     ]
-    return [text for text, _ in found], list(accumulate(weight for _, weight in found))
+    return tuple(text for text, _ in found), tuple(accumulate(weight for _, weight in found))
 
 
 @cache
@@ -83,7 +83,7 @@ def expected(last: str, following: str) -> Options:
     ]
     if not weighed:
         weighed = [(text, 1.0) for text in "的了是我不有"]
-    return [text for text, _ in weighed], list(accumulate(weight for _, weight in weighed))
+    return tuple(text for text, _ in weighed), tuple(accumulate(weight for _, weight in weighed))
 
 
 @lru_cache(1 << 14)

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Lattice: TypeAlias = "Sequence[Sequence[tuple[int, str, float]]]"
 Entry: TypeAlias = tuple[str, float, float]  # a word's text, cost and what its reading costs beyond the usual one
-Spelled: TypeAlias = tuple[tuple[str, ...], Entry]
+Spelled: TypeAlias = tuple[Any, ...]  # a word's syllables, then its entry; flat, for the collector passes over those
 Way: TypeAlias = tuple[float, str, str]  # the cost of a text, its last word, the text
 Before: TypeAlias = "tuple[float, str, Mapping[str, float], float]"  # cost and text, what follows, the back-off
 
@@ -214,7 +214,7 @@ class PinyinEngine:
         for reading in full:
             self._weigh(reading, 0.0, last, limit, found)
         if not full or min(found.values()) >= SURE:
-            ways = self._ways(keys, last) if len(keys) <= LONGEST_TYPED else ()
+            ways: Sequence[Way] = self._ways(keys, last) if len(keys) <= LONGEST_TYPED else ()
             if not ways:
                 lattice, behind, ahead = _direct(self.parse(keys))
                 for end, cost, reading in self._readings_from(lattice, 0):
@@ -328,10 +328,10 @@ class PinyinEngine:
         else:
             found = self._abbreviated(initials).get("", ())
         for n in whole:
-            found = [pair for pair in found if pair[0][n] == slots[n]]
+            found = [word for word in found if word[n] == slots[n]]
         for n, beginning in begun:
-            found = [pair for pair in found if pair[0][n].startswith(beginning)]
-        return tuple([entry for _, entry in found[:KEPT_PER_ABBREVIATION]])
+            found = [word for word in found if word[n].startswith(beginning)]
+        return tuple([word[-3:] for word in found[:KEPT_PER_ABBREVIATION]])
 
     def _words_of(self, initials: str, place: int | None = None) -> Mapping[str, Sequence[Spelled]]:
         """Return the words with these initials, the likeliest first, by their syllable at `place`."""
@@ -343,8 +343,8 @@ class PinyinEngine:
                     self._by_initials.setdefault(short, []).append(word)
         found: dict[str, list[Spelled]] = {}
         for word in self._by_initials.get(initials, ()):
-            syllables = tuple(word.reading.split(" "))
-            found.setdefault("" if place is None else syllables[place], []).append((syllables, _entry(word)))
+            syllables = word.reading.split(" ")
+            found.setdefault("" if place is None else syllables[place], []).append((*syllables, *_entry(word)))
         return {syllable: tuple(words) for syllable, words in found.items()}
 
 

@@ -314,9 +314,8 @@ class _Sitting:
     def passed(self, offered: Offers, place: int, chance: float, most: int = PAGE - 1) -> int:
         """Return the place at which the eye rests: it goes on from `place` the sooner, the closer the next cost."""
         _, costs, more = offered
-        while (
-            place < min(len(costs) - 1, most)
-            and self.draw() < chance * math.exp((costs[place] - costs[place + 1]) / CLOSE)
+        while place < min(len(costs) - 1, most) and self.draw() < chance * math.exp(
+            (costs[place] - costs[place + 1]) / CLOSE
         ):
             place += 1
         if more and len(costs) - 1 == place < most:
