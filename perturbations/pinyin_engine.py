@@ -156,11 +156,14 @@ class PinyinEngine:
         best = [0.0] * (size + 1)
         ends = [0] * size
         for i in range(size - 1, -1, -1):
-            least, end = UNKNOWN_COST + best[i + 1], 0
-            for j in range(i + 1, min(i + longest.get(text[i : i + 2], 1), size) + 1):
-                cost = cost_of.get(text[i:j], NEVER) + best[j]
-                if cost < least:
-                    least, end = cost, j
+            alone = cost_of.get(text[i], UNKNOWN_COST)
+            least, end = (alone, i + 1) if alone < UNKNOWN_COST else (UNKNOWN_COST, 0)
+            least += best[i + 1]
+            if most := longest.get(text[i : i + 2]):
+                for j in range(i + 2, min(i + most, size) + 1):
+                    cost = cost_of.get(text[i:j], NEVER) + best[j]
+                    if cost < least:
+                        least, end = cost, j
             best[i], ends[i] = least, end
         words: list[Word] = []
         i = 0
