@@ -44,11 +44,11 @@ WORD_COST = 1.0  # for each word of a text put together: input methods like few 
 KEPT_PER_READING = 16  # words of one reading that decoding looks at
 KEPT_PER_ABBREVIATION = 24
 BEAM = 8
-NOTHING: Mapping[int, Sequence[Way]] = MappingProxyType({})
-FAR = (NEVER, "", "")
 QUICK = 4  # beam, and words of one reading, where many candidates are wanted at once
 SURE = 13.0  # nats: a word this likely is offered before any text put together
 TENTHS = tuple(n / 10 for n in range(256))  # costs as they are stored
+NOTHING: Mapping[int, Sequence[Way]] = MappingProxyType({})
+FAR: Way = (NEVER, "", "")
 STARTS = tuple("。，：、")  # the marks that open a row of bigrams of their own
 
 
