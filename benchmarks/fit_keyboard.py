@@ -128,7 +128,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
         "rate": (float(np.mean(rates)), 0.002),
         "rate spread": (float(np.std(rates)), 0.006),
         "unchanged": (unchanged / n, 0.008),
-        "equal length": (equal / max(n - unchanged, 1), 0.006),
+        "equal length": (equal / max(n - unchanged, 1), 0.004),
         "edits": (edits / n, 0.02 * edits / n + 0.01),
         "edits spread": (float(np.std(per_text)), 0.03 * float(np.mean(per_text)) + 0.01),
         "longer": (float(np.mean(shifts)), 0.03),
@@ -215,6 +215,7 @@ def typed(typist: Typist, pairs: Pairs, seed: int, memory: Memory = NOTHING, ime
 
 
 SEEDS = 3  # goes that a human's words are compared with
+LEAST = 1e-4  # of the weight of a stray, for each time that it was seen
 KNOWN = 6  # times that a word is met, in as many places, before anything is learned of it
 FOLLOWS, FOLLOWERS = 40, 12  # times that a word follows another to be kept, and words kept after each
 TELLING, ABOUT, TOPIC_WORDS = 55, 40, 700  # times commoner than elsewhere; words that tell a topic; words of it
@@ -274,7 +275,7 @@ def surer(people: list[Person], go: int) -> dict[str, float]:
                 into[old] += count * share
     sure = dict(people[0].learned["sure"])
     for word in wanted | found:
-        if wanted[word] + found[word] >= 2 * KNOWN:
+        if wanted[word] + found[word] >= 2 * KNOWN and _han(word):
             left = (1 - sure.get(word, 0.0)) * (wanted[word] + 3) / (found[word] + 3)
             sure[word] = round(min(max(1 - left, 0.0), 0.9), 3)
     print(f"sure, go {go}: {sum(map(bool, sure.values()))} words", flush=True)
@@ -303,10 +304,12 @@ def confused(person: Person, go: int) -> dict[str, Any]:
     print(f"confusions, go {go}: off by {missing:.0f} of {sum(n for n in wanted.values() if n > 2)}", flush=True)
     inserted, put_in = _replaced(human), _replaced(goes)
     strays = {
-        new: round(learned["strays"].get(new, count) * (count + 1) / (put_in["", new] / SEEDS + 1), 2)
+        new: learned["strays"].get(new, 0.0) * (count + 1) / (put_in["", new] / SEEDS + 1) + LEAST * count
         for (old, new), count in sorted(inserted.items())
         if not old and count > 2 and len(new) <= 2 and _han(new)
     }
+    whole = sum(strays.values())
+    strays = {new: round(weight / whole, 4) for new, weight in strays.items()}
     return learned | {"confusions": {old: row for old, row in rates.items() if row}, "strays": strays}
 
 

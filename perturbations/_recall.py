@@ -54,7 +54,7 @@ def likenesses(word: str, last: str, topic: Topic | None = None) -> Options:
         ]
         whole = sum(share for _, share in near)
         found += [(text, TOPIC * total * share / whole) for text, share in near]
-    return [text for text, _ in found], list(accumulate(weight for _, weight in found))
+    return tuple(text for text, _ in found), tuple(accumulate(weight for _, weight in found))
 
 
 @cache
@@ -111,7 +111,7 @@ def expected(last: str, following: str, topic: Topic | None = None) -> Options:
     ]
     if not weighed:
         weighed = [(text, 1.0) for text in "的了是我不有"]
-    return [text for text, _ in weighed], list(accumulate(weight for _, weight in weighed))
+    return tuple(text for text, _ in weighed), tuple(accumulate(weight for _, weight in weighed))
 
 
 @lru_cache(1 << 14)
@@ -139,7 +139,7 @@ def slipping_in(memory: Memory, last: str, following: str, topic: Topic | None =
         (total - before) * fit(last, text, topic) * fit(text, following, topic)
         for text, total, before in zip(texts, sums, (0.0, *sums), strict=False)
     ]
-    return texts, list(accumulate(weighed))
+    return texts, tuple(accumulate(weighed))
 
 
 def drawn(options: Options, draw: Draw) -> str:

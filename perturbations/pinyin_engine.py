@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Lattice: TypeAlias = "Sequence[Sequence[tuple[int, str, float]]]"
 Entry: TypeAlias = tuple[str, float, float]  # a word's text, cost and what its reading costs beyond the usual one
-Spelled: TypeAlias = tuple[tuple[str, ...], Entry]
+Spelled: TypeAlias = tuple[Any, ...]  # a word's syllables, then its entry; flat, for the collector passes over those
 Way: TypeAlias = tuple[float, str, str]  # the cost of a text, its last word, the text
 Before: TypeAlias = "tuple[float, str, Mapping[str, float], float]"  # cost and text, what follows, the back-off
 
@@ -44,11 +44,11 @@ WORD_COST = 1.0  # for each word of a text put together: input methods like few 
 KEPT_PER_READING = 16  # words of one reading that decoding looks at
 KEPT_PER_ABBREVIATION = 24
 BEAM = 8
-NOTHING: Mapping[int, Sequence[Way]] = MappingProxyType({})
-FAR = (NEVER, "", "")
 QUICK = 4  # beam, and words of one reading, where many candidates are wanted at once
 SURE = 13.0  # nats: a word this likely is offered before any text put together
 TENTHS = tuple(n / 10 for n in range(256))  # costs as they are stored
+NOTHING: Mapping[int, Sequence[Way]] = MappingProxyType({})
+FAR: Way = (NEVER, "", "")
 STARTS = tuple("。，：、")  # the marks that open a row of bigrams of their own
 
 
@@ -156,11 +156,14 @@ class PinyinEngine:
         best = [0.0] * (size + 1)
         ends = [0] * size
         for i in range(size - 1, -1, -1):
-            least, end = UNKNOWN_COST + best[i + 1], 0
-            for j in range(i + 1, min(i + longest.get(text[i : i + 2], 1), size) + 1):
-                cost = cost_of.get(text[i:j], NEVER) + best[j]
-                if cost < least:
-                    least, end = cost, j
+            alone = cost_of.get(text[i], UNKNOWN_COST)
+            least, end = (alone, i + 1) if alone < UNKNOWN_COST else (UNKNOWN_COST, 0)
+            least += best[i + 1]
+            if most := longest.get(text[i : i + 2]):
+                for j in range(i + 2, min(i + most, size) + 1):
+                    cost = cost_of.get(text[i:j], NEVER) + best[j]
+                    if cost < least:
+                        least, end = cost, j
             best[i], ends[i] = least, end
         words: list[Word] = []
         i = 0
@@ -214,7 +217,7 @@ class PinyinEngine:
         for reading in full:
             self._weigh(reading, 0.0, last, limit, found)
         if not full or min(found.values()) >= SURE:
-            ways = self._ways(keys, last) if len(keys) <= LONGEST_TYPED else ()
+            ways: Sequence[Way] = self._ways(keys, last) if len(keys) <= LONGEST_TYPED else ()
             if not ways:
                 lattice, behind, ahead = _direct(self.parse(keys))
                 for end, cost, reading in self._readings_from(lattice, 0):
@@ -328,10 +331,10 @@ class PinyinEngine:
         else:
             found = self._abbreviated(initials).get("", ())
         for n in whole:
-            found = [pair for pair in found if pair[0][n] == slots[n]]
+            found = [word for word in found if word[n] == slots[n]]
         for n, beginning in begun:
-            found = [pair for pair in found if pair[0][n].startswith(beginning)]
-        return tuple([entry for _, entry in found[:KEPT_PER_ABBREVIATION]])
+            found = [word for word in found if word[n].startswith(beginning)]
+        return tuple([word[-3:] for word in found[:KEPT_PER_ABBREVIATION]])
 
     def _words_of(self, initials: str, place: int | None = None) -> Mapping[str, Sequence[Spelled]]:
         """Return the words with these initials, the likeliest first, by their syllable at `place`."""
@@ -343,8 +346,8 @@ class PinyinEngine:
                     self._by_initials.setdefault(short, []).append(word)
         found: dict[str, list[Spelled]] = {}
         for word in self._by_initials.get(initials, ()):
-            syllables = tuple(word.reading.split(" "))
-            found.setdefault("" if place is None else syllables[place], []).append((syllables, _entry(word)))
+            syllables = word.reading.split(" ")
+            found.setdefault("" if place is None else syllables[place], []).append((*syllables, *_entry(word)))
         return {syllable: tuple(words) for syllable, words in found.items()}
 
 

@@ -13,7 +13,7 @@ from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.perturbations.engines import engines, load
-from lapsus.perturbations.pinyin_engine import STARTS, load_engine
+from lapsus.perturbations.pinyin_engine import QUICK, STARTS, load_engine
 
 SENTENCES = [  # written for this test
     "我们明天上午去公园散步",
@@ -129,6 +129,19 @@ def test_segments_are_the_text(text):
 def test_full_pinyin_gives_as_many_characters(text):
     syllables = load_engine().readings(text)
     assert len(load_engine().sentence(syllables)) == len(text)
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_letters_taken_apart_from_the_end_give_what_a_search_from_the_beginning_gives(engine, text):
+    keys = "".join(engine.readings(text[:7]))
+    best = engine._search(engine.parse(keys), "", QUICK, 2 * QUICK)[0]
+    found = dict(engine.whole(keys, "", 20))
+    assert min(found.values()) <= best[0] + 1e-9
+    assert best[2] in found
+
+
+def test_long_input_is_taken(engine):
+    assert engine.candidates("nihao" * 300 + "h", limit=1)[0].startswith("你好" * 200)
 
 
 INSTALLED = [engine.name for engine in engines() if engine.available]
