@@ -35,7 +35,7 @@ LONGEST_TYPED = 60  # letters that are taken apart from the end; what is longer,
 LONGEST_ABBREVIATED = 4
 PARTIAL = "~"  # ends a syllable of which only the beginning was typed
 PARTIAL_COST = 7.0  # an unfinished syllable, in nats
-SPARE = PARTIAL_COST  # how much more than the fewest unfinished syllables may be read into letters
+SPARE = 0.0  # how much more than the fewest unfinished syllables may be read into letters
 RAW_COST = 18.0  # a letter that no syllable takes in
 UNKNOWN_COST = 20.0
 NEVER = 1e9
@@ -226,7 +226,7 @@ class PinyinEngine:
                 if (least := min(found.values(), default=NEVER)) >= SURE + ahead[0]:
                     plain = (i for i, edges in enumerate(lattice) if edges and not behind[i])
                     known = {i: ways for i in plain if (ways := self._ways(keys[:i], last))}
-                    ways = self._search(lattice, last, QUICK, 2 * QUICK, [least - cost for cost in ahead], known)
+                    ways = self._search(lattice, last, QUICK, QUICK, [least - cost for cost in ahead], known)
             if ways:
                 cost, _, text = ways[0]
                 found.setdefault(text, cost)
@@ -251,7 +251,7 @@ class PinyinEngine:
             if readings and (ways := self._ways(keys[:cut], last)):
                 befores = self._befores(ways)
                 for reading in readings:
-                    _extend(found, befores, 0.0, self._entries(reading)[: 2 * QUICK])
+                    _extend(found, befores, 0.0, self._entries(reading)[:QUICK])
         return tuple(sorted(found.values())[:QUICK])
 
     def _search(
