@@ -180,10 +180,11 @@ class Adapted:
         return sum(known[c].cost if c in known else UNKNOWN_COST for c in word)
 
     def _evidence(self, text: str) -> Iterator[tuple[float, float]]:
-        """Yield the probability of each word under the texts' model and under the engine."""
+        """Yield the probability of each Chinese word under the texts' model and under the engine."""
         last, before = "", EDGE
         for word, *_ in self.engine.segment(text):
-            yield self.model.of(word, before), exp(-self._plain_cost(last, word))
+            if CHINESE.match(word):
+                yield self.model.of(word, before), exp(-self._plain_cost(last, word))
             last, before = word, (before + word)[1 - ORDER :]
 
     def _best_share(self, held: Iterable[str]) -> float:
