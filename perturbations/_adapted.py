@@ -20,7 +20,7 @@ from hashlib import sha256
 from itertools import pairwise, zip_longest
 from math import exp, log
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from lapsus.perturbations._ngrams import EDGE, ORDER, Characters
 from lapsus.perturbations._slips import Readings
@@ -55,6 +55,8 @@ LONGEST_STRING = 3
 SPAN = 4  # characters, or Latin words
 LONGEST_READING = 18
 BEAM = 4
+SLACK = 6.0  # nats that a path may cost more than the text as it is
+UNSURE = 0.01  # a text this unlikely to be of the task is left alone
 EVIDENCE = 4.0  # nats that one word may speak for the task
 
 
@@ -67,8 +69,6 @@ class Corpus:
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.texts, str):
-            raise TypeError("the texts to learn from are one string; give a list of texts")
         kept = tuple(dict.fromkeys(text.strip() for text in self.texts if CHINESE.search(text)))
         if not kept:
             raise ValueError(f"{self.path or 'what is to be learned from'} holds no Chinese text; give clean sentences")
@@ -112,6 +112,9 @@ class _Path(NamedTuple):
     edits: tuple[tuple[int, int, str], ...]
 
 
+_Paths: TypeAlias = "dict[tuple[str, str], _Path]"  # by their last word and what the next is judged after
+
+
 class Adapted:
     """A corrector for texts like those of a corpus."""
 
@@ -132,9 +135,9 @@ class Adapted:
         counts: Counter[tuple[str, tuple[str, ...]]] = Counter()
         for text in texts:
             for match in CHINESE.finditer(text):
-                characters, syllables = match.group(), self.engine.readings(match.group())
+                characters, readings = match.group(), self.engine.readings(match.group())
                 counts.update(
-                    (characters[i:j], tuple(syllables[i:j]))
+                    (characters[i:j], tuple(readings[i:j]))
                     for i in range(len(characters))
                     for j in range(i + 1, min(i + LONGEST_STRING, len(characters)) + 1)
                 )
@@ -221,44 +224,62 @@ class Adapted:
 
     def edits(self, text: str, caution: float) -> list[Edit]:
         """Return the corrections of a text; each costs at least `caution` on top."""
-        if not text:
-            return []
         sure = self.belongs(text)
-        share = max(self.share * sure, 1e-6)
+        if sure < UNSURE:
+            return []
+        share = self.share * sure
         dear = caution * sure + FOREIGN * (1 - sure)
         units = list(UNIT.finditer(text))
-        ends: list[dict[tuple[str, str], _Path]] = [{} for _ in range(len(text) + 1)]
-        ends[0]["", EDGE] = _Path(0.0, "", EDGE, ())
         letters = self._letters(text, units)
-        model, plain_cost = self.model, self._plain_cost
+        ends: list[_Paths] = [{} for _ in range(len(text) + 1)]
+        ends[0]["", EDGE] = _Path(0.0, "", EDGE, ())
+        hopeless = [cost + SLACK for cost in self._unchanged_costs(text, units, share)]
         for n, unit in enumerate(units):
             start = unit.start()
             same = list(self._unchanged(text, unit))
             spans = list(self._spans(text, units, letters, n))
             for path in sorted(ends[start].values())[:BEAM]:
-                cost, last, before, edits = path
-                following = model.after.get(before[-1:], {})
+                following = self.model.after.get(path.before[-1:], {})
                 steps = [
                     (end, word, price + dear)
                     for end, meant in spans
+                    if path.cost + dear < hopeless[end]
                     for first in meant
                     if first in following
                     for word, price in meant[first]
-                    if word != text[start:end]
+                    if path.cost + price + dear < hopeless[end] and word != text[start:end]
                 ]
                 for end, word, price in same + steps:
-                    likely = share * model.of(word, before) + (1 - share) * exp(-plain_cost(last, word))
-                    total = cost + price - log(likely + 1e-30)
-                    after = (before + word)[1 - ORDER :]
-                    known = ends[end].get((word, after))
-                    if known is None or total < known.cost:
-                        made = (*edits, (start, end, word)) if price else edits
-                        ends[end][word, after] = _Path(total, word, after, made)
-        likelihood = model.probability
+                    self._step(ends[end], path, (start, end, word), price, share)
+        likelihood = self.model.probability
         best = min(
             ends[-1].values(), key=lambda p: (p.cost - log(share * likelihood(p.before, EDGE) + 0.05 * (1 - share)), p)
         )
         return list(self._fitting(text, [_trimmed(text, *edit) for edit in best.edits]))
+
+    def _unchanged_costs(self, text: str, units: Sequence[re.Match[str]], share: float) -> list[float]:
+        """Return about what the text costs up to each place if nothing is replaced."""
+        ends: list[_Paths] = [{} for _ in range(len(text) + 1)]
+        ends[0]["", EDGE] = _Path(0.0, "", EDGE, ())
+        costs = [0.0] * len(ends)
+        for unit in units:
+            path = min(ends[unit.start()].values())
+            costs[unit.start()] = path.cost
+            for end, word, price in self._unchanged(text, unit):
+                self._step(ends[end], path, (unit.start(), end, word), price, share)
+        costs[-1] = min(ends[-1].values()).cost
+        return costs
+
+    def _step(self, paths: _Paths, path: _Path, edit: tuple[int, int, str], price: float, share: float) -> None:
+        """Lengthen a path by a word, which is an edit where it has a price."""
+        cost, last, before, edits = path
+        word = edit[2]
+        likely = share * self.model.of(word, before) + (1 - share) * exp(-self._plain_cost(last, word))
+        total = cost + price - log(likely + 1e-30)
+        after = (before + word)[1 - ORDER :]
+        known = paths.get((word, after))
+        if known is None or total < known.cost:
+            paths[word, after] = _Path(total, word, after, (*edits, edit) if price else edits)
 
     def _fitting(self, text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
         """Keep the edits whose end has been seen before what follows it in the corrected text."""

@@ -73,7 +73,9 @@ class ZhCorrect(Described):
     @classmethod
     def learned(cls, texts: Iterable[str], caution: float = 6.0) -> ZhCorrect:
         """Return a corrector that has learned from the clean `texts` of a task."""
-        return cls(caution, corpus=Corpus(texts if isinstance(texts, str) else tuple(texts)))
+        if isinstance(texts, str):
+            raise TypeError("the texts to learn from are one string; give a list of texts")
+        return cls(caution, corpus=Corpus(tuple(texts)))
 
     def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
         """Propose the corrections of the text."""
