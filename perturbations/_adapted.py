@@ -57,7 +57,7 @@ LONGEST_READING = 18
 BEAM = 4
 SLACK = 6.0  # nats that a path may cost more than the text as it is
 UNSURE = 0.01  # a text this unlikely to be of the task is left alone
-EVIDENCE = 4.0  # nats that one word may speak for the task
+PRIOR, EVIDENCE = -3.0, 5.0  # nats: what must be outweighed, and what one word may speak for the task
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ class Adapted:
     def belongs(self, text: str) -> float:
         """Return how sure it is that a text is like those learned from, from 0 to 1."""
         ours = self.share
-        odds = sum(min(log(ours * a / b + 1 - ours), EVIDENCE) for a, b in self._evidence(text))
+        odds = PRIOR + sum(min(log(ours * a / b + 1 - ours), EVIDENCE) for a, b in self._evidence(text))
         return 1 / (1 + exp(-max(-30.0, min(odds, 30.0))))
 
     def edits(self, text: str, caution: float) -> list[Edit]:
