@@ -154,7 +154,7 @@ class Adapted:
             if len(string) > 1 and count > RECURRING:
                 self._by_initials["".join(syllable[0] for syllable in syllables)].append(string)
         self._readings = Readings(self._by_letters)
-        self.candidates = lru_cache(1 << 16)(self._candidates)
+        self.candidates = lru_cache(1 << 13)(self._candidates)
 
     def _candidates(self, letters: str, initials: str) -> Candidates:
         """Return what may have been meant by letters, and by a word of these initials."""

@@ -39,7 +39,7 @@ class Characters:
             grams = shorter
         self.after: Mapping[str, Mapping[str, int]] = dict(after)
         self._totals = {context: sum(following.values()) for context, following in after.items()}
-        self.probability = lru_cache(1 << 19)(self._probability)
+        self.probability = lru_cache(1 << 18)(self._probability)
 
     def _probability(self, context: str, character: str) -> float:
         """Return the probability of a character after up to three others."""
