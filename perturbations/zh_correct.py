@@ -64,7 +64,7 @@ class ZhCorrect(Described):
     accent: float = 5.0
     corpus: str | Corpus = ""
     name: str = "zh_correct"
-    version: str = "2"
+    version: str = "1"
 
     def __post_init__(self) -> None:
         if self.corpus and isinstance(self.corpus, str):
