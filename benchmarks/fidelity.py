@@ -13,8 +13,9 @@ from __future__ import annotations
 import json
 import sys
 import time
+from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
@@ -110,40 +111,65 @@ def likeness(data: Path) -> None:
         print(f"{name} ({len(rows)}):\n{report(result)}\n")
 
 
-def correction(data: Path) -> None:
-    """Print what correction repairs and spoils on every real track."""
-    pairs = {}
-    for kind in ("keyboard", "asr"):
-        _, clean, noisy = tracks(data, kind)
-        pairs |= {f"wmt {kind} {n}": list(zip(clean, side, strict=True)) for n, side in enumerate(noisy, 1)}
+class Track(NamedTuple):
+    """The rows of a real track that are judged, and what a corrector may learn from for them."""
+
+    pairs: list[tuple[str, str]]
+    clean: list[str]
+
+
+def judged(data: Path) -> dict[str, Track]:
+    """Return (clean, noisy) of the judged half of each track, and the clean texts of the other or of training."""
+    found = {}
+    for kind, per in (("keyboard", 1), ("asr", 10)):
+        ids, clean, noisy = tracks(data, kind)
+        odd = [int(n) // per % 2 == 1 for n in ids]
+        other = [text for text, is_odd in zip(clean, odd, strict=True) if not is_odd]
+        for n, side in enumerate(noisy, 1):
+            found[f"wmt {kind} {n}"] = Track(list(compress(zip(clean, side, strict=True), odd)), other)
     afqmc = data / "readin" / "afqmc_balanced"
+    names = ("sentence1", "sentence2")
+    train = [text for name in names for text in column(afqmc / "train.json", name)]
     for n in (1, 2, 3):
-        pairs[f"afqmc keyboard {n}"] = [
-            pair
-            for name in ("sentence1", "sentence2")
-            for pair in zip(
-                column(afqmc / "test_clean.json", name), column(afqmc / f"test_noisy_{n}.json", name), strict=True
-            )
+        sides = [[column(afqmc / f"test_{side}.json", name) for name in names] for side in ("clean", f"noisy_{n}")]
+        pairs = [
+            pair for ours, theirs in zip(*sides, strict=True) for pair in list(zip(ours, theirs, strict=True))[1::2]
         ]
+        found[f"afqmc keyboard {n}"] = Track(pairs, train)
     turns = [
-        turn
+        (turn["manual_transcript"], turn["asr_1best"])
         for name in ("train", "development")
         for dialogue in json.loads((data / "zh_asr_slu" / f"{name}.json").read_text(encoding="utf-8"))
         for turn in dialogue
-    ]
-    pairs["zh_asr_slu"] = [
-        (turn["manual_transcript"], turn["asr_1best"])
-        for turn in turns
         if turn["manual_transcript"] and "(" not in turn["manual_transcript"]
     ]
-    print(f"{'':18}{'texts':>7}{'errors':>8}{'repaired':>10}{'right':>9}{'spoiled':>9}{'net':>6}")
-    for name, texts in pairs.items():
-        print(f"{name:18}{len(texts):7}" + "{:8}{:10.2%}{:9}{:9.3%}{:6}".format(*repaired(texts)))
+    found["zh_asr_slu"] = Track(turns[1::2], [clean for clean, _ in turns[::2]])
+    return found
 
 
-def repaired(texts: list[tuple[str, str]]) -> tuple[int, float, int, float, int]:
-    """Return (errors, share repaired, right characters, share spoiled, errors fewer)."""
-    op = ZhCorrect()
+def correction(data: Path) -> None:
+    """Print what correction repairs and spoils on the judged half of every real track, plain and adapted.
+
+    Adapted to the task: AFQMC's training texts; for the others the clean texts of the other half of the rows. To
+    another task: AFQMC's for the others, WMT's for AFQMC.
+    """
+    found = judged(data)
+    print(f"{'':18}{'':10}{'texts':>7}{'errors':>8}{'repaired':>10}{'spoiled':>9}{'fewer':>7}{'clean changed':>15}")
+    for name, (pairs, clean) in found.items():
+        other = found["wmt keyboard 1" if name.startswith("afqmc") else "afqmc keyboard 1"].clean
+        for how, op in (
+            ("plain", ZhCorrect()),
+            ("adapted", ZhCorrect.learned(clean)),
+            ("elsewhere", ZhCorrect.learned(other)),
+        ):
+            counts = "{:8}{:10.2%}{:9.3%}{:7}".format(*repaired(op, pairs))
+            print(
+                f"{name:18}{how:10}{len(pairs):7}{counts}{changed(op, [text for text, _ in pairs]):15.3%}", flush=True
+            )
+
+
+def repaired(op: ZhCorrect, texts: list[tuple[str, str]]) -> tuple[int, float, float, int]:
+    """Return (errors, share repaired, share of right characters spoiled, errors fewer)."""
     errors = fewer = right = better = spoiled = 0
     for clean, noisy in texts:
         before = Levenshtein.distance(clean, noisy)
@@ -154,7 +180,13 @@ def repaired(texts: list[tuple[str, str]]) -> tuple[int, float, int, float, int]
         for edit in edits:
             gain = before - Levenshtein.distance(clean, apply(noisy, [edit]))
             better, spoiled = better + max(gain, 0), spoiled + max(-gain, 0)
-    return errors, better / errors, right, spoiled / right, fewer
+    return errors, better / errors, spoiled / right, fewer
+
+
+def changed(op: ZhCorrect, texts: list[str]) -> float:
+    """Return the share of characters of clean texts that are changed; of each text once."""
+    texts = list(dict.fromkeys(texts))
+    return sum(Levenshtein.distance(text, apply(text, perturb(op, text))) for text in texts) / sum(map(len, texts))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,12 @@ dearly enough that right text is left alone.
 >>> text = "花呗怎么申请分期服款"
 >>> apply(text, perturb(ZhCorrect(), text))
 '花呗怎么申请分期付款'
+
+Clean texts of the task, such as those a model is trained on, teach it the task's words:
+
+>>> texts = ["花呗怎么还款", "怎么关闭花呗", "花呗可以提前还款吗", "怎么提前还借呗", "花呗怎么分期还款"]
+>>> apply("华北怎么还款", perturb(ZhCorrect.learned(texts), "华北怎么还款"))
+'花呗怎么还款'
 """
 
 from __future__ import annotations
@@ -16,15 +22,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from lapsus.perturbations.core import Edit
+from lapsus.perturbations._adapted import Corpus, adapted
+from lapsus.perturbations.core import Described, Edit
 from lapsus.perturbations.pinyin_engine import UNKNOWN_COST, Word, load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from random import Random
 
 STRETCH = re.compile(r"[\u4e00-\u9fff]{2,60}")
-LONGEST = 100_000  # characters: a second or two
+LONGEST, LONGEST_ADAPTED = 100_000, 10_000  # characters: a second or two
 LONGEST_WORD = 4
 BEAM = 6
 SHORT = (14.0, 9.0, 3.0, 0.0)  # on top for a word of one, two, three characters: names look like misspelt short words
@@ -41,29 +48,51 @@ class _Path(NamedTuple):
     words: tuple[tuple[int, int, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ZhCorrect:
+@dataclass(frozen=True, slots=True, repr=False)
+class ZhCorrect(Described):
     """Replace words by likelier ones that sound the same, or nearly so.
 
     Args:
         caution: what replacing a word costs, in nats. Higher corrects less, and spoils less.
         accent: what it costs on top if one syllable differs by an accent, such as zh for z.
+        corpus: a file of clean texts of the task to learn from: one per line, or JSON lines, of which each string
+            counts. Their words are then corrected to from the same sound, and from one slip of the fingers; texts
+            that are not of the task are corrected as without.
     """
 
     caution: float = 6.0
     accent: float = 5.0
+    corpus: str | Corpus = ""
     name: str = "zh_correct"
     version: str = "1"
+
+    def __post_init__(self) -> None:
+        if self.corpus and isinstance(self.corpus, str):
+            object.__setattr__(self, "corpus", Corpus.read(self.corpus))
+
+    @classmethod
+    def learned(cls, texts: Iterable[str], caution: float = 6.0) -> ZhCorrect:
+        """Return a corrector that has learned from the clean `texts` of a task."""
+        if isinstance(texts, str):
+            raise TypeError("the texts to learn from are one string; give a list of texts")
+        return cls(caution, corpus=Corpus(tuple(texts)))
 
     def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
         """Propose the corrections of the text."""
         if self.untouched(text):
             return ()
-        return tuple(edit for match in STRETCH.finditer(text) for edit in self._corrected(match.group(), match.start()))
+        plain = [edit for match in STRETCH.finditer(text) for edit in self._corrected(match.group(), match.start())]
+        if not isinstance(self.corpus, Corpus):
+            return tuple(plain)
+        model = adapted(self.corpus)
+        found = model.edits(text, model.caution + self.caution - type(self)().caution)
+        apart = (edit for edit in plain if all(edit.end <= f.start or f.end <= edit.start for f in found))
+        return tuple(sorted([*found, *apart]))
 
     def untouched(self, text: str) -> str:
         """Say why a text is left as it is; nothing where it is looked through."""
-        return f"longer than {LONGEST} characters: correct it in pieces" if len(text) > LONGEST else ""
+        longest = LONGEST_ADAPTED if self.corpus else LONGEST
+        return f"longer than {longest} characters: correct it in pieces" if len(text) > longest else ""
 
     def _corrected(self, text: str, offset: int) -> Iterator[Edit]:
         engine = load_engine()
