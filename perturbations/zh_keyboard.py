@@ -156,6 +156,7 @@ class _Sitting:
         self.engine = load_engine()
         self.chosen: dict[str, str] = {}  # what was picked for a word is picked again
         self.quotes = self.draw()
+        self.haste = 1 + typist.mood * (1 if self.draw() < 0.5 else -1)
 
     def edits(self) -> list[Edit]:
         """Type the whole text."""
@@ -234,25 +235,25 @@ class _Sitting:
             return meant
         chance = draw()
         size = len(meant)
-        omit = typist.omit if size == 1 else typist.omit_word if size == 2 else 0.0
+        omit = self.haste * (typist.omit if size == 1 else typist.omit_word if size == 2 else 0.0)
         if chance < omit:
             typed = "" if size > 1 or follows(last, following, self.topic) or draw() < UNLIKELY else meant
-        elif (chance := chance - omit) < typist.omit_character:
+        elif (chance := chance - omit) < self.haste * typist.omit_character:
             cut = 0 if draw() < 0.35 else size - 1
             typed = meant[:cut] + meant[cut + 1 :] if size > 1 and is_common(meant) else meant
         elif meant in PARTICLES and draw() < typist.particle:
             typed = PARTICLES[int(draw() ** 2 * len(PARTICLES))]
-        elif chance - typist.omit_character < typist.reword:
+        elif chance - self.haste * typist.omit_character < typist.reword:
             free = size == 1 or draw() < FREE
             typed = drawn(expected(last[-4:], following, self.topic), draw) if free else self.reworded(meant)
         else:
             typed = self.attempted(meant, syllables)
-        if draw() < typist.stray:
+        if draw() < self.haste * typist.stray:
             if draw() < typist.filler:
                 typed += drawn(slipping_in(self.memory, meant[-4:], following, self.topic), draw)
             else:
                 typed += drawn(expected(meant[-4:], following, self.topic), draw)
-        if draw() < typist.stray_mark:
+        if draw() < self.haste * typist.stray_mark:
             typed += self.stray[int(draw() * len(self.stray))]
         return typed
 
@@ -263,7 +264,7 @@ class _Sitting:
             typed = self.keyed(meant, syllables)
             if typed != meant and self.sure(meant, typed):
                 typed = meant
-        if self.draw() < self.typist.start:
+        if self.draw() < self.haste * self.typist.start:
             typed = self.false_start(meant[0], syllables[0]) + typed
         return typed
 
@@ -302,7 +303,7 @@ class _Sitting:
         if short:
             keys = shortened(syllables, draw)
         careless = False
-        if draw() < 1 - (1 - (typist.slip_short if short else typist.slip)) ** len(keys):
+        if draw() < self.haste * (1 - (1 - (typist.slip_short if short else typist.slip)) ** len(keys)):
             wrong = slipped(keys, typist, draw, short=short)
             while wrong and draw() < typist.second:
                 wrong = slipped(wrong, typist, draw, short=short)
@@ -316,7 +317,7 @@ class _Sitting:
             typed = self.chosen[meant]
         else:
             typed = self.chosen[meant] = self.picked(meant, keys, careless=False, syllables=syllables)
-        if typed != meant and draw() < typist.again:
+        if typed != meant and draw() < self.haste * typist.again:
             typed += meant
         return typed
 
