@@ -14,13 +14,13 @@ WIDE = {",": "，", "(": "（", ")": "）", ":": "：", "?": "？", "!": "！", 
 WIDENED = 0.75  # of marks of half width
 BRACKETS = "《》·"  # left out with the quotation marks
 SWAPPED = {"“": "”", "”": "“", "‘": "“", "’": "”"}
-OTHER = {  # how often another mark is typed, beside ；; and which
-    "、": (0.5, "，，，，，，，，。"),
-    "；": (1.0, "，，：，"),
+OTHER = {  # how often another mark is typed, beside ·; and which
+    "、": (0.25, "，，，，，，，，。"),
+    "；": (0.5, "，，：，"),
     "。": (0.2, "，，、"),
-    "，": (0.03, "。、"),
+    "，": (0.01, "。、"),
     "：": (0.2, "；，"),
-    "·": (0.8, ".."),
+    "·": (1.0, ".."),
 }
 
 

@@ -43,7 +43,7 @@ FREE = 0.3  # of another word that is not like the one meant
 CLOSE = 1.4  # nats between candidates that are easily taken for each other
 NONE: Options = ((), ())
 PARTICLES = "吗么嘛啊呢吧"
-STRAY_ASKED, STRAY = "， ", "，，。“”、 "
+STRAY_ASKED, STRAY = "， ", "，，。“” "
 
 
 @dataclass(frozen=True, slots=True)
