@@ -126,7 +126,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
     total = max(edits, 1)
     found_stats = {
         "rate": (float(np.mean(rates)), 0.002),
-        "rate spread": (float(np.std(rates)), 0.006),
+        "rate spread": (float(np.std(rates)), 0.004),
         "unchanged": (unchanged / n, 0.008),
         "equal length": (equal / max(n - unchanged, 1), 0.004),
         "edits": (edits / n, 0.02 * edits / n + 0.01),

@@ -62,6 +62,7 @@ class Typist:
     fading: float  # of seeing a wrong chunk in time, at the beginning; it fades towards the end
     mood: float  # how much more goes wrong in one text than on average, or less in another: a share
     retype: float  # of typing a text again, faster, when nothing went wrong
+    redo: float  # of typing a text again, with more care, when too much went wrong
     marks: tuple[float, float, float, float]  # of a mark left out, another mark, a blank left out, a comma for it
     quotes: tuple[float, float]  # of quotation marks swapped, left out
     ranking: float  # how far a person's input method is from the engine: a standard deviation, of `SPREAD` nats

@@ -39,6 +39,7 @@ RUNS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|.", re.DOTALL)
 # 还 that is huan (repay), not hai (still): mostly so in questions to a bank, elsewhere before what is repaid.
 REPAID_ASKED = re.compile("还(?!不(?![了上起清])|[是有能可要没会在得需想让应都用怎显提很更])")
 REPAID = re.compile("还[款钱清贷债]")
+MESS = 0.3  # of the characters: more than people let stand
 FREE = 0.3  # of another word that is not like the one meant
 CLOSE = 1.4  # nats between candidates that are easily taken for each other
 NONE: Options = ((), ())
@@ -130,9 +131,10 @@ def _topic(text: str) -> Topic | None:
 def retyped(
     text: str, typist: Typist, rng: Random, engine: str = EMBEDDED, ime: int = 0, memory: Memory = NOTHING
 ) -> list[Edit]:
-    """Return one go at `text`, or the second if the first was flawless and the typist is urged to be faster."""
+    """Return one go at `text`, or the second if the first was flawless, and the typist is urged on, or a mess."""
     found = _Sitting(text, typist, rng, engine, ime, memory).edits()
-    if not found and rng.random() < typist.retype:
+    wrong = sum(max(edit.end - edit.start, len(edit.text)) for edit in found)
+    if rng.random() < (typist.retype if not found else typist.redo if wrong > MESS * len(text) else 0.0):
         found = _Sitting(text, typist, rng, engine, ime, memory).edits()
     return found
 
