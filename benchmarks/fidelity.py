@@ -24,6 +24,7 @@ from lapsus.metrics.human_likeness.score import human_likeness
 from lapsus.perturbations import apply, perturb, perturb_batch
 from lapsus.perturbations.zh_correct import ZhCorrect
 from lapsus.perturbations.zh_homophone import ZhHomophone
+from lapsus.perturbations.zh_keyboard import ZhKeyboard
 from lapsus.perturbations.zh_speech import ZhSpeech
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ OBJECTS = [
     "联系维修师傅",
 ]
 SENTENCES = [subject + verb + thing for subject in SUBJECTS for verb in VERBS for thing in OBJECTS]
+
+
+NOISY = ("test_noisy_1", "test_noisy_2", "test_noisy_3")
 
 
 def seconds(task: Callable[[], object]) -> float:
@@ -98,17 +102,31 @@ def tracks(data: Path, kind: str) -> tuple[list[str], list[str], list[list[str]]
     return shared, clean, noisy
 
 
+def questions(data: Path) -> tuple[list[str], list[str], list[list[str]]]:
+    """Return (keys, clean texts, three annotators' texts) of READIN's AFQMC."""
+    folder = data / "readin" / "afqmc_balanced"
+    names = ("sentence1", "sentence2")
+    sides = [[column(folder / f"{file}.json", name) for name in names] for file in ("test_clean", *NOISY)]
+    clean, *noisy = ([text for row in zip(*side, strict=True) for text in row] for side in sides)
+    return [f"{n // 2}-{names[n % 2]}" for n in range(len(clean))], clean, noisy
+
+
 def likeness(data: Path) -> None:
-    """Print the fidelity of dictated texts on the rows that nothing was fitted on, and on those it was."""
-    ids, clean, noisy = tracks(data, "asr")
-    for name, half in (("rows not fitted on", 1), ("rows fitted on", 0)):
-        rows = [n for n, key in enumerate(ids) if int(key) // 10 % 2 == half]
-        texts, keys = [clean[n] for n in rows], [ids[n] for n in rows]
-        voices = [ZhSpeech.annotator(n) for n in (1, 2, 3)]
-        made = [list(map(apply, texts, perturb_batch(voice, texts, keys=keys))) for voice in voices]
-        humans = [[side[n] for n in rows] for side in noisy]
-        result = human_likeness(list(zip(*made, strict=True)), texts, list(zip(*humans, strict=True)))
-        print(f"{name} ({len(rows)}):\n{report(result)}\n")
+    """Print the fidelity of typed and dictated texts on the rows that nothing was fitted on, and on those it was."""
+    typists = [ZhKeyboard.annotator(n) for n in (1, 2, 3)]
+    voices = [ZhSpeech.annotator(n) for n in (1, 2, 3)]
+    for name, (ids, clean, noisy), people, part in (
+        ("AFQMC, keyboard", questions(data), typists, 1),
+        ("WMT2021, keyboard", tracks(data, "keyboard"), typists, 1),
+        ("WMT2021, speech", tracks(data, "asr"), voices, 10),
+    ):
+        for half, judged in ((1, "not fitted on"), (0, "fitted on")):
+            rows = [n for n, key in enumerate(ids) if int(key.split("-")[0]) // part % 2 == half]
+            texts, keys = [clean[n] for n in rows], [ids[n] for n in rows]
+            made = [list(map(apply, texts, perturb_batch(person, texts, keys=keys))) for person in people]
+            humans = [[side[n] for n in rows] for side in noisy]
+            result = human_likeness(list(zip(*made, strict=True)), texts, list(zip(*humans, strict=True)))
+            print(f"{name}, rows {judged} ({len(rows)}):\n{report(result)}\n")
 
 
 class Track(NamedTuple):
