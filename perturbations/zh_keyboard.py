@@ -16,7 +16,7 @@ from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING
 
-from lapsus.perturbations._candidates import EMBEDDED, PAGE, offers
+from lapsus.perturbations._candidates import EMBEDDED, PAGE, input_method
 from lapsus.perturbations._keys import shortened, slipped
 from lapsus.perturbations._marks import retyped_mark
 from lapsus.perturbations._memory import NOTHING, Memory, memories, topic_of
@@ -154,9 +154,9 @@ class _Sitting:
     """One go at a text: what the typist has in mind, and what comes out."""
 
     def __init__(self, text: str, typist: Typist, rng: Random, engine: str, ime: int, memory: Memory) -> None:
-        self.text, self.typist, self.draw, self.candidates, self.memory = text, typist, rng.random, engine, memory
-        self.ime = ime + int(self.draw() * IMES)
+        self.text, self.typist, self.draw, self.memory = text, typist, rng.random, memory
         prose, self.topic = _register(text)
+        self.offers = input_method(ime + int(self.draw() * IMES), typist.ranking, engine, memory, self.topic)
         self.last = ""
         self.repaid, self.stray = REPAID_ASKED if self.topic else REPAID, STRAY if prose else STRAY_ASKED
         self.engine = load_engine()
@@ -232,9 +232,7 @@ class _Sitting:
             return ("huan",)
         return tuple(reading.split(" ")) if reading else ("",) * len(text)
 
-    def chunk(
-        self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...], last: str, following: str
-    ) -> str:
+    def chunk(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...], last: str, following: str) -> str:
         """Return what becomes of a chunk, and of the moment after it."""
         draw, typist = self.draw, self.typist
         self.last = last
@@ -244,7 +242,7 @@ class _Sitting:
         size = len(meant)
         omit = self.haste * (typist.omit if size == 1 else typist.omit_word if size == 2 else 0.0)
         if chance < omit:
-            typed = "" if size > 1 or follows(last, following, self.topic) or draw() < UNLIKELY else meant
+            typed = "" if size > 1 or follows(self.before(), following, self.topic) or draw() < UNLIKELY else meant
         elif (chance := chance - omit) < self.haste * typist.omit_character:
             cut = 0 if draw() < 0.35 else size - 1
             typed = meant[:cut] + meant[cut + 1 :] if size > 1 and is_common(meant) else meant
@@ -252,17 +250,22 @@ class _Sitting:
             typed = PARTICLES[int(draw() ** 2 * len(PARTICLES))]
         elif chance - self.haste * typist.omit_character < typist.reword:
             free = size == 1 or draw() < FREE
-            typed = drawn(expected(last[-4:], following, self.topic), draw) if free else self.reworded(meant)
+            typed = drawn(expected(self.before(), following, self.topic), draw) if free else self.reworded(meant)
         else:
             typed = self.attempted(meant, words, syllables)
         if draw() < self.haste * typist.stray:
+            word = self.engine.last_word(meant[-4:])
             if draw() < typist.filler:
-                typed += drawn(slipping_in(self.memory, meant[-4:], following, self.topic), draw)
+                typed += drawn(slipping_in(self.memory, word, following, self.topic), draw)
             else:
-                typed += drawn(expected(meant[-4:], following, self.topic), draw)
+                typed += drawn(expected(word, following, self.topic), draw)
         if draw() < self.haste * typist.stray_mark:
             typed += self.stray[int(draw() * len(self.stray))]
         return typed
+
+    def before(self) -> str:
+        """Return the word that was meant before."""
+        return self.engine.last_word(self.last[-4:])
 
     def attempted(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...]) -> str:
         """Return a chunk as habit has it, or else as it comes through the keys."""
@@ -339,8 +342,8 @@ class _Sitting:
         """Return the candidate that is taken."""
         draw, typist = self.draw, self.typist
         alone = keys in self.engine.syllables  # only what is typed alone is ranked by what stands before it
-        before = self.engine.last_word(self.last[-4:]) if alone else ""
-        offered = offers(keys, before, self.ime, typist.ranking, self.candidates, self.memory, self.topic)
+        before = self.before() if alone else ""
+        offered = self.offers(keys, before)
         texts = offered[0]
         if not texts:
             return meant
