@@ -11,13 +11,13 @@
 
 from __future__ import annotations
 
-import re
+from collections import defaultdict
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 Lattice: TypeAlias = "Sequence[Sequence[tuple[int, str, float]]]"
-# A word as it is kept, and its syllables before it: plain tuples, for the collector of garbage passes over those.
-Entry: TypeAlias = tuple[str, str, float, float]
-Spelled: TypeAlias = tuple[Any, ...]
+Entry: TypeAlias = tuple[str, str, float, float]  # a word as it is kept: the collector passes over plain tuples
 Way: TypeAlias = tuple[float, str, str]  # the cost of a text, its last word, the text
 Before: TypeAlias = "tuple[float, str, Mapping[str, float], float]"  # cost and text, what follows, the back-off
 
@@ -117,8 +115,6 @@ class PinyinEngine:
         for text in by_text:
             if len(text) > self._longest.get(text[:2], 1):
                 self._longest[text[:2]] = len(text)
-        self._by_initials: dict[str, tuple[Entry, ...]] = {}
-        self._abbreviated = lru_cache(1 << 15)(self._words_of)
         self._completed = lru_cache(1 << 15)(self._complete)
         self._ways = lru_cache(1 << 15)(self._ways_to)
         self.whole = lru_cache(1 << 16)(self._whole)
@@ -359,33 +355,26 @@ class PinyinEngine:
     def _complete(self, reading: str) -> tuple[Entry, ...]:
         """Return the likeliest words for a reading with unfinished syllables, such as `yao j~`."""
         slots = reading.split(" ")
-        initials = "".join(slot[0] for slot in slots)
-        whole = [n for n, slot in enumerate(slots) if not slot.endswith(PARTIAL)]
-        begun = [(n, slot[:-1]) for n, slot in enumerate(slots) if len(slot) > 2 and slot.endswith(PARTIAL)]
-        found: Sequence[Spelled]
-        if len(slots) == 2 and whole:  # the most words by far have two syllables
-            found = self._abbreviated(initials, whole[0]).get(slots[whole.pop()], ())
-        else:
-            found = self._abbreviated(initials).get("", ())
-        for n in whole:
-            found = [word for word in found if word[n] == slots[n]]
-        for n, beginning in begun:
-            found = [word for word in found if word[n].startswith(beginning)]
-        return tuple([word[-4:] for word in found[:KEPT_PER_ABBREVIATION]])
+        rough = [s[0] + PARTIAL if s.endswith(PARTIAL) or len(slots) > 2 else s for s in slots]
+        found = self._abbreviated.get(" ".join(rough), ())
+        if rough != slots:
+            begun = [s[:-1] if s.endswith(PARTIAL) else f"{s} " for s in slots]
+            found = tuple([w for w in found if all(map(str.startswith, _ended(w[1]), begun))])
+        return found[:KEPT_PER_ABBREVIATION]
 
-    def _words_of(self, initials: str, place: int | None = None) -> Mapping[str, Sequence[Spelled]]:
-        """Return the words with these initials, the likeliest first, by their syllable at `place`."""
-        if not self._by_initials:
-            readings = "\n".join(reading for _, reading, _, _ in self._kept)
-            shortened = re.sub("(?<=[a-z])[a-z]+", "", readings).replace(" ", "").split("\n")
-            for entry, short in zip(self._kept, shortened, strict=True):
-                if len(short) <= LONGEST_ABBREVIATED:
-                    self._by_initials[short] = (*self._by_initials.get(short, ()), entry)
-        found: dict[str, list[Spelled]] = {}
-        for entry in self._by_initials.get(initials, ()):
+    @cached_property
+    def _abbreviated(self) -> Mapping[str, tuple[Entry, ...]]:
+        """The words, the likeliest first, by initials, and those of two syllables also by one of them."""
+        found: defaultdict[str, list[Entry]] = defaultdict(list)
+        for entry in self._kept:
             syllables = entry[1].split(" ")
-            found.setdefault("" if place is None else syllables[place], []).append((*syllables, *entry))
-        return {syllable: tuple(words) for syllable, words in found.items()}
+            if len(syllables) == 2:
+                first, second = syllables
+                found[f"{first} {second[0]}{PARTIAL}"].append(entry)
+                found[f"{first[0]}{PARTIAL} {second}"].append(entry)
+            if len(syllables) <= LONGEST_ABBREVIATED:
+                found[" ".join([s[0] + PARTIAL for s in syllables])].append(entry)
+        return {pattern: tuple(entries) for pattern, entries in found.items()}
 
 
 class Bigrams:
@@ -437,6 +426,10 @@ def _extend(found: dict[str, Way], befores: Sequence[Before], cost: float, entri
 
 def _named(entries: Sequence[Entry]) -> tuple[Word, ...]:
     return tuple(map(Word._make, entries))
+
+
+def _ended(reading: str) -> list[str]:
+    return [f"{syllable} " for syllable in reading.split(" ")]
 
 
 def _spelled(keys: str) -> str:
