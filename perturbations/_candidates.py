@@ -31,12 +31,13 @@ def input_method(
 ) -> Callable[[str, str], Offers]:
     """Return what says the candidates for keys typed after a word, the embedded engine's in an order of its own.
 
+    >>> from lapsus.perturbations._memory import NOTHING
     >>> texts, costs = input_method(1, 1.0, EMBEDDED, NOTHING, None)("huabei", "")
     >>> texts[:2]
     ('华北', '花呗')
     """
 
-    @lru_cache(1 << 12)
+    @lru_cache(1 << 13)
     def offers(keys: str, before: str) -> Offers:
         if engine != EMBEDDED:
             texts = tuple(load(engine).candidates(keys, limit=2 * PAGE))

@@ -223,6 +223,14 @@ class PinyinEngine:
         tails = (context[-size:] for size in range(min(4, len(context)), 0, -1))
         return next((tail for tail in tails if tail in self.by_text or tail in marks), "")
 
+    def has_words(self, keys: str) -> bool:
+        """Say whether these letters are a word in full.
+
+        >>> load_engine().has_words("huabei"), load_engine().has_words("huabeizenme")
+        (True, False)
+        """
+        return _spelled(keys) in self._by_letters
+
     def _scored(self, keys: str, last: str, limit: int) -> tuple[tuple[str, float], ...]:
         """Return candidates and their costs: texts for all of `keys` first, then words for its beginning."""
         whole = self.whole(keys, last, limit)

@@ -2,7 +2,7 @@
 
 >>> from lapsus.perturbations.core import apply, perturb
 >>> text = "花呗怎么不能提额了"
->>> apply(text, perturb(ZhKeyboard.annotator(1), text, seed=1, key="row-17"))
+>>> apply(text, perturb(ZhKeyboard.annotator(1), text, seed=1, key="row-18"))
 '华北怎么不能提额了'
 """
 
@@ -23,11 +23,12 @@ from lapsus.perturbations._memory import NOTHING, Memory, memories, topic_of
 from lapsus.perturbations._recall import UNLIKELY, drawn, expected, follows, is_common, likenesses, slipping_in
 from lapsus.perturbations._typist import Typist, annotators
 from lapsus.perturbations.core import Edit
+from lapsus.perturbations.draws import starts
 from lapsus.perturbations.engines import load
 from lapsus.perturbations.pinyin_engine import load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from lapsus.perturbations._candidates import Offers
     from lapsus.perturbations._memory import Topic
@@ -81,12 +82,19 @@ class ZhKeyboard:
 
     def edits(self, text: str, rng: Random) -> list[Edit]:
         """Return what typing `text` changes."""
+        return self._edits(text, int(rng.random() * 2**53))
+
+    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
+        """Return what typing each text changes."""
+        begins = starts(f"{self.name}/{seed}", keys).tolist()
+        return [tuple(self._edits(text, begin)) for text, begin in zip(texts, begins, strict=True)]
+
+    def _edits(self, text: str, begin: int) -> list[Edit]:
         prose, topic = _register(text[:LONGEST])
         typist = annotators()[self.who]["prose" if prose else "question"]
         # What was learned from questions to a bank is of no use for others.
         memory = memories()[self.who]["question" if topic else "prose"]
-        # All share the stream of an example: without one of their own they would slip at the same places.
-        own = Random(int(rng.random() * 2**48) * 64 + self.who)
+        own = Random(begin * 64 + self.who)  # with the same stream, all would slip at the same places
         found: list[Edit] = []
         for sitting in range(math.ceil(self.rate)):
             chances = [
@@ -341,6 +349,10 @@ class _Sitting:
     ) -> str:
         """Return the candidate that is taken."""
         draw, typist = self.draw, self.typist
+        # What no word sounds like is offered as one text put together: with some care, it comes out right.
+        together = bool(syllables) and not self.engine.has_words(keys)
+        if together and draw() < typist.compose:
+            return meant
         alone = keys in self.engine.syllables  # only what is typed alone is ranked by what stands before it
         before = self.before() if alone else ""
         offered = self.offers(keys, before)
@@ -356,7 +368,7 @@ class _Sitting:
         if place > 0:
             glance = typist.glance if len(meant) > 1 else typist.glance_character
             return meant if draw() < glance * place**-typist.glance_decay else self.first(meant, offered)
-        if draw() < typist.compose:
+        if not together and draw() < typist.compose:
             return meant
         if len(meant) == 1 or not syllables or draw() < typist.first:
             return self.first(meant, offered)
