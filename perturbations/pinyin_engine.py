@@ -69,11 +69,11 @@ class Named(Mapping[str, Made], Generic[Kept, Made]):
 
     def __init__(self, kept: Mapping[str, Kept], made: Callable[[Kept], Made]) -> None:
         self._kept = kept
-        self._made = lru_cache(1 << 14)(made)
+        self._made = lru_cache(1 << 14)(lambda key: made(kept[key]))
 
     def __getitem__(self, key: str) -> Made:
         """Return the value, made now or lately."""
-        return self._made(self._kept[key])
+        return self._made(key)
 
     def __contains__(self, key: object) -> bool:
         """Say whether there is one, without making it."""
@@ -229,7 +229,7 @@ class PinyinEngine:
         >>> load_engine().has_words("huabei"), load_engine().has_words("huabeizenme")
         (True, False)
         """
-        return _spelled(keys) in self._by_letters
+        return keys in self._by_letters
 
     def _scored(self, keys: str, last: str, limit: int) -> tuple[tuple[str, float], ...]:
         """Return candidates and their costs: texts for all of `keys` first, then words for its beginning."""
