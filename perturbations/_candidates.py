@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from operator import itemgetter
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from lapsus.perturbations._memory import Memory, Topic
 from lapsus.perturbations._typist import SPREAD
 from lapsus.perturbations.engines import load
 from lapsus.perturbations.pinyin_engine import load_engine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 # Texts and their costs, the first one first: plain tuples, because the collector passes those over.
 Offers = tuple[tuple[str, ...], tuple[float, ...]]
@@ -21,46 +25,69 @@ SETTLED = 5.5  # nats: what is this common stands at the same place everywhere
 CONTEXT = 0.4  # how much the word before weighs in the order of candidates
 
 
-@lru_cache(1 << 17)
-def offers(
-    keys: str, before: str, ime: int, ranking: float, engine: str, memory: Memory, topic: Topic | None
-) -> Offers:
-    """Return the candidates for `keys` after a word, the embedded engine's in the order of one input method."""
-    if engine != EMBEDDED:
-        texts = tuple(load(engine).candidates(keys, limit=2 * PAGE))
-        return texts, tuple(map(float, range(len(texts))))
+@lru_cache(64)
+def input_method(
+    ime: int, ranking: float, engine: str, memory: Memory, topic: Topic | None
+) -> Callable[[str, str], Offers]:
+    """Return what says the candidates for keys typed after a word, the embedded engine's in an order of its own.
+
+    >>> from lapsus.perturbations._memory import NOTHING
+    >>> texts, costs = input_method(1, 1.0, EMBEDDED, NOTHING, None)("huabei", "")
+    >>> texts[0]
+    '华北'
+    """
+
+    @lru_cache(1 << 13)
+    def offers(keys: str, before: str) -> Offers:
+        if engine != EMBEDDED:
+            texts = tuple(load(engine).candidates(keys, limit=2 * PAGE))
+            return texts, tuple(map(float, range(len(texts))))
+        whole = load_engine().whole(keys, "", 3 * PAGE)
+        if len(whole) == 1:
+            return (whole[0][0],), (whole[0][1],)
+        here = _after(keys, before, topic) if before else [0.0] * len(whole)
+        ranks = memory.ranks
+        found = [
+            (text, cost + ranking * noise + ranks.get(text, 0.0) + moved)
+            for (text, cost), noise, moved in zip(whole, _leaning(keys, ime), here, strict=True)
+        ]
+        found.sort(key=itemgetter(1))
+        del found[2 * PAGE :]
+        return tuple([text for text, _ in found]), tuple([cost for _, cost in found])
+
+    return offers
+
+
+@lru_cache(1 << 15)
+def _after(keys: str, before: str, topic: Topic | None) -> Sequence[float]:
+    """Return how much more the texts for `keys` cost after a word than alone."""
     embedded = load_engine()
-    if len(whole := embedded.whole(keys, "", 3 * PAGE)) == 1:
-        return (whole[0][0],), (whole[0][1],)
-    found = [(text, cost + ranking * noise + memory.ranks.get(text, 0.0)) for text, cost, noise in _leaning(keys, ime)]
-    if before:
-        known = embedded.by_text
-        expected = dict(embedded.whole(keys, before, 4 * PAGE))
-        familiar = topic.follows.get(before, {}) if topic else {}
-        for n, (text, alone, _) in enumerate(_leaning(keys, ime)):
-            here = expected.get(text, alone)
-            if len(text) == 1 and (longer := known.get(before[-1] + text)):
-                here = min(here, longer.cost - known[before[-1]].cost)
-            if text in familiar:
-                here = min(here, -math.log(familiar[text]))
-            found[n] = (text, found[n][1] + CONTEXT * (here - alone))
-    found.sort(key=itemgetter(1))
-    del found[2 * PAGE :]
-    return tuple([text for text, _ in found]), tuple([cost for _, cost in found])
+    costs = embedded.costs
+    expected = dict(embedded.whole(keys, before, 4 * PAGE))
+    familiar = topic.follows.get(before, {}) if topic else {}
+    moved = []
+    for text, alone in embedded.whole(keys, "", 3 * PAGE):
+        here = expected.get(text, alone)
+        if len(text) == 1 and (longer := before[-1] + text) in costs:
+            here = min(here, costs[longer] - costs[before[-1]])
+        if text in familiar:
+            here = min(here, -math.log(familiar[text]))
+        moved.append(CONTEXT * (here - alone))
+    return tuple(moved)
 
 
-@lru_cache(1 << 16)
-def _leaning(keys: str, ime: int) -> tuple[tuple[str, float, float], ...]:
-    """Return the texts for `keys`, their costs, and how far one input method puts them from where they stand."""
-    found = load_engine().whole(keys, "", 3 * PAGE)
+@lru_cache(1 << 15)
+def _leaning(keys: str, ime: int) -> Sequence[float]:
+    """Return how far one input method puts the texts for `keys` from where they stand."""
     # Whatever the method, the most common characters stand where they stand.
     return tuple(
-        (text, cost, SPREAD * min(1.0, max(0.0, (cost - SETTLED) / SETTLED)) * _liking(text, ime))
-        for text, cost in found
+        [
+            SPREAD * min(1.0, (cost - SETTLED) / SETTLED) * _liking(text, ime) if cost > SETTLED else 0.0
+            for text, cost in load_engine().whole(keys, "", 3 * PAGE)
+        ]
     )
 
 
-@lru_cache(1 << 16)
 def _liking(text: str, ime: int) -> float:
     """Return a number that is fixed for a text and an input method, and normal over texts."""
     return (sum(crc32(f"{ime}{text}".encode()).to_bytes(4, "big")) - 510) / 147.8

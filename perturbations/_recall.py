@@ -6,15 +6,14 @@ import math
 from bisect import bisect
 from functools import cache, lru_cache
 from itertools import accumulate
+from operator import mul
 from typing import TYPE_CHECKING
 
 from lapsus.perturbations._memory import Memory, Options, Topic
 from lapsus.perturbations.pinyin_engine import NEVER, load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from lapsus.perturbations.pinyin_engine import Word
+    from collections.abc import Callable, Mapping, Sequence
 
     Draw = Callable[[], float]
 
@@ -29,8 +28,7 @@ FITTING = 0.2  # how much what was just typed decides
 
 def is_common(word: str) -> bool:
     """Say whether a word is one that comes to mind easily."""
-    known = load_engine().by_text.get(word)
-    return known is not None and known.cost <= COMMON
+    return load_engine().costs.get(word, NEVER) <= COMMON
 
 
 @lru_cache(1 << 14)
@@ -39,11 +37,12 @@ def likenesses(word: str, last: str, topic: Topic | None = None) -> Options:
     if not 2 <= len(word) <= 4 or not is_common(word):
         return (), ()
     row = load_engine().bigrams.row(last)[0]
-    alike = [(w, 1.0) for w in _beginning(word[0], len(word))] + [(w, ENDING) for w in _ending(word[-1], len(word))]
+    size = len(word)
+    alike = [(*w, 1.0) for w in _beginning(word[0], size)] + [(*w, ENDING) for w in _ending(word[-1], size)]
     found = [
-        (w.text, weight * (math.exp(-0.8 * w.cost) + FITTING * math.exp(-row.get(w.text, NEVER))))
-        for w, weight in alike
-        if w.text != word
+        (text, weight * (math.exp(-0.8 * cost) + FITTING * math.exp(-row.get(text, NEVER))))
+        for text, cost, weight in alike
+        if text != word
     ]
     if topic:
         total = sum(weight for _, weight in found) or 1.0
@@ -58,57 +57,54 @@ def likenesses(word: str, last: str, topic: Topic | None = None) -> Options:
 
 
 @cache
-def _index(*, last: bool) -> dict[tuple[str, int], list[Word]]:
-    found: dict[tuple[str, int], list[Word]] = {}
-    for word in load_engine().words:
-        if 1 < len(word.text) <= 4:
-            row = found.setdefault((word.text[-1 if last else 0], len(word.text)), [])
+def _index(*, last: bool) -> Mapping[tuple[str, int], Sequence[tuple[str, float]]]:
+    """Return the likeliest words, and their costs, by their first or last character and their size."""
+    found: dict[tuple[str, int], tuple[tuple[str, float], ...]] = {}
+    for text, _, cost, _ in load_engine().words:
+        if 1 < len(text) <= 4:
+            row = found.get(place := (text[-1 if last else 0], len(text)), ())
             if len(row) < KEPT:
-                row.append(word)
+                found[place] = (*row, (text, cost))
     return found
 
 
-def _beginning(character: str, size: int) -> list[Word]:
-    return _index(last=False).get((character, size), [])
+def _beginning(character: str, size: int) -> Sequence[tuple[str, float]]:
+    return _index(last=False).get((character, size), ())
 
 
-def _ending(character: str, size: int) -> list[Word]:
-    return _index(last=True).get((character, size), [])
+def _ending(character: str, size: int) -> Sequence[tuple[str, float]]:
+    return _index(last=True).get((character, size), ())
 
 
-@lru_cache(1 << 14)
-def follows(last: str, following: str, topic: Topic | None = None) -> bool:
-    """Say whether `following` is known to come after `last`."""
-    engine = load_engine()
-    word = engine.last_word(last)
-    row = engine.bigrams.row(word)[0]
+def follows(word: str, following: str, topic: Topic | None = None) -> bool:
+    """Say whether `following` is known to come after `word`."""
+    row = load_engine().bigrams.row(word)[0]
     known = topic.follows.get(word, {}) if topic else {}
     return bool(following) and any(start in row or start in known for start in (following, following[0]))
 
 
-@lru_cache(1 << 16)
-def fit(last: str, following: str, topic: Topic | None = None) -> float:
-    """Say how well `following` goes with what stands before it: about the root of its probability."""
-    engine = load_engine()
-    word = engine.last_word(last)
+def fit(word: str, following: str, topic: Topic | None = None) -> float:
+    """Say how well `following` goes with the word before it: about the root of its probability."""
     if not following or not word:
         return FIT_OF_ENDS
+    engine = load_engine()
     row = engine.bigrams.row(word)[0]
-    known = topic.follows.get(word, {}) if topic else {}
-    least = min((row[start] for start in (following[:2], following[0]) if start in row), default=NEVER)
-    longer = engine.by_text.get(word[-1] + following[0])
-    if longer:
-        least = min(least, longer.cost - engine.by_text[word[-1]].cost if word[-1] in engine.by_text else NEVER)
-    share = max(known.get(following[:2], 0.0), known.get(following[0], 0.0))
-    return max(math.sqrt(max(math.exp(-max(least, 0.0)), share)), LEAST_FIT)
+    costs = engine.costs
+    start, first = following[:2], following[0]
+    least = min(row.get(start, NEVER), row.get(first, NEVER))
+    longer = word[-1] + first
+    if longer in costs and word[-1] in costs:
+        least = min(least, costs[longer] - costs[word[-1]])
+    share = math.exp(-max(least, 0.0))
+    if topic and (known := topic.follows.get(word)):
+        share = max(share, known.get(start, 0.0), known.get(first, 0.0))
+    return max(math.sqrt(share), LEAST_FIT)
 
 
-@lru_cache(1 << 14)
-def expected(last: str, following: str, topic: Topic | None = None) -> Options:
-    """Return what often comes after `last`, above all before `following`: characters and short words."""
-    weighed = [
-        (text, weight * fit(text, following, topic)) for text, weight in _likely(load_engine().last_word(last), topic)
-    ]
+def expected(word: str, following: str, topic: Topic | None = None) -> Options:
+    """Return what often comes after `word`, above all before `following`: characters and short words."""
+    last_word = load_engine().last_word
+    weighed = [(text, weight * fit(last_word(text), following, topic)) for text, weight in _likely(word, topic)]
     if not weighed:
         weighed = [(text, 1.0) for text in "的了是我不有"]
     return tuple(text for text, _ in weighed), tuple(accumulate(weight for _, weight in weighed))
@@ -120,9 +116,9 @@ def _likely(word: str, topic: Topic | None) -> Sequence[tuple[str, float]]:
     engine = load_engine()
     weights = {text: math.exp(-cost) for text, cost in engine.bigrams.row(word)[0].items() if len(text) <= 2}
     if word:
-        known = engine.by_text[word].cost
-        for longer in _beginning(word[-1], 2):
-            weights[longer.text[1]] = weights.get(longer.text[1], 0.0) + math.exp(min(0.0, known - longer.cost))
+        known = engine.costs[word]
+        for longer, cost in _beginning(word[-1], 2):
+            weights[longer[1]] = weights.get(longer[1], 0.0) + math.exp(min(0.0, known - cost))
     if topic and word in topic.follows:
         general = (1 - TOPIC) / (sum(weights.values()) or 1.0)
         weights = {text: weight * general for text, weight in weights.items()}
@@ -131,15 +127,29 @@ def _likely(word: str, topic: Topic | None) -> Sequence[tuple[str, float]]:
     return sorted(((text, weight) for text, weight in weights.items() if text >= "\u4e00"), key=lambda w: -w[1])[:60]
 
 
-@lru_cache(1 << 14)
-def slipping_in(memory: Memory, last: str, following: str, topic: Topic | None = None) -> Options:
+def slipping_in(memory: Memory, word: str, following: str, topic: Topic | None = None) -> Options:
     """Return the characters that slip in everywhere, above all where they fit."""
+    fits = map(mul, _strays_after(memory, word, topic), _strays_before(memory, following, topic))
+    return memory.strays[0], tuple(accumulate(fits))
+
+
+@lru_cache(1 << 13)
+def _strays_after(memory: Memory, word: str, topic: Topic | None) -> Sequence[float]:
+    """Return how often each of the characters slips in, by how well it follows a word."""
     texts, sums = memory.strays
-    weighed = [
-        (total - before) * fit(last, text, topic) * fit(text, following, topic)
-        for text, total, before in zip(texts, sums, (0.0, *sums), strict=False)
-    ]
-    return texts, tuple(accumulate(weighed))
+    return tuple(
+        [
+            (total - before) * fit(word, text, topic)
+            for text, total, before in zip(texts, sums, (0.0, *sums), strict=False)
+        ]
+    )
+
+
+@lru_cache(1 << 13)
+def _strays_before(memory: Memory, following: str, topic: Topic | None) -> Sequence[float]:
+    """Return how well each of the characters goes before what follows."""
+    last_word = load_engine().last_word
+    return tuple([fit(last_word(text), following, topic) for text in memory.strays[0]])
 
 
 def drawn(options: Options, draw: Draw) -> str:

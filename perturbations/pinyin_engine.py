@@ -11,23 +11,26 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache, lru_cache
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache, cached_property, lru_cache
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 Lattice: TypeAlias = "Sequence[Sequence[tuple[int, str, float]]]"
-Entry: TypeAlias = tuple[str, float, float]  # a word's text, cost and what its reading costs beyond the usual one
-Spelled: TypeAlias = tuple[Any, ...]  # a word's syllables, then its entry; flat, for the collector passes over those
+Entry: TypeAlias = tuple[str, str, float, float]  # a word as it is kept: the collector passes over plain tuples
 Way: TypeAlias = tuple[float, str, str]  # the cost of a text, its last word, the text
 Before: TypeAlias = "tuple[float, str, Mapping[str, float], float]"  # cost and text, what follows, the back-off
+
+Kept = TypeVar("Kept")
+Made = TypeVar("Made")
 
 DATA = Path(__file__).parent / "pinyin_data"
 LONGEST_SYLLABLE = 6
@@ -61,38 +64,68 @@ class Word(NamedTuple):
     rarer: float = 0.0  # what this reading costs beyond the word's most common one
 
 
+class Named(Mapping[str, Made], Generic[Kept, Made]):
+    """A mapping whose values are made of what is kept when they are asked for."""
+
+    def __init__(self, kept: Mapping[str, Kept], made: Callable[[Kept], Made]) -> None:
+        self._kept = kept
+        self._made = lru_cache(1 << 14)(lambda key: made(kept[key]))
+
+    def __getitem__(self, key: str) -> Made:
+        """Return the value, made now or lately."""
+        return self._made(key)
+
+    def __contains__(self, key: object) -> bool:
+        """Say whether there is one, without making it."""
+        return key in self._kept
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the keys."""
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        """Count the keys."""
+        return len(self._kept)
+
+
 class PinyinEngine:
     """Decode Pinyin with a word list and word bigrams; `load_engine()` gives the embedded one."""
 
-    def __init__(self, words: Sequence[Word], bigrams: Bigrams) -> None:
-        self.words = words
+    def __init__(self, entries: Sequence[Entry], bigrams: Bigrams) -> None:
         self.bigrams = bigrams
-        self.by_text: dict[str, Word] = {}
-        self.by_reading: dict[str, list[Word]] = {}
-        for word in words:
-            self.by_text.setdefault(word.text, word)
-            self.by_reading.setdefault(word.reading, []).append(word)
-        self.syllables = frozenset(r for r in self.by_reading if " " not in r)
+        self._kept = tuple(entries)
+        by_text: dict[str, Entry] = {}
+        by_reading: dict[str, tuple[Entry, ...]] = {}
+        for entry in entries:
+            by_text.setdefault(entry[0], entry)
+            by_reading[entry[1]] = (*by_reading.get(entry[1], ()), entry)
+        self.by_text: Mapping[str, Word] = Named(by_text, Word._make)
+        self.by_reading: Mapping[str, Sequence[Word]] = Named(by_reading, _named)
+        self._read = by_reading
+        self.syllables = frozenset(r for r in by_reading if " " not in r)
         self._beginnings = frozenset(s[:n] for s in self.syllables for n in range(1, len(s)))
-        self._openings = {r[:n] for r in self.by_reading if " " in r for n, letter in enumerate(r) if letter == " "}
+        self._openings = {r[:n] for r in by_reading if " " in r for n, letter in enumerate(r) if letter == " "}
         self._by_letters: dict[str, tuple[str, ...]] = {}
-        for reading in self.by_reading:
+        for reading in by_reading:
             letters = reading.replace(" ", "")
             self._by_letters[letters] = (*self._by_letters.get(letters, ()), reading)
         self._most_letters = max(map(len, self._by_letters), default=0)
-        self._costs = {text: word.cost for text, word in self.by_text.items()}
+        self.costs = {text: entry[2] for text, entry in by_text.items()}
         self._longest: dict[str, int] = {}  # word that begins with these two characters
-        for text in self.by_text:
+        for text in by_text:
             if len(text) > self._longest.get(text[:2], 1):
                 self._longest[text[:2]] = len(text)
-        self._by_initials: dict[str, list[Word]] = {}
-        self._abbreviated = lru_cache(1 << 15)(self._words_of)
-        self._entries = lru_cache(1 << 15)(self._words_read)
+        self._completed = lru_cache(1 << 15)(self._complete)
         self._ways = lru_cache(1 << 15)(self._ways_to)
         self.whole = lru_cache(1 << 16)(self._whole)
         self.scored = lru_cache(1 << 10)(self._scored)
         self.segment = lru_cache(1 << 14)(self._segment)
         self.last_word = lru_cache(1 << 14)(self._last_word)
+
+    @property
+    def words(self) -> Iterator[Word]:
+        """Yield all words, the likeliest first."""
+        return map(Word._make, self._kept)
 
     def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
         """Return what the input method offers for the letters `keys` typed after the text `context`."""
@@ -151,7 +184,7 @@ class PinyinEngine:
         >>> [word.text for word in load_engine().segment("支付宝还款失败")]
         ['支付宝', '还款', '失败']
         """
-        cost_of, longest = self._costs, self._longest
+        cost_of, longest = self.costs, self._longest
         size = len(text)
         best = [0.0] * (size + 1)
         ends = [0] * size
@@ -190,6 +223,14 @@ class PinyinEngine:
         tails = (context[-size:] for size in range(min(4, len(context)), 0, -1))
         return next((tail for tail in tails if tail in self.by_text or tail in marks), "")
 
+    def has_words(self, keys: str) -> bool:
+        """Say whether these letters are a word in full.
+
+        >>> load_engine().has_words("huabei"), load_engine().has_words("huabeizenme")
+        (True, False)
+        """
+        return keys in self._by_letters
+
     def _scored(self, keys: str, last: str, limit: int) -> tuple[tuple[str, float], ...]:
         """Return candidates and their costs: texts for all of `keys` first, then words for its beginning."""
         whole = self.whole(keys, last, limit)
@@ -200,7 +241,7 @@ class PinyinEngine:
             (-end, cost + WORD_COST + unigram, text)
             for end, cost, reading in self._readings_from(lattice, 0)
             if end < len(lattice)
-            for text, unigram, _ in self._entries(reading)[:limit]
+            for text, _, unigram, _ in self._entries(reading)[:limit]
         ]
         ranked = dict(whole)
         for _, cost, text in sorted(shorter)[: 2 * limit]:
@@ -236,7 +277,7 @@ class PinyinEngine:
         """Put the words of a reading and their costs into `found`."""
         row, backoff = self.bigrams.row(last)
         cost += WORD_COST
-        for text, unigram, rarer in self._entries(reading)[:limit]:
+        for text, _, unigram, rarer in self._entries(reading)[:limit]:
             total = cost + (row[text] + rarer if text in row else backoff + unigram)
             if total < found.get(text, NEVER):
                 found[text] = total
@@ -305,7 +346,7 @@ class PinyinEngine:
                 if PARTIAL in longer:
                     known, more = bool(self._entries(longer)), length + 1 < LONGEST_ABBREVIATED
                 elif syllable in self.syllables:
-                    known, more = longer in self.by_reading, longer in self._openings
+                    known, more = longer in self._read, longer in self._openings
                 else:
                     known, more = not length, False
                 if known:
@@ -313,54 +354,47 @@ class PinyinEngine:
                 if more and end < size:
                     stack.append((end, longer, cost + extra, length + 1))
 
-    def _words_read(self, reading: str) -> tuple[Entry, ...]:
+    def _entries(self, reading: str) -> tuple[Entry, ...]:
         """Return the words of a reading, the likeliest first; what has no reading stands for itself."""
-        if PARTIAL in reading:
-            return self._complete(reading)
-        return tuple(map(_entry, self.by_reading.get(reading, (Word(reading, "", UNKNOWN_COST),))))
+        if known := self._read.get(reading):
+            return known
+        return self._completed(reading) if PARTIAL in reading else ((reading, "", UNKNOWN_COST, 0.0),)
 
     def _complete(self, reading: str) -> tuple[Entry, ...]:
         """Return the likeliest words for a reading with unfinished syllables, such as `yao j~`."""
         slots = reading.split(" ")
-        initials = "".join(slot[0] for slot in slots)
-        whole = [n for n, slot in enumerate(slots) if not slot.endswith(PARTIAL)]
-        begun = [(n, slot[:-1]) for n, slot in enumerate(slots) if len(slot) > 2 and slot.endswith(PARTIAL)]
-        found: Sequence[Spelled]
-        if len(slots) == 2 and whole:  # the most words by far have two syllables
-            found = self._abbreviated(initials, whole[0]).get(slots[whole.pop()], ())
-        else:
-            found = self._abbreviated(initials).get("", ())
-        for n in whole:
-            found = [word for word in found if word[n] == slots[n]]
-        for n, beginning in begun:
-            found = [word for word in found if word[n].startswith(beginning)]
-        return tuple([word[-3:] for word in found[:KEPT_PER_ABBREVIATION]])
+        rough = [s[0] + PARTIAL if s.endswith(PARTIAL) or len(slots) > 2 else s for s in slots]
+        found = self._abbreviated.get(" ".join(rough), ())
+        if rough != slots:
+            begun = [s[:-1] if s.endswith(PARTIAL) else f"{s} " for s in slots]
+            found = tuple([w for w in found if all(map(str.startswith, _ended(w[1]), begun))])
+        return found[:KEPT_PER_ABBREVIATION]
 
-    def _words_of(self, initials: str, place: int | None = None) -> Mapping[str, Sequence[Spelled]]:
-        """Return the words with these initials, the likeliest first, by their syllable at `place`."""
-        if not self._by_initials:
-            readings = "\n".join(word.reading for word in self.words)
-            shortened = re.sub("(?<=[a-z])[a-z]+", "", readings).replace(" ", "").split("\n")
-            for word, short in zip(self.words, shortened, strict=True):
-                if len(short) <= LONGEST_ABBREVIATED:
-                    self._by_initials.setdefault(short, []).append(word)
-        found: dict[str, list[Spelled]] = {}
-        for word in self._by_initials.get(initials, ()):
-            syllables = word.reading.split(" ")
-            found.setdefault("" if place is None else syllables[place], []).append((*syllables, *_entry(word)))
-        return {syllable: tuple(words) for syllable, words in found.items()}
+    @cached_property
+    def _abbreviated(self) -> Mapping[str, tuple[Entry, ...]]:
+        """The words, the likeliest first, by initials, and those of two syllables also by one of them."""
+        found: defaultdict[str, list[Entry]] = defaultdict(list)
+        for entry in self._kept:
+            syllables = entry[1].split(" ")
+            if len(syllables) == 2:
+                first, second = syllables
+                found[f"{first} {second[0]}{PARTIAL}"].append(entry)
+                found[f"{first[0]}{PARTIAL} {second}"].append(entry)
+            if len(syllables) <= LONGEST_ABBREVIATED:
+                found[" ".join([s[0] + PARTIAL for s in syllables])].append(entry)
+        return {pattern: tuple(entries) for pattern, entries in found.items()}
 
 
 class Bigrams:
     """The costs of words after words, in rows that are read when first asked for."""
 
-    def __init__(self, words: Sequence[Word], folder: Path) -> None:
+    def __init__(self, texts: Sequence[str], folder: Path) -> None:
         self._start, self._next, self._cost, self._backoff = (
             memoryview(np.load(folder / f"{name}.npy", mmap_mode="r"))  # slices of it are cheaper than an array's
             for name in ("bigram_start", "bigram_next", "bigram_cost", "backoff")
         )
-        self._texts = [word.text for word in words]
-        self._row_of = {mark: len(words) + n for n, mark in enumerate(STARTS)}
+        self._texts = tuple(texts)
+        self._row_of = {mark: len(texts) + n for n, mark in enumerate(STARTS)}
         for n, text in enumerate(self._texts):
             self._row_of.setdefault(text, n)
         self.row = lru_cache(None)(self._row)
@@ -381,14 +415,13 @@ class Bigrams:
 
 
 _second = itemgetter(1)
-_entry = itemgetter(0, 2, 3)
 
 
 def _extend(found: dict[str, Way], befores: Sequence[Before], cost: float, entries: Sequence[Entry]) -> None:
     """Put the cheapest way to each word of a reading into `found`."""
     so_far, before, row, backoff = befores[0]
     others = befores[1:]
-    for text, unigram, rarer in entries:
+    for text, _, unigram, rarer in entries:
         least, source = so_far + (row[text] + rarer if text in row else backoff + unigram), before
         for other, texts, its_row, its_backoff in others:
             total = other + (its_row[text] + rarer if text in its_row else its_backoff + unigram)
@@ -397,6 +430,14 @@ def _extend(found: dict[str, Way], befores: Sequence[Before], cost: float, entri
         least += cost
         if text not in found or least < found[text][0]:
             found[text] = (least, text, source + text)
+
+
+def _named(entries: Sequence[Entry]) -> tuple[Word, ...]:
+    return tuple(map(Word._make, entries))
+
+
+def _ended(reading: str) -> list[str]:
+    return [f"{syllable} " for syllable in reading.split(" ")]
 
 
 def _spelled(keys: str) -> str:
@@ -433,10 +474,10 @@ def _reaches_end(lattice: Lattice) -> bool:
 def load_engine() -> PinyinEngine:
     """Return the embedded engine; the first call takes a fraction of a second."""
     lines = (DATA / "words.tsv").read_text(encoding="utf-8").splitlines()
-    words = []
+    entries = []
     usual: dict[str, float] = {}
     for line in lines:  # likeliest first
         text, reading, centi = line.split("\t")
         cost = int(centi) / 100
-        words.append(Word(text, reading, cost, cost - usual.setdefault(text, cost)))
-    return PinyinEngine(words, Bigrams(words, DATA))
+        entries.append((text, reading, cost, cost - usual.setdefault(text, cost)))
+    return PinyinEngine(entries, Bigrams([entry[0] for entry in entries], DATA))

@@ -2,7 +2,7 @@
 
 >>> from lapsus.perturbations.core import apply, perturb
 >>> text = "花呗怎么不能提额了"
->>> apply(text, perturb(ZhKeyboard.annotator(1), text, seed=1, key="row-17"))
+>>> apply(text, perturb(ZhKeyboard.annotator(1), text, seed=1, key="row-18"))
 '华北怎么不能提额了'
 """
 
@@ -12,27 +12,30 @@ import math
 import re
 from bisect import bisect
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING
 
-from lapsus.perturbations._candidates import EMBEDDED, PAGE, offers
+from lapsus.perturbations._candidates import EMBEDDED, PAGE, input_method
 from lapsus.perturbations._keys import shortened, slipped
 from lapsus.perturbations._marks import retyped_mark
-from lapsus.perturbations._memory import NOTHING, Memory, Options, memories, topic_of
+from lapsus.perturbations._memory import NOTHING, Memory, memories, topic_of
 from lapsus.perturbations._recall import UNLIKELY, drawn, expected, follows, is_common, likenesses, slipping_in
 from lapsus.perturbations._typist import Typist, annotators
 from lapsus.perturbations.core import Edit
+from lapsus.perturbations.draws import starts
 from lapsus.perturbations.engines import load
 from lapsus.perturbations.pinyin_engine import load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from lapsus.perturbations._candidates import Offers
     from lapsus.perturbations._memory import Topic
 
 MOST = 10  # times what people do
 LONGEST = 20_000  # characters: nobody types more at one sitting
+LONGEST_CHUNK = 5  # characters
 IMES = 4  # input methods that the texts of one annotator are typed with
 PRINT = re.compile("[。！”…]$|[、：；“”《》（）—]|\\d{2}")  # marks that questions to a service do without
 RUNS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|.", re.DOTALL)
@@ -42,7 +45,6 @@ REPAID = re.compile("还[款钱清贷债]")
 MESS = 0.3  # of the characters: more than people let stand
 FREE = 0.3  # of another word that is not like the one meant
 CLOSE = 1.4  # nats between candidates that are easily taken for each other
-NONE: Options = ((), ())
 PARTICLES = "吗么嘛啊呢吧"
 STRAY_ASKED, STRAY = "， ", "，，。“” "
 
@@ -81,11 +83,19 @@ class ZhKeyboard:
 
     def edits(self, text: str, rng: Random) -> list[Edit]:
         """Return what typing `text` changes."""
-        typist = annotators()[self.who]["prose" if is_prose(text) else "question"]
+        return self._edits(text, int(rng.random() * 2**53))
+
+    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
+        """Return what typing each text changes."""
+        begins = starts(f"{self.name}/{seed}", keys).tolist()
+        return [tuple(self._edits(text, begin)) for text, begin in zip(texts, begins, strict=True)]
+
+    def _edits(self, text: str, begin: int) -> list[Edit]:
+        prose, topic = _register(text[:LONGEST])
+        typist = annotators()[self.who]["prose" if prose else "question"]
         # What was learned from questions to a bank is of no use for others.
-        memory = memories()[self.who]["question" if _topic(text) else "prose"]
-        # All share the stream of an example: without one of their own they would slip at the same places.
-        own = Random(int(rng.random() * 2**48) * 64 + self.who)
+        memory = memories()[self.who]["question" if topic else "prose"]
+        own = Random(begin * 64 + self.who)  # with the same stream, all would slip at the same places
         found: list[Edit] = []
         for sitting in range(math.ceil(self.rate)):
             chances = [
@@ -124,8 +134,11 @@ def is_prose(text: str) -> bool:
     return len(text) > 40 or PRINT.search(text) is not None
 
 
-def _topic(text: str) -> Topic | None:
-    return None if is_prose(text) else topic_of(text)
+@lru_cache(16)
+def _register(text: str) -> tuple[bool, Topic | None]:
+    """Say whether a text is prose, and what a question is about; asked several times in a row."""
+    prose = is_prose(text)
+    return prose, None if prose else topic_of(text)
 
 
 def retyped(
@@ -151,10 +164,11 @@ class _Sitting:
     """One go at a text: what the typist has in mind, and what comes out."""
 
     def __init__(self, text: str, typist: Typist, rng: Random, engine: str, ime: int, memory: Memory) -> None:
-        self.text, self.typist, self.draw, self.candidates, self.memory = text, typist, rng.random, engine, memory
-        self.ime = ime + int(self.draw() * IMES)
-        self.last, self.topic = "", _topic(text)
-        self.repaid, self.stray = REPAID_ASKED if self.topic else REPAID, STRAY if is_prose(text) else STRAY_ASKED
+        self.text, self.typist, self.draw, self.memory = text, typist, rng.random, memory
+        prose, self.topic = _register(text)
+        self.offers = input_method(ime + int(self.draw() * IMES), typist.ranking, engine, memory, self.topic)
+        self.last = ""
+        self.repaid, self.stray = REPAID_ASKED if self.topic else REPAID, STRAY if prose else STRAY_ASKED
         self.engine = load_engine()
         self.chosen: dict[str, str] = {}  # what was picked for a word is picked again
         self.quotes = self.draw()
@@ -191,36 +205,35 @@ class _Sitting:
                 yield start, run, retyped_mark(run, self.typist, self.draw, self.quotes, last=last_one)
                 last = run[-1]
                 continue
-            for chunk, syllables in self.chunks(run, start):
+            for words, syllables in self.chunks(run, start):
+                chunk = "".join(words)
                 end = start + len(chunk)
-                typed = self.chunk(chunk, syllables, last, self.text[end : end + 2])
+                typed = self.chunk(chunk, words, syllables, last, self.text[end : end + 2])
                 if typed != chunk and self.draw() < self.typist.fading * (1 - start / len(self.text)):
                     typed = chunk
                 yield start, chunk, typed
                 start = end
                 last = chunk
 
-    def chunks(self, run: str, start: int) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield what is typed at one go, with its syllables."""
+    def chunks(self, run: str, start: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Yield what is typed at one go: its words, and its syllables."""
         draw, typist = self.draw, self.typist
-        held = ""
+        held: tuple[str, ...] = ()
         sounds: tuple[str, ...] = ()
-        words = self.engine.segment(run)
-        place = start
-        for word in words:
-            text = word.text
-            syllables = self.sounds(text, word.reading, place)
-            place += len(text)
-            if held and len(held) + len(text) <= 5 and draw() < typist.join:
-                held, sounds = held + text, sounds + syllables
+        size = 0
+        for text, reading, *_ in self.engine.segment(run):
+            syllables = self.sounds(text, reading, start)
+            start += len(text)
+            if held and size + len(text) <= LONGEST_CHUNK and draw() < typist.join:
+                held, sounds, size = (*held, text), sounds + syllables, size + len(text)
                 continue
             if held:
                 yield held, sounds
-            held, sounds = text, syllables
-            if len(text) > 2 and draw() < typist.split:
-                cut = 2 if len(text) > 3 or text[1:] not in self.engine.by_text else 1
-                yield text[:cut], syllables[:cut]
-                held, sounds = text[cut:], syllables[cut:]
+            held, sounds, size = (text,), syllables, len(text)
+            if size > 2 and draw() < typist.split:
+                cut = 2 if size > 3 or text[1:] not in self.engine.by_text else 1
+                yield (text[:cut],), syllables[:cut]
+                held, sounds, size = (text[cut:],), syllables[cut:], size - cut
         yield held, sounds
 
     def sounds(self, text: str, reading: str, place: int) -> tuple[str, ...]:
@@ -229,7 +242,7 @@ class _Sitting:
             return ("huan",)
         return tuple(reading.split(" ")) if reading else ("",) * len(text)
 
-    def chunk(self, meant: str, syllables: tuple[str, ...], last: str, following: str) -> str:
+    def chunk(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...], last: str, following: str) -> str:
         """Return what becomes of a chunk, and of the moment after it."""
         draw, typist = self.draw, self.typist
         self.last = last
@@ -239,7 +252,7 @@ class _Sitting:
         size = len(meant)
         omit = self.haste * (typist.omit if size == 1 else typist.omit_word if size == 2 else 0.0)
         if chance < omit:
-            typed = "" if size > 1 or follows(last, following, self.topic) or draw() < UNLIKELY else meant
+            typed = "" if size > 1 or follows(self.before(), following, self.topic) or draw() < UNLIKELY else meant
         elif (chance := chance - omit) < self.haste * typist.omit_character:
             cut = 0 if draw() < 0.35 else size - 1
             typed = meant[:cut] + meant[cut + 1 :] if size > 1 and is_common(meant) else meant
@@ -247,46 +260,50 @@ class _Sitting:
             typed = PARTICLES[int(draw() ** 2 * len(PARTICLES))]
         elif chance - self.haste * typist.omit_character < typist.reword:
             free = size == 1 or draw() < FREE
-            typed = drawn(expected(last[-4:], following, self.topic), draw) if free else self.reworded(meant)
+            typed = drawn(expected(self.before(), following, self.topic), draw) if free else self.reworded(meant)
         else:
-            typed = self.attempted(meant, syllables)
+            typed = self.attempted(meant, words, syllables)
         if draw() < self.haste * typist.stray:
+            word = self.engine.last_word(meant[-4:])
             if draw() < typist.filler:
-                typed += drawn(slipping_in(self.memory, meant[-4:], following, self.topic), draw)
+                typed += drawn(slipping_in(self.memory, word, following, self.topic), draw)
             else:
-                typed += drawn(expected(meant[-4:], following, self.topic), draw)
+                typed += drawn(expected(word, following, self.topic), draw)
         if draw() < self.haste * typist.stray_mark:
             typed += self.stray[int(draw() * len(self.stray))]
         return typed
 
-    def attempted(self, meant: str, syllables: tuple[str, ...]) -> str:
+    def before(self) -> str:
+        """Return the word that was meant before."""
+        return self.engine.last_word(self.last[-4:])
+
+    def attempted(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...]) -> str:
         """Return a chunk as habit has it, or else as it comes through the keys."""
-        typed = self.confused(meant)
+        typed = self.confused(words)
         if typed is None:
             typed = self.keyed(meant, syllables)
-            if typed != meant and self.sure(meant, typed):
+            if typed != meant and self.sure(words, typed):
                 typed = meant
         if self.draw() < self.haste * self.typist.start:
             typed = self.false_start(meant[0], syllables[0]) + typed
         return typed
 
-    def confused(self, meant: str) -> str | None:
-        """Return a chunk with a word in it typed as another out of habit, if one is."""
-        before = ""
-        for word in self.engine.segment(meant):
-            texts, sums = self.memory.confusions.get(word.text, NONE)
-            if texts and (chance := self.draw()) < sums[-1]:
-                return before + texts[bisect(sums, chance)] + meant[len(before) + len(word.text) :]
-            before += word.text
+    def confused(self, words: tuple[str, ...]) -> str | None:
+        """Return a chunk with one of its words typed as another out of habit, if one is."""
+        confusions = self.memory.confusions
+        for n, word in enumerate(words):
+            if word in confusions:
+                texts, sums = confusions[word]
+                if (chance := self.draw()) < sums[-1]:
+                    return "".join((*words[:n], texts[bisect(sums, chance)], *words[n + 1 :]))
         return None
 
-    def sure(self, meant: str, typed: str) -> bool:
-        """Say whether fingers know the first word of `meant` that went wrong too well for that."""
-        end = 0
-        for word in self.engine.segment(meant):
-            end += len(word.text)
-            if meant[:end] != typed[:end]:
-                return self.draw() < self.memory.sure.get(word.text, 0.0)
+    def sure(self, words: tuple[str, ...], typed: str) -> bool:
+        """Say whether fingers know the first word that went wrong too well for that."""
+        for word in words:
+            if not typed.startswith(word):
+                return self.draw() < self.memory.sure.get(word, 0.0)
+            typed = typed[len(word) :]
         return False
 
     def reworded(self, meant: str) -> str:
@@ -334,9 +351,13 @@ class _Sitting:
     ) -> str:
         """Return the candidate that is taken."""
         draw, typist = self.draw, self.typist
+        # What no word sounds like is offered as one text put together: with some care, it comes out right.
+        together = bool(syllables) and not self.engine.has_words(keys)
+        if together and draw() < typist.compose:
+            return meant
         alone = keys in self.engine.syllables  # only what is typed alone is ranked by what stands before it
-        before = self.engine.last_word(self.last[-4:]) if alone else ""
-        offered = offers(keys, before, self.ime, typist.ranking, self.candidates, self.memory, self.topic)
+        before = self.before() if alone else ""
+        offered = self.offers(keys, before)
         texts = offered[0]
         if not texts:
             return meant
@@ -349,7 +370,7 @@ class _Sitting:
         if place > 0:
             glance = typist.glance if len(meant) > 1 else typist.glance_character
             return meant if draw() < glance * place**-typist.glance_decay else self.first(meant, offered)
-        if draw() < typist.compose:
+        if not together and draw() < typist.compose:
             return meant
         if len(meant) == 1 or not syllables or draw() < typist.first:
             return self.first(meant, offered)
