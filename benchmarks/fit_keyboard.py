@@ -17,6 +17,7 @@ import json
 import math
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from itertools import chain, pairwise
 from pathlib import Path
 from random import Random
@@ -29,6 +30,7 @@ from lapsus.metrics.human_likeness.score import KINDS as COARSE
 from lapsus.metrics.human_likeness.score import kind as coarse_kind
 from lapsus.perturbations._keys import BESIDE
 from lapsus.perturbations._memory import MEMORIES, NOTHING, Memory, options
+from lapsus.perturbations._recall import commonness
 from lapsus.perturbations._typist import ANNOTATORS, Typist, annotators
 from lapsus.perturbations.core import apply
 from lapsus.perturbations.pinyin_engine import PinyinEngine, load_engine
@@ -98,6 +100,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
     familiar: dict[str, list[bool]] = {"1>1": [], "0>1": [], "1>0": [], "longer": []}
     pairs_known = Counter(pair for _, clean, _ in pairs for pair in pairwise(f"^{clean}$"))
     per_text: list[int] = []
+    wrong: dict[str, list[bool]] = {"common": [], "rare": [], "of 1": [], "of 2": [], "of 3": []}
     for _, clean, typed in pairs:
         rates.append(Levenshtein.distance(clean, typed) / len(clean))
         found = changes(clean, typed)
@@ -107,6 +110,12 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
         shifts.append(len(typed) - len(clean))
         edits += len(found)
         latin += _letters(typed) > _letters(clean)
+        gone = {n for place, old, _ in found for n in range(place, place + len(old))}
+        for start, end in bounds(clean):
+            if _han(clean[start:end]):
+                is_wrong = not gone.isdisjoint(range(start, end))
+                wrong[f"of {min(end - start, 3)}"].append(is_wrong)
+                wrong["common" if commonness(clean[start:end]) > 0.6 else "rare"].append(is_wrong)
         shift = 0
         for place, old, new in found:
             around = f"^{typed}$"[place + shift : place + shift + len(new) + 2]
@@ -138,6 +147,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
         "rarity spread": (float(np.std(rarity)) if rarity else 0.0, 0.1),
     }
     found_stats |= {f"familiar {shape}": (float(np.mean(known or [0.0])), 0.02) for shape, known in familiar.items()}
+    found_stats |= {f"wrong {kind}": (float(np.mean(known or [0.0])), 0.006) for kind, known in wrong.items()}
     found_stats |= {f"place {p}": (places[p] / total, 0.015) for p in range(5)}
     found_stats |= {name: (counts[name] / total, 0.006) for name in COARSE}
     for name in (*KINDS, *SHAPES, *COMMON, *MARKS):
@@ -215,6 +225,7 @@ def typed(typist: Typist, pairs: Pairs, seed: int, memory: Memory = NOTHING, ime
 
 
 SEEDS = 3  # goes that a human's words are compared with
+PRIOR, MOST = 10, 0.25  # times that a word is taken to have come out right besides; the most that one is confused
 LEAST = 1e-4  # of the weight of a stray, for each time that it was seen
 KNOWN = 6  # times that a word is met, in as many places, before anything is learned of it
 FOLLOWS, FOLLOWERS = 40, 12  # times that a word follows another to be kept, and words kept after each
@@ -296,9 +307,11 @@ def confused(person: Person, go: int) -> dict[str, Any]:
     rates: dict[str, dict[str, float]] = {old: dict(row) for old, row in learned["confusions"].items()}
     wanted, found = _words(human), _words(goes)
     for (old, new), count in sorted(wanted.items()):
-        if count >= 3 and len(places.get(old, ())) >= KNOWN and new and _han(new) and len(new) <= len(old) + 1:
-            rate = rates.get(old, {}).get(new, 0.0) + 0.8 * (count - 0.5 - found[old, new] / SEEDS) / occurs[old]
-            rates.setdefault(old, {})[new] = round(min(rate, 0.5), 4)
+        if count >= 3 and len(places.get(old, ())) >= KNOWN and _han(new) and len(new) == len(old):
+            rate = rates.get(old, {}).get(new, 0.0) + 0.8 * (count - 0.5 - found[old, new] / SEEDS) / (
+                occurs[old] + PRIOR
+            )
+            rates.setdefault(old, {})[new] = round(min(rate, MOST), 4)
     rates = {old: {new: rate for new, rate in row.items() if rate >= 0.002} for old, row in rates.items()}
     missing = sum(abs(count - found[pair] / SEEDS) for pair, count in wanted.items() if count > 2)
     print(f"confusions, go {go}: off by {missing:.0f} of {sum(n for n in wanted.values() if n > 2)}", flush=True)
@@ -313,19 +326,24 @@ def confused(person: Person, go: int) -> dict[str, Any]:
     return learned | {"confusions": {old: row for old, row in rates.items() if row}, "strays": strays}
 
 
+@lru_cache(1 << 13)
+def bounds(text: str) -> list[tuple[int, int]]:
+    """Return where each word of a text starts and ends."""
+    found = []
+    for run in RUNS.finditer(text):
+        start = run.start()
+        for word in load_engine().segment(run.group()):
+            found.append((start, start + len(word.text)))
+            start += len(word.text)
+    return found
+
+
 def _words(pairs: Pairs) -> Counter[tuple[str, str]]:
     """Count what was put in place of a word, where all that changed is within it."""
-    engine = load_engine()
     found: Counter[tuple[str, str]] = Counter()
     for _, clean, noisy in pairs:
-        bounds = []
-        for run in RUNS.finditer(clean):
-            start = run.start()
-            for word in engine.segment(run.group()):
-                bounds.append((start, start + len(word.text)))
-                start += len(word.text)
         for place, old, new in changes(clean, noisy):
-            for start, end in bounds:
+            for start, end in bounds(clean):
                 if old and start <= place and place + len(old) <= end:
                     found[clean[start:end], clean[start:place] + new + clean[place + len(old) : end]] += 1
     return found

@@ -71,7 +71,10 @@ class Corpus:
     def __post_init__(self) -> None:
         kept = tuple(dict.fromkeys(text.strip() for text in self.texts if CHINESE.search(text)))
         if not kept:
-            raise ValueError(f"{self.path or 'what is to be learned from'} holds no Chinese text; give clean sentences")
+            where = self.path or "what is to be learned from"
+            raise ValueError(
+                f"{where} holds no Chinese text, by line or as strings of JSON lines; give clean sentences"
+            )
         object.__setattr__(self, "texts", kept)
         content = EDGE.join(kept).encode("utf-8", "surrogatepass")
         object.__setattr__(self, "digest", sha256(content).hexdigest()[:12])
@@ -82,7 +85,12 @@ class Corpus:
 
         With a digest, the content must still be what it was.
         """
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        try:
+            lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is not UTF-8 at byte {error.start}; save it as UTF-8") from None
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read ({error.strerror}); give a file of clean texts") from None
         found = cls(tuple(text for line in lines for text in _strings(line)), path)
         if digest and digest != found.digest:
             raise ValueError(f"{path} is not what it was: its digest is {found.digest}, not {digest}")
@@ -98,7 +106,7 @@ def _strings(line: str) -> list[str]:
     if line.startswith("{"):
         try:
             return [value for value in json.loads(line).values() if isinstance(value, str)]
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, RecursionError):
             pass  # a line of text that begins with a brace
     return [line]
 
@@ -202,6 +210,11 @@ class Adapted:
         """Return which part of the pairs of characters in other texts was never seen."""
         pairs = [pair for text in held for pair in pairwise(EDGE + text + EDGE)]
         return sum(not self._seen(*pair) for pair in pairs) / max(len(pairs), 1)
+
+    def has_seen(self, text: str, edit: Edit) -> bool:
+        """Say whether the texts hold every pair of characters of what is to be replaced, and its neighbours."""
+        edged = f"{EDGE}{text}{EDGE}"
+        return all(self._seen(*pair) for pair in pairwise(edged[edit.start : edit.end + 2]))
 
     def _seen(self, one: str, other: str) -> bool:
         return other in self.model.after.get(one, ())

@@ -24,15 +24,17 @@ OTHER = {  # how often another mark is typed, beside ·; and which
 }
 
 
-def retyped_mark(run: str, typist: Typist, draw: Draw, mood: float, *, last: bool) -> str:  # noqa: PLR0911 - one line per kind of mark
-    """Return what is typed for a mark or a Latin word; `mood` decides for all quotation marks of a text alike."""
+def retyped_mark(run: str, typist: Typist, draw: Draw, quoting: float, *, last: bool) -> str:  # noqa: PLR0911 - one line per kind of mark
+    """Return what is typed for a mark or a Latin word; `quoting` decides for all quotation marks of a text."""
     dropped, changed, blank, comma = typist.marks
     if run.isalpha() and run.isascii():
         return _latin(run, typist, draw)
+    if run.isalpha() or run in "\r\n":
+        return run
     if run in SWAPPED:
         swapped, left = typist.quotes
-        return "" if mood < left else SWAPPED[run] if mood < left + swapped else run
-    if run in BRACKETS and mood < typist.quotes[1]:
+        return "" if quoting < left else SWAPPED[run] if quoting < left + swapped else run
+    if run in BRACKETS and quoting < typist.quotes[1]:
         return ""
     chance = draw()
     if run in WIDE:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 UNLIKELY = 0.1  # how often what does not fit its neighbours comes to mind, beside what does
 ENDING = 0.15  # how often it is a word that ends alike, beside one that begins alike
 COMMON = 11.5  # nats: it is the common words that come to mind in place of each other
-KEPT = 12
+USUAL, RARE = 7.0, 15.0  # nats: words that everybody types blindly, words that nobody does
+KEPT = 12  # words of one beginning, or ending
 LEAST_FIT, FIT_OF_ENDS = 0.01, 0.2
 TOPIC = 0.5  # how often it is a word of the topic
 FITTING = 0.2  # how much what was just typed decides
@@ -29,6 +30,12 @@ FITTING = 0.2  # how much what was just typed decides
 def is_common(word: str) -> bool:
     """Say whether a word is one that comes to mind easily."""
     return load_engine().costs.get(word, NEVER) <= COMMON
+
+
+def commonness(word: str) -> float:
+    """Return 1 for the commonest words, 0 for rare and unknown ones."""
+    known = load_engine().by_text.get(word)
+    return min(1.0, max(0.0, (RARE - known.cost) / (RARE - USUAL))) if known else 0.0
 
 
 @lru_cache(1 << 14)

@@ -48,6 +48,7 @@ class Typist:
     start: float  # of a false start: a wrong first character, left there when the chunk is typed anew
     again: float  # of typing a whole chunk again after a wrong word
     raw: float  # of a wrong chunk's letters left standing
+    practice: float  # of getting the commonest words right where they would have gone wrong; less, the rarer they are
     omit: float  # of leaving out a short word
     omit_word: float  # of leaving out a longer one
     omit_character: float  # of leaving out a character of a longer word

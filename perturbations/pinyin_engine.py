@@ -34,11 +34,11 @@ Made = TypeVar("Made")
 
 DATA = Path(__file__).parent / "pinyin_data"
 LONGEST_SYLLABLE = 6
+LONGEST_KEPT = 60  # characters of a text whose words are kept in mind
 LONGEST_TYPED = 60  # letters that are taken apart from the end; what is longer, from the beginning
 LONGEST_ABBREVIATED = 4
 PARTIAL = "~"  # ends a syllable of which only the beginning was typed
 PARTIAL_COST = 7.0  # an unfinished syllable, in nats
-SPARE = 0.0  # how much more than the fewest unfinished syllables may be read into letters
 RAW_COST = 18.0  # a letter that no syllable takes in
 UNKNOWN_COST = 20.0
 NEVER = 1e9
@@ -119,7 +119,7 @@ class PinyinEngine:
         self._ways = lru_cache(1 << 15)(self._ways_to)
         self.whole = lru_cache(1 << 16)(self._whole)
         self.scored = lru_cache(1 << 10)(self._scored)
-        self.segment = lru_cache(1 << 14)(self._segment)
+        self._segments = lru_cache(1 << 14)(self._segment)
         self.last_word = lru_cache(1 << 14)(self._last_word)
 
     @property
@@ -178,12 +178,15 @@ class PinyinEngine:
                 edges.append((i + 1, keys[i], RAW_COST))
         return full
 
-    def _segment(self, text: str) -> tuple[Word, ...]:
+    def segment(self, text: str) -> tuple[Word, ...]:
         """Split `text` into the likeliest words; a character without a reading stands for itself.
 
         >>> [word.text for word in load_engine().segment("支付宝还款失败")]
         ['支付宝', '还款', '失败']
         """
+        return self._segments(text) if len(text) <= LONGEST_KEPT else self._segment(text)
+
+    def _segment(self, text: str) -> tuple[Word, ...]:
         cost_of, longest = self.costs, self._longest
         size = len(text)
         best = [0.0] * (size + 1)
@@ -250,7 +253,7 @@ class PinyinEngine:
 
     def _whole(self, keys: str, last: str, limit: int) -> tuple[tuple[str, float], ...]:
         """Return texts for all of `keys` after the word `last`, and their costs."""
-        if not keys:
+        if not keys or limit < 1:
             return ()
         keys = _spelled(keys)
         found: dict[str, float] = {}
@@ -397,7 +400,7 @@ class Bigrams:
         self._row_of = {mark: len(texts) + n for n, mark in enumerate(STARTS)}
         for n, text in enumerate(self._texts):
             self._row_of.setdefault(text, n)
-        self.row = lru_cache(None)(self._row)
+        self.row = lru_cache(1 << 17)(self._row)
 
     def cost(self, last: str, word: Word) -> float:
         """Return the cost of `word` after the word `last`; of the word alone where `last` is empty."""
@@ -457,8 +460,9 @@ def _direct(lattice: Lattice) -> tuple[Lattice, Sequence[float], Sequence[float]
             behind[end] = min(behind[end], behind[i] + cost)
     for i in range(size - 1, -1, -1):
         ahead[i] = min((cost + ahead[end] for end, _, cost in lattice[i]), default=NEVER)
-    most = ahead[0] + SPARE
-    kept = [[edge for edge in edges if behind[i] + edge[2] + ahead[edge[0]] <= most] for i, edges in enumerate(lattice)]
+    kept = [
+        [edge for edge in edges if behind[i] + edge[2] + ahead[edge[0]] <= ahead[0]] for i, edges in enumerate(lattice)
+    ]
     return kept, behind, ahead
 
 

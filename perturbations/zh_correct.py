@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lapsus.perturbations._adapted import Corpus, adapted
@@ -34,6 +35,7 @@ STRETCH = re.compile(r"[\u4e00-\u9fff]{2,60}")
 LONGEST, LONGEST_ADAPTED = 100_000, 10_000  # characters: a second or two
 LONGEST_WORD = 4
 BEAM = 6
+CAUTION = 6.0  # nats
 SHORT = (14.0, 9.0, 3.0, 0.0)  # on top for a word of one, two, three characters: names look like misspelt short words
 CANDIDATES = 5  # words of one reading that are considered
 MERGED = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("l", "n"), ("ing", "in"), ("eng", "en"), ("ang", "an"))
@@ -53,25 +55,31 @@ class ZhCorrect(Described):
     """Replace words by likelier ones that sound the same, or nearly so.
 
     Args:
-        caution: what replacing a word costs, in nats. Higher corrects less, and spoils less.
-        accent: what it costs on top if one syllable differs by an accent, such as zh for z.
+        caution: what replacing a word costs, in nats. Higher corrects less, and spoils less. With a corpus, which
+            tells its own price, what is above or below 6 is added.
+        accent: what it costs on top if one syllable differs by an accent, such as zh for z; a corpus has its own.
         corpus: a file of clean texts of the task to learn from: one per line, or JSON lines, of which each string
-            counts. Their words are then corrected to from the same sound, and from one slip of the fingers; texts
-            that are not of the task are corrected as without.
+            counts; nothing to learn from none. Their words are then corrected to from the same sound, and from one
+            slip of the fingers; texts that are not of the task are corrected as without.
     """
 
-    caution: float = 6.0
+    caution: float = CAUTION
     accent: float = 5.0
-    corpus: str | Corpus = ""
+    corpus: str | Path | Corpus = ""
     name: str = "zh_correct"
     version: str = "1"
 
     def __post_init__(self) -> None:
-        if self.corpus and isinstance(self.corpus, str):
-            object.__setattr__(self, "corpus", Corpus.read(self.corpus))
+        for name in ("caution", "accent"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; give a number from 0 on, in nats")
+        if not isinstance(self.corpus, str | Path | Corpus):
+            raise TypeError(f"corpus is {self.corpus!r}; give the path of a file, or use ZhCorrect.learned(texts)")
+        if not isinstance(self.corpus, Corpus) and str(self.corpus):
+            object.__setattr__(self, "corpus", Corpus.read(str(self.corpus)))
 
     @classmethod
-    def learned(cls, texts: Iterable[str], caution: float = 6.0) -> ZhCorrect:
+    def learned(cls, texts: Iterable[str], caution: float = CAUTION) -> ZhCorrect:
         """Return a corrector that has learned from the clean `texts` of a task."""
         if isinstance(texts, str):
             raise TypeError("the texts to learn from are one string; give a list of texts")
@@ -85,8 +93,12 @@ class ZhCorrect(Described):
         if not isinstance(self.corpus, Corpus):
             return tuple(plain)
         model = adapted(self.corpus)
-        found = model.edits(text, model.caution + self.caution - type(self)().caution)
-        apart = (edit for edit in plain if all(edit.end <= f.start or f.end <= edit.start for f in found))
+        found = model.edits(text, model.caution + self.caution - CAUTION)
+        apart = (
+            edit
+            for edit in plain
+            if all(edit.end <= f.start or f.end <= edit.start for f in found) and not model.has_seen(text, edit)
+        )
         return tuple(sorted([*found, *apart]))
 
     def untouched(self, text: str) -> str:

@@ -20,7 +20,16 @@ from lapsus.perturbations._candidates import EMBEDDED, PAGE, input_method
 from lapsus.perturbations._keys import shortened, slipped
 from lapsus.perturbations._marks import retyped_mark
 from lapsus.perturbations._memory import NOTHING, Memory, memories, topic_of
-from lapsus.perturbations._recall import UNLIKELY, drawn, expected, follows, is_common, likenesses, slipping_in
+from lapsus.perturbations._recall import (
+    UNLIKELY,
+    commonness,
+    drawn,
+    expected,
+    follows,
+    is_common,
+    likenesses,
+    slipping_in,
+)
 from lapsus.perturbations._typist import Typist, annotators
 from lapsus.perturbations.core import Edit
 from lapsus.perturbations.draws import starts
@@ -230,7 +239,7 @@ class _Sitting:
             if held:
                 yield held, sounds
             held, sounds, size = (text,), syllables, len(text)
-            if size > 2 and draw() < typist.split:
+            if size > 2 and draw() < typist.split * (1 - commonness(text)):
                 cut = 2 if size > 3 or text[1:] not in self.engine.by_text else 1
                 yield (text[:cut],), syllables[:cut]
                 held, sounds, size = (text[cut:],), syllables[cut:], size - cut
@@ -302,7 +311,8 @@ class _Sitting:
         """Say whether fingers know the first word that went wrong too well for that."""
         for word in words:
             if not typed.startswith(word):
-                return self.draw() < self.memory.sure.get(word, 0.0)
+                wrong = (1 - self.memory.sure.get(word, 0.0)) * (1 - self.typist.practice * commonness(word))
+                return self.draw() >= wrong
             typed = typed[len(word) :]
         return False
 
