@@ -139,7 +139,7 @@ def test_the_command_line_takes_a_corpus(tmp_path):
     row = json.loads(target.read_text(encoding="utf-8"))
     assert row["text"] == "花呗怎么还款" and OP.corpus.digest in row["operator"]
     result = CliRunner().invoke(main, [*words[:4], "corpus=missing.txt", *words[5:], str(source), str(target)])
-    assert result.exit_code == 1 and "missing.txt: No such file" in result.output
+    assert result.exit_code == 1 and "missing.txt cannot be read (No such file" in result.output
 
 
 letters = st.text("aeghinosuz", min_size=3, max_size=8)
