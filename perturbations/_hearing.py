@@ -105,16 +105,17 @@ class Hearing:
         """Return (cost, word) of the words that sound like `ma3 yi3`, the likeliest first."""
         said = reading.split(" ")
         width = HEARD[min(len(said), len(HEARD)) - 1]
-        by_reading = load_engine().by_reading
+        read = load_engine().read
         found = []
         for heard in product(*(self.heard(syllable[:-1])[:width] for syllable in said)):
-            words = by_reading.get(" ".join(syllable for _, syllable in heard), ())[:SAME_READING]
-            if words:
+            entries = read.get(" ".join(syllable for _, syllable in heard), ())[:SAME_READING]
+            if entries:
                 cost = sum(cost for cost, _ in heard)
-                for word in words:
-                    off = sum(tone(new) != old[-1] for new, old in zip(word.text, said, strict=True))
-                    found.append((cost + self.tones * off, word))
-        return sorted(found, key=lambda pair: pair[0] + pair[1].cost)[:ALIKE]
+                for entry in entries:
+                    off = sum(tone(new) != old[-1] for new, old in zip(entry[0], said, strict=True))
+                    found.append((cost + self.tones * off, entry))
+        found.sort(key=lambda pair: pair[0] + pair[1][2])
+        return [(cost, Word._make(entry)) for cost, entry in found[:ALIKE]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from functools import cache, cached_property, lru_cache
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -79,6 +79,10 @@ class Named(Mapping[str, Made], Generic[Kept, Made]):
         """Say whether there is one, without making it."""
         return key in self._kept
 
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value, or `default`: most keys asked for are not there, and an exception is slow."""
+        return self._made(key) if key in self._kept else default
+
     def __iter__(self) -> Iterator[str]:
         """Iterate over the keys."""
         return iter(self._kept)
@@ -101,7 +105,7 @@ class PinyinEngine:
             by_reading[entry[1]] = (*by_reading.get(entry[1], ()), entry)
         self.by_text: Mapping[str, Word] = Named(by_text, Word._make)
         self.by_reading: Mapping[str, Sequence[Word]] = Named(by_reading, _named)
-        self._read = by_reading
+        self.read: Mapping[str, Sequence[Entry]] = by_reading  # as kept: quicker to look up
         self.syllables = frozenset(r for r in by_reading if " " not in r)
         self._beginnings = frozenset(s[:n] for s in self.syllables for n in range(1, len(s)))
         self._openings = {r[:n] for r in by_reading if " " in r for n, letter in enumerate(r) if letter == " "}
@@ -349,7 +353,7 @@ class PinyinEngine:
                 if PARTIAL in longer:
                     known, more = bool(self._entries(longer)), length + 1 < LONGEST_ABBREVIATED
                 elif syllable in self.syllables:
-                    known, more = longer in self._read, longer in self._openings
+                    known, more = longer in self.read, longer in self._openings
                 else:
                     known, more = not length, False
                 if known:
@@ -357,9 +361,9 @@ class PinyinEngine:
                 if more and end < size:
                     stack.append((end, longer, cost + extra, length + 1))
 
-    def _entries(self, reading: str) -> tuple[Entry, ...]:
+    def _entries(self, reading: str) -> Sequence[Entry]:
         """Return the words of a reading, the likeliest first; what has no reading stands for itself."""
-        if known := self._read.get(reading):
+        if known := self.read.get(reading):
             return known
         return self._completed(reading) if PARTIAL in reading else ((reading, "", UNKNOWN_COST, 0.0),)
 
