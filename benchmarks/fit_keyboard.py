@@ -29,7 +29,7 @@ from rapidfuzz.distance import Levenshtein
 from lapsus.metrics.human_likeness.score import KINDS as COARSE
 from lapsus.metrics.human_likeness.score import kind as coarse_kind
 from lapsus.perturbations._keys import BESIDE
-from lapsus.perturbations._memory import MEMORIES, NOTHING, Memory, options
+from lapsus.perturbations._memory import MEMORIES, NOTHING, Memory
 from lapsus.perturbations._recall import commonness
 from lapsus.perturbations._typist import ANNOTATORS, Typist, annotators
 from lapsus.perturbations.core import apply
@@ -229,7 +229,7 @@ PRIOR, MOST = 10, 0.25  # times that a word is taken to have come out right besi
 LEAST = 1e-4  # of the weight of a stray, for each time that it was seen
 KNOWN = 6  # times that a word is met, in as many places, before anything is learned of it
 FOLLOWS, FOLLOWERS = 40, 12  # times that a word follows another to be kept, and words kept after each
-TELLING, ABOUT, TOPIC_WORDS = 55, 40, 700  # times commoner than elsewhere; words that tell a topic; words of it
+TELLING, ABOUT, TOPIC_WORDS = 2000, 10, 700  # times commoner than elsewhere; words that tell a topic; words of it
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ class Person:
 
     def goes(self, go: int) -> Pairs:
         """Return `SEEDS` synthetic goes at the human's texts."""
-        memory = remembering(self.learned)
+        memory = Memory.of(self.learned)
         seeds = range(100 * go, 100 * go + SEEDS)
         return [pair for seed in seeds for pair in typed(self.typist, self.human, seed, memory, self.ime)]
 
@@ -353,12 +353,6 @@ def _replaced(pairs: Pairs) -> Counter[tuple[str, str]]:
     return Counter((old, new) for _, clean, noisy in pairs for _, old, new in changes(clean, noisy))
 
 
-def remembering(learned: dict[str, Any]) -> Memory:
-    """Return what was learned as the operator uses it."""
-    confusions = {old: options(new) for old, new in learned["confusions"].items()}
-    return Memory(confusions, learned["sure"], learned["ranks"], options(learned["strays"]))
-
-
 def to_logits(typist: Typist) -> tuple[list[str], np.ndarray]:
     """Return the names and logits of the habits that are fitted."""
     names, values = [], []
@@ -387,7 +381,7 @@ def from_logits(typist: Typist, names: list[str], values: np.ndarray) -> Typist:
 
 def fit(person: Person, label: str, rounds: int) -> Typist:
     """Return the habits that make the operator's noise most like the human's."""
-    human, typist, memory, ime = person.human, person.typist, remembering(person.learned), person.ime
+    human, typist, memory, ime = person.human, person.typist, Memory.of(person.learned), person.ime
     target = statistics(human)
 
     def differences(candidate: Typist, seed: int) -> np.ndarray:
@@ -483,7 +477,7 @@ def main() -> None:
             learned["people"][number - 1][kind] = person.learned
     rows = [{kind: asdict(typist) for kind, typist in row.items()} for row in habits.values()]
     options.habits.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    options.words.write_text(json.dumps(learned, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+    options.words.write_text(json.dumps(learned, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
 
 
 def worded(people: list[Person], turn: int) -> list[Person]:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from lapsus.perturbations._ngrams import EDGE, ORDER, Characters
 from lapsus.perturbations._slips import Readings
-from lapsus.perturbations.core import Edit
+from lapsus.perturbations.core import Edit, trimmed
 from lapsus.perturbations.pinyin_engine import UNKNOWN_COST, load_engine
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ class Adapted:
         best = min(
             ends[-1].values(), key=lambda p: (p.cost - log(share * likelihood(p.before, EDGE) + 0.05 * (1 - share)), p)
         )
-        return list(self._fitting(text, [_trimmed(text, *edit) for edit in best.edits]))
+        return list(self._fitting(text, [trimmed(i, text[i:j], new) for i, j, new in best.edits]))
 
     def _unchanged_costs(self, text: str, units: Sequence[re.Match[str]], share: float) -> list[float]:
         """Return about what the text costs up to each place if nothing is replaced."""
@@ -332,15 +332,6 @@ class Adapted:
             abbreviated = len(initials) > 1 and word in self.engine.by_text  # input methods offer words
             if meant := self.candidates(typed, initials if abbreviated else ""):
                 yield unit.end(), meant
-
-
-def _trimmed(text: str, start: int, end: int, new: str) -> Edit:
-    """Leave out of an edit what it does not change."""
-    while start < end and new and text[start] == new[0]:
-        start, new = start + 1, new[1:]
-    while start < end and new and text[end - 1] == new[-1]:
-        end, new = end - 1, new[:-1]
-    return Edit(start, end, new)
 
 
 @lru_cache(4)

@@ -1,4 +1,8 @@
-"""What a person's fingers and input method have learned from typing much of one kind."""
+"""What a person's fingers and input method have learned from typing much of one kind.
+
+The file holds words and numbers, fitted by benchmarks/fit_keyboard.py: how often READIN's annotators typed one word for
+another, and shares of words in AFQMC's training questions. It holds none of their sentences.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +36,12 @@ class Memory:
     ranks: Mapping[str, float]  # nats by which a candidate costs more than the engine says
     strays: Options  # characters that slip in anywhere
 
+    @classmethod
+    def of(cls, learned: Mapping[str, Any]) -> Memory:
+        """Return what was learned, as it is kept in the file."""
+        confusions = {old: options(new) for old, new in learned["confusions"].items()}
+        return cls(confusions, learned["sure"], learned["ranks"], options(learned["strays"]))
+
 
 NOTHING = Memory({}, {}, {}, ("的了是", (2.0, 3.0, 4.0)))
 
@@ -48,18 +58,8 @@ def options(weights: Mapping[str, float]) -> Options:
 @cache
 def memories() -> Mapping[int, Mapping[str, Memory]]:
     """Return what each of READIN's annotators had learned, for questions and for prose."""
-    return {
-        number: {
-            kind: Memory(
-                {old: options(new) for old, new in learned["confusions"].items()},
-                learned["sure"],
-                learned["ranks"],
-                options(learned["strays"]),
-            )
-            for kind, learned in row.items()
-        }
-        for number, row in enumerate(_learned()["people"], 1)
-    }
+    people = enumerate(_learned()["people"], 1)
+    return {number: {kind: Memory.of(learned) for kind, learned in row.items()} for number, row in people}
 
 
 @cache

@@ -26,6 +26,22 @@ class Edit(NamedTuple):
     text: str
 
 
+def trimmed(start: int, old: str, new: str) -> Edit:
+    """Return the edit of what stands at `start` without what both sides begin and end with.
+
+    >>> trimmed(3, "abcd", "axd")
+    Edit(start=4, end=6, text='x')
+    """
+    shorter = min(len(old), len(new))
+    head = 0
+    while head < shorter and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < shorter - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return Edit(start + head, start + len(old) - tail, new[head : len(new) - tail])
+
+
 class Frame(NamedTuple):
     """What surrounds a text: stretches that stay whole, and stretches that nothing may touch."""
 

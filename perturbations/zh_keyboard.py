@@ -31,7 +31,7 @@ from lapsus.perturbations._recall import (
     slipping_in,
 )
 from lapsus.perturbations._typist import Typist, annotators
-from lapsus.perturbations.core import Edit
+from lapsus.perturbations.core import Edit, trimmed
 from lapsus.perturbations.draws import starts
 from lapsus.perturbations.engines import load
 from lapsus.perturbations.pinyin_engine import load_engine
@@ -75,7 +75,7 @@ class ZhKeyboard:
     rate: float = 1.0
     engine: str = "embedded"
     name: str = "zh_keyboard"
-    version: str = "1"
+    version: str = "2"
 
     def __post_init__(self) -> None:
         if self.who not in annotators():
@@ -188,8 +188,8 @@ class _Sitting:
         found: list[Edit] = []
         for start, meant, typed in self.pieces():
             if meant != typed:
-                found.append(_trimmed(start, meant, typed))
-        if len(self.text) > 2 and self.draw() < self.typist.stop:
+                found.append(trimmed(start, meant, typed))
+        if 2 < len(self.text) < LONGEST and self.draw() < self.typist.stop:
             found = self.stopped(found)
         return found
 
@@ -402,17 +402,6 @@ class _Sitting:
         """Return about the first of the candidates, where the right one is not seen."""
         typed = offered[0][self.passed(offered, 0, self.typist.drift)]
         return meant if min(typed) < "\u3000" and self.draw() >= self.typist.odd else typed
-
-
-def _trimmed(start: int, old: str, new: str) -> Edit:
-    """Return the edit without what both sides begin and end with."""
-    head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    return Edit(start + head, start + len(old) - tail, new[head : len(new) - tail])
 
 
 UNITS = (ZhKeyboard(),)
