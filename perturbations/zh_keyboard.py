@@ -2,7 +2,7 @@
 
 >>> from lapsus.perturbations.core import apply, perturb
 >>> text = "花呗怎么不能提额了"
->>> apply(text, perturb(ZhKeyboard.annotator(1), text, seed=1, key="row-18"))
+>>> apply(text, perturb(ZhKeyboard.annotator(1), text, seed=1, key="row-4"))
 '华北怎么不能提额了'
 """
 
