@@ -22,7 +22,7 @@ ENDING = 0.15  # how often it is a word that ends alike, beside one that begins 
 COMMON = 11.5  # nats: it is the common words that come to mind in place of each other
 USUAL, RARE = 7.0, 15.0  # nats: words that everybody types blindly, words that nobody does
 KEPT = 12  # words of one beginning, or ending
-LEAST_FIT, FIT_OF_ENDS = 0.01, 0.2
+LEAST_FIT, FIT_OF_ENDS = 0.01, 0.2  # of what was never seen side by side; at the ends of a text
 TOPIC = 0.5  # how often it is a word of the topic
 FITTING = 0.2  # how much what was just typed decides
 
@@ -34,8 +34,7 @@ def is_common(word: str) -> bool:
 
 def commonness(word: str) -> float:
     """Return 1 for the commonest words, 0 for rare and unknown ones."""
-    known = load_engine().by_text.get(word)
-    return min(1.0, max(0.0, (RARE - known.cost) / (RARE - USUAL))) if known else 0.0
+    return min(1.0, max(0.0, (RARE - load_engine().costs.get(word, NEVER)) / (RARE - USUAL)))
 
 
 @lru_cache(1 << 14)
