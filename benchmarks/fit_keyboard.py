@@ -308,10 +308,9 @@ def confused(person: Person, go: int) -> dict[str, Any]:
     wanted, found = _words(human), _words(goes)
     for (old, new), count in sorted(wanted.items()):
         if count >= 3 and len(places.get(old, ())) >= KNOWN and _han(new) and len(new) == len(old):
-            rate = rates.get(old, {}).get(new, 0.0) + 0.8 * (count - 0.5 - found[old, new] / SEEDS) / (
-                occurs[old] + PRIOR
-            )
-            rates.setdefault(old, {})[new] = round(min(rate, MOST), 4)
+            more = 0.8 * (count - 0.5 - found[old, new] / SEEDS) / occurs[old]
+            most = min(MOST, count / (occurs[old] + PRIOR))
+            rates.setdefault(old, {})[new] = round(min(rates.get(old, {}).get(new, 0.0) + more, most), 4)
     rates = {old: {new: rate for new, rate in row.items() if rate >= 0.002} for old, row in rates.items()}
     missing = sum(abs(count - found[pair] / SEEDS) for pair, count in wanted.items() if count > 2)
     print(f"confusions, go {go}: off by {missing:.0f} of {sum(n for n in wanted.values() if n > 2)}", flush=True)
