@@ -21,8 +21,9 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
+
+from lapsus.staging import staged_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,10 +81,8 @@ class Endpoint:
             return str(json.loads(kept.read_text(encoding="utf-8"))["answer"])
         answer = self._answer(self._ask(body))
         if kept is not None:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            with NamedTemporaryFile("w", dir=kept.parent, suffix=".part", delete=False, encoding="utf-8") as file:
-                json.dump({"request": request, "answer": answer}, file, ensure_ascii=False)
-            Path(file.name).replace(kept)  # a kept answer is whole or not there
+            with staged_file(kept) as file:  # a kept answer is whole or not there
+                file.write(json.dumps({"request": request, "answer": answer}, ensure_ascii=False).encode())
         return answer
 
     def complete_all(self, prompts: Sequence[str], max_tokens: int = 256) -> list[str]:

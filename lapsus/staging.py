@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import IO
 
 
 @contextmanager
@@ -47,6 +48,27 @@ def staged_folder(out: Path, *, ours: Callable[[Path], bool], what: str) -> Iter
             raise
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+@contextmanager
+def staged_file(out: Path) -> Iterator[IO[bytes]]:
+    """Yield an open file that replaces `out` when the block ends well, and vanishes when it does not.
+
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     with staged_file(Path(home) / "cache" / "answer") as file:
+    ...         _ = file.write(b"42")
+    ...     (Path(home) / "cache" / "answer").read_bytes()
+    b'42'
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=out.parent, suffix=".partial", delete=False) as file:
+        staging = Path(file.name)
+        try:
+            yield file
+        except BaseException:
+            staging.unlink()
+            raise
+    staging.replace(out)
 
 
 def _has_hidden(folder: Path) -> bool:

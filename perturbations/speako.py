@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-import tempfile
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +22,7 @@ from lapsus.perturbations.core import Described, Edit, Framed, pick
 from lapsus.perturbations.extras import needed, shipped
 from lapsus.perturbations.tagging import WORD
 from lapsus.perturbations.words import like
+from lapsus.staging import staged_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,17 +89,9 @@ def nearest() -> Mapping[str, str]:
     spoken = dictionary()  # the file is absent or damaged
     words = list(spoken)
     others = neighbours(list(spoken.values()))
-    with suppress(OSError):  # a home that cannot be written to costs time, not the result
-        _keep(path, words=np.array(words), nearest=others)
+    with suppress(OSError), staged_file(path) as file:  # a home that cannot be written to costs time, not the result
+        np.savez_compressed(file, words=np.array(words), nearest=others)
     return dict(zip(words, (words[i] for i in others), strict=True))
-
-
-def _keep(path: Path, **arrays: np.ndarray) -> None:
-    """Write the cache file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".partial", delete=False) as file:
-        np.savez_compressed(file, **arrays)  # type: ignore[arg-type] # numpy's stub takes the keyword for an option
-    Path(file.name).replace(path)
 
 
 def dictionary() -> dict[str, str]:
