@@ -17,6 +17,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from _readin import column, news, questions
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.fidelity import report
@@ -30,6 +31,7 @@ from lapsus.perturbations.zh_speech import ZhSpeech
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+AFQMC, WMT = "readin/afqmc_balanced", "readin/realtypo_nmt"
 SUBJECTS = ["今天下午", "小区门口", "我的同事", "这家银行", "上个星期", "邻居的孩子", "外地的朋友", "新来的老师"]
 VERBS = ["怎么突然", "为什么没有", "是不是已经", "想要尽快", "终于可以", "不得不", "打算重新", "忘记了"]
 OBJECTS = [
@@ -43,9 +45,6 @@ OBJECTS = [
     "联系维修师傅",
 ]
 SENTENCES = [subject + verb + thing for subject in SUBJECTS for verb in VERBS for thing in OBJECTS]
-
-
-NOISY = ("test_noisy_1", "test_noisy_2", "test_noisy_3")
 
 
 def seconds(task: Callable[[], object]) -> float:
@@ -84,41 +83,14 @@ def speed() -> None:
         print(f"{name:22}{len(SENTENCES) / cost:12,.0f} sentences/s = {peers[peer] / cost:.2f} x {peer}{aim}")
 
 
-def column(path: Path, name: str) -> list[str]:
-    """Return a column of READIN's files: JSON lines, whatever their ending says."""
-    with path.open(encoding="utf-8") as lines:
-        return [str(json.loads(line)[name]).strip() for line in lines]
-
-
-def tracks(data: Path, kind: str) -> tuple[list[str], list[str], list[list[str]]]:
-    """Return (ids, clean texts, three annotators' texts) of READIN's WMT rows that all annotators have."""
-    folder = data / "readin" / "realtypo_nmt"
-    sides = []
-    for name in ("test_clean", *(f"test_noisy_{kind}_{n}" for n in (1, 2, 3))):
-        path = folder / f"{name}.json"
-        sides.append(dict(zip(column(path, "id"), column(path, "zh"), strict=True)))
-    shared = [n for n in sides[0] if all(n in side for side in sides)]
-    clean, *noisy = ([side[n] for n in shared] for side in sides)
-    return shared, clean, noisy
-
-
-def questions(data: Path) -> tuple[list[str], list[str], list[list[str]]]:
-    """Return (keys, clean texts, three annotators' texts) of READIN's AFQMC."""
-    folder = data / "readin" / "afqmc_balanced"
-    names = ("sentence1", "sentence2")
-    sides = [[column(folder / f"{file}.json", name) for name in names] for file in ("test_clean", *NOISY)]
-    clean, *noisy = ([text for row in zip(*side, strict=True) for text in row] for side in sides)
-    return [f"{n // 2}-{names[n % 2]}" for n in range(len(clean))], clean, noisy
-
-
 def likeness(data: Path) -> None:
     """Print the fidelity of typed and dictated texts on the rows that nothing was fitted on, and on those it was."""
     typists = [ZhKeyboard.annotator(n) for n in (1, 2, 3)]
     voices = [ZhSpeech.annotator(n) for n in (1, 2, 3)]
     for name, (ids, clean, noisy), people, part in (
-        ("AFQMC, keyboard", questions(data), typists, 1),
-        ("WMT2021, keyboard", tracks(data, "keyboard"), typists, 1),
-        ("WMT2021, speech", tracks(data, "asr"), voices, 10),
+        ("AFQMC, keyboard", questions(data / AFQMC), typists, 1),
+        ("WMT2021, keyboard", news(data / WMT, "keyboard"), typists, 1),
+        ("WMT2021, speech", news(data / WMT, "asr"), voices, 10),
     ):
         for half, judged in ((1, "not fitted on"), (0, "fitted on")):
             rows = [n for n, key in enumerate(ids) if int(key.split("-")[0]) // part % 2 == half]
@@ -140,20 +112,16 @@ def judged(data: Path) -> dict[str, Track]:
     """Return (clean, noisy) of the judged half of each track, and the clean texts of the other or of training."""
     found = {}
     for kind, per in (("keyboard", 1), ("asr", 10)):
-        ids, clean, noisy = tracks(data, kind)
+        ids, clean, noisy = news(data / WMT, kind)
         odd = [int(n) // per % 2 == 1 for n in ids]
         other = [text for text, is_odd in zip(clean, odd, strict=True) if not is_odd]
         for n, side in enumerate(noisy, 1):
             found[f"wmt {kind} {n}"] = Track(list(compress(zip(clean, side, strict=True), odd)), other)
-    afqmc = data / "readin" / "afqmc_balanced"
-    names = ("sentence1", "sentence2")
-    train = [text for name in names for text in column(afqmc / "train.json", name)]
-    for n in (1, 2, 3):
-        sides = [[column(afqmc / f"test_{side}.json", name) for name in names] for side in ("clean", f"noisy_{n}")]
-        pairs = [
-            pair for ours, theirs in zip(*sides, strict=True) for pair in list(zip(ours, theirs, strict=True))[1::2]
-        ]
-        found[f"afqmc keyboard {n}"] = Track(pairs, train)
+    train = [text for name in ("sentence1", "sentence2") for text in column(data / AFQMC / "train.json", name)]
+    keys, clean, noisy = questions(data / AFQMC)
+    odd = [int(key.split("-")[0]) % 2 == 1 for key in keys]
+    for n, side in enumerate(noisy, 1):
+        found[f"afqmc keyboard {n}"] = Track(list(compress(zip(clean, side, strict=True), odd)), train)
     turns = [
         (turn["manual_transcript"], turn["asr_1best"])
         for name in ("train", "development")

@@ -24,10 +24,12 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _readin import column, news, questions
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.metrics.human_likeness.score import KINDS as COARSE
 from lapsus.metrics.human_likeness.score import kind as coarse_kind
+from lapsus.metrics.human_likeness.score import latin, stretches
 from lapsus.perturbations._keys import BESIDE
 from lapsus.perturbations._memory import MEMORIES, NOTHING, Memory
 from lapsus.perturbations._recall import commonness
@@ -37,7 +39,6 @@ from lapsus.perturbations.pinyin_engine import PinyinEngine, load_engine
 from lapsus.perturbations.zh_keyboard import IMES, RUNS, retyped
 
 TASKS = {"question": "afqmc", "prose": "wmt"}
-FIXED: set[str] = set()
 STEP = 0.5  # in logits
 GOES = 2  # at each text
 Pairs = list[tuple[str, str, str]]
@@ -48,45 +49,13 @@ if TYPE_CHECKING:
 
 def read(folder: Path, task: str, annotator: int, parity: int) -> Pairs:
     """Return (key, clean, typed) of one task's rows of one parity."""
-    if task == "wmt":
-        files = [
-            folder / "realtypo_nmt" / f"{name}.json" for name in ("test_clean", f"test_noisy_keyboard_{annotator}")
-        ]
-        clean, typed = ({row["id"]: row["zh"].strip() for row in _rows(file)} for file in files)
-        return [(i, text, typed[i]) for i, text in clean.items() if i in typed and int(i) % 2 == parity]
-    files = [folder / "afqmc_balanced" / f"{name}.json" for name in ("test_clean", f"test_noisy_{annotator}")]
-    rows = enumerate(zip(*map(_rows, files), strict=True))
-    return [
-        (f"{n}-{field}", one[field].strip(), two[field].strip())
-        for n, (one, two) in rows
-        if n % 2 == parity
-        for field in ("sentence1", "sentence2")
-    ]
-
-
-def _rows(file: Path) -> list[dict[str, str]]:
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-
-
-def _letters(text: str) -> int:
-    return sum(c.isascii() and c.isalpha() for c in text)
+    tracks = news(folder / "realtypo_nmt", "keyboard") if task == "wmt" else questions(folder / "afqmc_balanced")
+    rows = zip(tracks.keys, tracks.clean, tracks.noisy[annotator - 1], strict=True)
+    return [row for row in rows if int(row[0].split("-")[0]) % 2 == parity]
 
 
 def _han(text: str) -> bool:
     return all("\u4e00" <= c <= "\u9fff" for c in text)
-
-
-def changes(clean: str, typed: str) -> list[tuple[int, str, str]]:
-    """Return (place, old, new) of every stretch in which the texts differ."""
-    found: list[list[int]] = []
-    for tag, i, j, k, m in Levenshtein.opcodes(clean, typed):
-        if tag == "equal":
-            continue
-        if found and found[-1][1] == i and found[-1][3] == k:
-            found[-1][1], found[-1][3] = j, m
-        else:
-            found.append([i, j, k, m])
-    return [(i, clean[i:j], typed[k:m]) for i, j, k, m in found]
 
 
 def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
@@ -94,7 +63,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
     engine = load_engine()
     counts: Counter[str] = Counter()
     rates, shifts = [], []
-    unchanged = equal = edits = latin = letters = 0
+    unchanged = equal = edits = more_latin = letters = 0
     places: Counter[int] = Counter()
     rarity: list[float] = []
     familiar: dict[str, list[bool]] = {"1>1": [], "0>1": [], "1>0": [], "longer": []}
@@ -103,13 +72,13 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
     wrong: dict[str, list[bool]] = {"common": [], "rare": [], "of 1": [], "of 2": [], "of 3": []}
     for _, clean, typed in pairs:
         rates.append(Levenshtein.distance(clean, typed) / len(clean))
-        found = changes(clean, typed)
+        found = stretches(clean, typed)
         per_text.append(len(found))
         unchanged += not found
         equal += bool(found) and len(clean) == len(typed)
         shifts.append(len(typed) - len(clean))
         edits += len(found)
-        latin += _letters(typed) > _letters(clean)
+        more_latin += latin(typed) > latin(clean)
         gone = {n for place, old, _ in found for n in range(place, place + len(old))}
         for start, end in bounds(clean):
             if _han(clean[start:end]):
@@ -130,7 +99,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
             counts[coarse := coarse_kind(old, new)] += 1
             counts[f"{coarse} {shape}"] += 1
             counts[f"{old}>{new}"] += 1
-            letters += max(0, _letters(new) - _letters(old))
+            letters += max(0, latin(new) - latin(old))
     n = len(pairs)
     total = max(edits, 1)
     found_stats = {
@@ -141,7 +110,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
         "edits": (edits / n, 0.02 * edits / n + 0.01),
         "edits spread": (float(np.std(per_text)), 0.03 * float(np.mean(per_text)) + 0.01),
         "longer": (float(np.mean(shifts)), 0.03),
-        "latin": (latin / n, 0.008),
+        "latin": (more_latin / n, 0.008),
         "letters": (letters / n, 0.03),
         "rarity": (float(np.mean(rarity)) if rarity else 0.0, 0.08),
         "rarity spread": (float(np.std(rarity)) if rarity else 0.0, 0.1),
@@ -341,7 +310,7 @@ def _words(pairs: Pairs) -> Counter[tuple[str, str]]:
     """Count what was put in place of a word, where all that changed is within it."""
     found: Counter[tuple[str, str]] = Counter()
     for _, clean, noisy in pairs:
-        for place, old, new in changes(clean, noisy):
+        for place, old, new in stretches(clean, noisy):
             for start, end in bounds(clean):
                 if old and start <= place and place + len(old) <= end:
                     found[clean[start:end], clean[start:place] + new + clean[place + len(old) : end]] += 1
@@ -349,15 +318,13 @@ def _words(pairs: Pairs) -> Counter[tuple[str, str]]:
 
 
 def _replaced(pairs: Pairs) -> Counter[tuple[str, str]]:
-    return Counter((old, new) for _, clean, noisy in pairs for _, old, new in changes(clean, noisy))
+    return Counter((old, new) for _, clean, noisy in pairs for _, old, new in stretches(clean, noisy))
 
 
 def to_logits(typist: Typist) -> tuple[list[str], np.ndarray]:
     """Return the names and logits of the habits that are fitted."""
     names, values = [], []
     for name, value in asdict(typist).items():
-        if name in FIXED:
-            continue
         for n, one in enumerate(value if isinstance(value, tuple) else (value,)):
             names.append(f"{name}/{n}")
             p = min(max(one, 1e-4), 0.9999)
@@ -453,8 +420,8 @@ def main() -> None:
         return
     habits = {number: dict(row) for number, row in annotators().items()}
     learned = json.loads(MEMORIES.read_text(encoding="utf-8"))
-    rows = _rows(options.folder / "afqmc_balanced" / "train.json")
-    learned["topics"] = [topic(sorted({row[name].strip() for row in rows for name in ("sentence1", "sentence2")}))]
+    train = options.folder / "afqmc_balanced" / "train.json"
+    learned["topics"] = [topic(sorted({*column(train, "sentence1"), *column(train, "sentence2")}))]
     for kind in [options.kind] if options.kind else TASKS:
         people = [
             Person(

@@ -12,11 +12,12 @@ import json
 import re
 import sys
 from collections import Counter
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from _readin import news
 from rapidfuzz.distance import Levenshtein
 from scipy.optimize import minimize
 from scipy.special import expit, logit
@@ -64,14 +65,9 @@ NEAR_FINALS = (
 
 def read_pairs(folder: Path) -> list[Pairs]:
     """Return the (clean, noisy) texts of each annotator, of the rows that are fitted on."""
-
-    def texts(name: str) -> dict[int, str]:
-        lines = (folder / f"{name}.json").read_text(encoding="utf-8").splitlines()
-        return {int(row["id"]): row["zh"].strip() for row in map(json.loads, lines)}
-
-    clean, *noisy = map(texts, ("test_clean", *(f"test_noisy_asr_{n}" for n in (1, 2, 3))))
-    rows = [n for n in clean if n // 10 % 2 == 0 and all(n in side for side in noisy)]
-    return [[(clean[n], side[n]) for n in rows] for side in noisy]
+    keys, clean, noisy = news(folder, "asr")
+    fitted_on = [int(key) // 10 % 2 == 0 for key in keys]
+    return [list(compress(zip(clean, side, strict=True), fitted_on)) for side in noisy]
 
 
 def intact(clean: str, noisy: str) -> np.ndarray:

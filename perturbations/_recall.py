@@ -13,9 +13,9 @@ from lapsus.perturbations._memory import Memory, Options, Topic
 from lapsus.perturbations.pinyin_engine import NEVER, load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    Draw = Callable[[], float]
+    from lapsus.perturbations._keys import Draw
 
 UNLIKELY = 0.1  # how often what does not fit its neighbours comes to mind, beside what does
 ENDING = 0.15  # how often it is a word that ends alike, beside one that begins alike

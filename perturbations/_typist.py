@@ -26,7 +26,7 @@ class Typist:
     slip: float  # of a slip, per letter
     slip_short: float  # of a slip, per letter, where a chunk is abbreviated
     second: float  # of one more slip in the same chunk
-    slip_initial: float  # how much a syllable's first letter is spared: a factor
+    slip_initial: float  # of a slip at most consonants falling somewhere else after all
     miss: float  # kinds of slips, by weight: a letter left out
     neighbour: float  # the key beside it
     double: float  # the key beside it as well

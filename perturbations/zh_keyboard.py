@@ -319,7 +319,7 @@ class _Sitting:
     def reworded(self, meant: str) -> str:
         """Return a chunk with another common word in place of its last, or its first."""
         for start, end in ((0, len(meant)), (len(meant) - 2, len(meant)), (0, 2)):
-            before = load_engine().last_word(self.last if start == 0 else meant[:start])
+            before = self.engine.last_word(self.last if start == 0 else meant[:start])
             if other := drawn(likenesses(meant[start:end], before, self.topic), self.draw):
                 return meant[:start] + other + meant[end:]
         return meant

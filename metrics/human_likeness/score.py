@@ -180,11 +180,11 @@ def kind(old: str, new: str) -> str:
     return next((name for name, key in ways.items() if alike(key)), "other")
 
 
-def changes(clean: str, noisy: str) -> list[Change]:
-    """Return the stretches in which two texts differ, neighbouring operations taken together.
+def stretches(clean: str, noisy: str) -> list[tuple[int, str, str]]:
+    """Return (place, old, new) of the stretches in which two texts differ, neighbouring operations taken together.
 
-    >>> [(old, new) for old, new, _ in changes("提前还里程额度", "提前话历程额度吗")]
-    [('还里', '话历'), ('', '吗')]
+    >>> stretches("提前还里程额度", "提前话历程额度吗")
+    [(2, '还里', '话历'), (7, '', '吗')]
     """
     found: list[list[int]] = []
     for operation in Levenshtein.opcodes(clean, noisy):
@@ -194,10 +194,20 @@ def changes(clean: str, noisy: str) -> list[Change]:
             found[-1][1::2] = operation.src_end, operation.dest_end
         else:
             found.append([operation.src_start, operation.src_end, operation.dest_start, operation.dest_end])
-    return [Change(clean[i:j], noisy[k:m], kind(clean[i:j], noisy[k:m])) for i, j, k, m in found]
+    return [(i, clean[i:j], noisy[k:m]) for i, j, k, m in found]
 
 
-def _latin(text: str) -> int:
+def changes(clean: str, noisy: str) -> list[Change]:
+    """Return the stretches in which two texts differ, and of which kind each is.
+
+    >>> [(old, new) for old, new, _ in changes("提前还里程额度", "提前话历程额度吗")]
+    [('还里', '话历'), ('', '吗')]
+    """
+    return [Change(old, new, kind(old, new)) for _, old, new in stretches(clean, noisy)]
+
+
+def latin(text: str) -> int:
+    """Count the Latin letters."""
     return sum(character.isascii() and character.isalpha() for character in text)
 
 
@@ -226,7 +236,7 @@ def profile(tracks: Sequence[Sequence[Text]], examples: int) -> dict[str, Any]:
         "edits_per_text": share(len(edits), len(texts)),
         "kinds": {name: share(kinds[name], len(edits)) for name in KINDS},
         "span_lengths": {f"{n}+" if n == 5 else f"{n}": share(spans[n], len(edits)) for n in range(1, 6)},
-        "new_latin": share(sum(_latin(text.noisy) > _latin(text.clean) for text in texts), len(texts)),
+        "new_latin": share(sum(latin(text.noisy) > latin(text.clean) for text in texts), len(texts)),
     }
 
 
@@ -314,7 +324,7 @@ def _numbers(text: Text, characters: _Rarity, pairs: _Rarity) -> list[float]:
     new_pairs = [pairs[item] for item in (Counter(_pairs(noisy)) - Counter(_pairs(clean))).elements()] or [0.0]
     return [
         bool(edits), sum(lengths) / len(clean), len(noisy) - len(clean), len(noisy) / len(clean), len(edits),
-        sum(lengths) / len(lengths), max(lengths), max(_latin(noisy) - _latin(clean), 0),
+        sum(lengths) / len(lengths), max(lengths), max(latin(noisy) - latin(clean), 0),
         _common(clean, noisy) / len(clean), _common(clean[::-1], noisy[::-1]) / len(clean),
         max(new), sum(new) / len(new), max(new_pairs), sum(new_pairs) / len(new_pairs),
         *(np.log1p(kinds[name]) for name in KINDS),

@@ -1,0 +1,41 @@
+"""READIN's files as the Chinese benchmarks read them: what three people made of the same texts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Tracks(NamedTuple):
+    """Rows that all three annotators have."""
+
+    keys: list[str]
+    clean: list[str]
+    noisy: list[list[str]]  # of each annotator
+
+
+def column(path: Path, name: str) -> list[str]:
+    """Return a column of READIN's files: JSON lines, whatever their ending says."""
+    with path.open(encoding="utf-8") as lines:
+        return [str(json.loads(line)[name]).strip() for line in lines]
+
+
+def news(folder: Path, kind: str) -> Tracks:
+    """Return the Chinese side of WMT2021, typed ("keyboard") or dictated ("asr"), from the folder realtypo_nmt."""
+    sides = []
+    for name in ("test_clean", *(f"test_noisy_{kind}_{n}" for n in (1, 2, 3))):
+        path = folder / f"{name}.json"
+        sides.append(dict(zip(column(path, "id"), column(path, "zh"), strict=True)))
+    shared = [n for n in sides[0] if all(n in side for side in sides)]
+    clean, *noisy = ([side[n] for n in shared] for side in sides)
+    return Tracks(shared, clean, noisy)
+
+
+def questions(folder: Path) -> Tracks:
+    """Return the questions of AFQMC, typed, from the folder afqmc_balanced; both of a row have its number."""
+    names = ("sentence1", "sentence2")
+    files = ("test_clean", *(f"test_noisy_{n}" for n in (1, 2, 3)))
+    sides = [[column(folder / f"{file}.json", name) for name in names] for file in files]
+    clean, *noisy = ([text for row in zip(*side, strict=True) for text in row] for side in sides)
+    return Tracks([f"{n // 2}-{names[n % 2]}" for n in range(len(clean))], clean, noisy)
