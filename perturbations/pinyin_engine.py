@@ -123,7 +123,8 @@ class PinyinEngine:
         self._ways = lru_cache(1 << 15)(self._ways_to)
         self.whole = lru_cache(1 << 16)(self._whole)
         self.scored = lru_cache(1 << 10)(self._scored)
-        self._segments = lru_cache(1 << 14)(self._segment)
+        self._splits = lru_cache(1 << 14)(self._split)
+        self.syllables_of = lru_cache(1 << 14)(self._syllables_of)
         self.last_word = lru_cache(1 << 14)(self._last_word)
 
     @property
@@ -188,29 +189,31 @@ class PinyinEngine:
         >>> [word.text for word in load_engine().segment("支付宝还款失败")]
         ['支付宝', '还款', '失败']
         """
-        return self._segments(text) if len(text) <= LONGEST_KEPT else self._segment(text)
+        return tuple([self.by_text.get(word) or Word(word, "", UNKNOWN_COST) for word in self.split(text)])
 
-    def _segment(self, text: str) -> tuple[Word, ...]:
-        cost_of, longest = self.costs, self._longest
+    def split(self, text: str) -> tuple[str, ...]:
+        """Return the texts of the words that `segment` gives."""
+        return self._splits(text) if len(text) <= LONGEST_KEPT else self._split(text)
+
+    def _split(self, text: str) -> tuple[str, ...]:
+        """Return the texts of the likeliest words."""
+        cost_of, longest = self.costs.get, self._longest
         size = len(text)
         best = [0.0] * (size + 1)
         ends = [0] * size
         for i in range(size - 1, -1, -1):
-            alone = cost_of.get(text[i], UNKNOWN_COST)
-            least, end = (alone, i + 1) if alone < UNKNOWN_COST else (UNKNOWN_COST, 0)
-            least += best[i + 1]
+            least, end = cost_of(text[i], UNKNOWN_COST) + best[i + 1], i + 1
             if most := longest.get(text[i : i + 2]):
                 for j in range(i + 2, min(i + most, size) + 1):
-                    cost = cost_of.get(text[i:j], NEVER) + best[j]
+                    cost = cost_of(text[i:j], NEVER) + best[j]
                     if cost < least:
                         least, end = cost, j
             best[i], ends[i] = least, end
-        words: list[Word] = []
+        words: list[str] = []
         i = 0
         while i < size:
-            word = self.by_text[text[i : ends[i]]] if ends[i] else Word(text[i], "", UNKNOWN_COST)
-            words.append(word)
-            i += len(word.text)
+            words.append(text[i : ends[i]])
+            i = ends[i]
         return tuple(words)
 
     def readings(self, text: str) -> list[str]:
@@ -219,7 +222,12 @@ class PinyinEngine:
         >>> load_engine().readings("银行行长")
         ['yin', 'hang', 'hang', 'zhang']
         """
-        return [s for word in self.segment(text) for s in (word.reading.split(" ") if word.reading else [""])]
+        return [syllable for word in self.split(text) for syllable in self.syllables_of(word)]
+
+    def _syllables_of(self, word: str) -> tuple[str, ...]:
+        """Return the syllables of a word, in its most common reading; empty ones where it has none."""
+        known = self.by_text.get(word)
+        return tuple(known.reading.split(" ")) if known else ("",) * len(word)
 
     def _last_word(self, context: str, marks: Sequence[str] = ()) -> str:
         """Return the longest word that `context` ends in, or which of `marks`; nothing where it ends otherwise.
@@ -227,8 +235,10 @@ class PinyinEngine:
         >>> load_engine().last_word("我用支付宝"), load_engine().last_word("还款，", STARTS)
         ('支付宝', '，')
         """
-        tails = (context[-size:] for size in range(min(4, len(context)), 0, -1))
-        return next((tail for tail in tails if tail in self.by_text or tail in marks), "")
+        for size in range(min(4, len(context)), 0, -1):
+            if (tail := context[-size:]) in self.costs or tail in marks:
+                return tail
+        return ""
 
     def has_words(self, keys: str) -> bool:
         """Say whether these letters are a word in full.

@@ -169,6 +169,21 @@ def _united(first: list[Edit], second: list[Edit]) -> list[Edit]:
     return sorted(first + added)
 
 
+@lru_cache(1 << 14)
+def mastery(word: str, memory: Memory, practice: float) -> float:
+    """Return how often fingers get a word right that would have gone wrong: those they know well, and common ones."""
+    return 1 - (1 - memory.sure.get(word, 0.0)) * (1 - practice * commonness(word))
+
+
+def _first_wrong(words: tuple[str, ...], typed: str) -> int:
+    """Return which of the words is the first not to stand in what was typed for all of them."""
+    for n, word in enumerate(words):
+        if not typed.startswith(word):
+            return n
+        typed = typed[len(word) :]
+    return len(words) - 1
+
+
 class _Sitting:
     """One go at a text: what the typist has in mind, and what comes out."""
 
@@ -217,10 +232,9 @@ class _Sitting:
             for words, syllables in self.chunks(run, start):
                 chunk = "".join(words)
                 end = start + len(chunk)
-                typed = self.chunk(chunk, words, syllables, last, self.text[end : end + 2])
-                if typed != chunk and self.draw() < self.typist.fading * (1 - start / len(self.text)):
-                    typed = chunk
-                yield start, chunk, typed
+                # What would be seen in time need not be known.
+                if self.draw() >= self.typist.fading * (1 - start / len(self.text)):
+                    yield start, chunk, self.chunk(chunk, words, syllables, last, self.text[end : end + 2])
                 start = end
                 last = chunk
 
@@ -230,8 +244,9 @@ class _Sitting:
         held: tuple[str, ...] = ()
         sounds: tuple[str, ...] = ()
         size = 0
-        for text, reading, *_ in self.engine.segment(run):
-            syllables = self.sounds(text, reading, start)
+        for text in self.engine.split(run):
+            repaid = text == "还" and self.repaid.match(self.text, start)
+            syllables = ("huan",) if repaid else self.engine.syllables_of(text)
             start += len(text)
             if held and size + len(text) <= LONGEST_CHUNK and draw() < typist.join:
                 held, sounds, size = (*held, text), sounds + syllables, size + len(text)
@@ -244,12 +259,6 @@ class _Sitting:
                 yield (text[:cut],), syllables[:cut]
                 held, sounds, size = (text[cut:],), syllables[cut:], size - cut
         yield held, sounds
-
-    def sounds(self, text: str, reading: str, place: int) -> tuple[str, ...]:
-        """Return the syllables of a word as it is read here."""
-        if text == "还" and self.repaid.match(self.text, place):
-            return ("huan",)
-        return tuple(reading.split(" ")) if reading else ("",) * len(text)
 
     def chunk(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...], last: str, following: str) -> str:
         """Return what becomes of a chunk, and of the moment after it."""
@@ -290,9 +299,7 @@ class _Sitting:
         """Return a chunk as habit has it, or else as it comes through the keys."""
         typed = self.confused(words)
         if typed is None:
-            typed = self.keyed(meant, syllables)
-            if typed != meant and self.sure(words, typed):
-                typed = meant
+            typed = self.keyed(meant, words, syllables)
         if self.draw() < self.haste * self.typist.start:
             typed = self.false_start(meant[0], syllables[0]) + typed
         return typed
@@ -307,15 +314,6 @@ class _Sitting:
                     return "".join((*words[:n], texts[bisect(sums, chance)], *words[n + 1 :]))
         return None
 
-    def sure(self, words: tuple[str, ...], typed: str) -> bool:
-        """Say whether fingers know the first word that went wrong too well for that."""
-        for word in words:
-            if not typed.startswith(word):
-                wrong = (1 - self.memory.sure.get(word, 0.0)) * (1 - self.typist.practice * commonness(word))
-                return self.draw() >= wrong
-            typed = typed[len(word) :]
-        return False
-
     def reworded(self, meant: str) -> str:
         """Return a chunk with another common word in place of its last, or its first."""
         for start, end in ((0, len(meant)), (len(meant) - 2, len(meant)), (0, 2)):
@@ -324,9 +322,13 @@ class _Sitting:
                 return meant[:start] + other + meant[end:]
         return meant
 
-    def keyed(self, meant: str, syllables: tuple[str, ...]) -> str:
+    def keyed(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...]) -> str:
         """Return what the keys and the candidate list make of a chunk."""
         draw, typist = self.draw, self.typist
+        steady = draw()
+        mastered = [mastery(word, self.memory, typist.practice) for word in words]
+        if steady < min(mastered):  # whichever word goes wrong, it comes out right
+            return meant
         keys = "".join(syllables)
         short = draw() < (typist.abbreviate if len(syllables) > 1 else typist.initial)
         if short:
@@ -346,9 +348,11 @@ class _Sitting:
             typed = self.chosen[meant]
         else:
             typed = self.chosen[meant] = self.picked(meant, keys, careless=False, syllables=syllables)
-        if typed != meant and draw() < self.haste * typist.again:
+        if typed == meant:
+            return meant
+        if draw() < self.haste * typist.again:
             typed += meant
-        return typed
+        return meant if steady < mastered[_first_wrong(words, typed)] else typed
 
     def false_start(self, meant: str, syllable: str) -> str:
         """Return the wrong character that a chunk was begun with, if it is wrong."""
