@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -119,6 +120,7 @@ class PinyinEngine:
         for text in by_text:
             if len(text) > self._longest.get(text[:2], 1):
                 self._longest[text[:2]] = len(text)
+        self._abbreviated = cache(self._by_initials)  # made when the first abbreviation is typed
         self._completed = lru_cache(1 << 15)(self._complete)
         self._ways = lru_cache(1 << 15)(self._ways_to)
         self.whole = lru_cache(1 << 16)(self._whole)
@@ -381,15 +383,15 @@ class PinyinEngine:
         """Return the likeliest words for a reading with unfinished syllables, such as `yao j~`."""
         slots = reading.split(" ")
         rough = [s[0] + PARTIAL if s.endswith(PARTIAL) or len(slots) > 2 else s for s in slots]
-        found = self._abbreviated.get(" ".join(rough), ())
+        found = self._abbreviated().get(" ".join(rough), ())
         if rough != slots:
             begun = [s[:-1] if s.endswith(PARTIAL) else f"{s} " for s in slots]
-            found = tuple([w for w in found if all(map(str.startswith, _ended(w[1]), begun))])
+            fitting = (word for word in found if all(map(str.startswith, _ended(word[1]), begun)))
+            return tuple(islice(fitting, KEPT_PER_ABBREVIATION))
         return found[:KEPT_PER_ABBREVIATION]
 
-    @cached_property
-    def _abbreviated(self) -> Mapping[str, tuple[Entry, ...]]:
-        """The words, the likeliest first, by initials, and those of two syllables also by one of them."""
+    def _by_initials(self) -> Mapping[str, tuple[Entry, ...]]:
+        """Return the words, the likeliest first, by initials, and those of two syllables also by one of them."""
         found: defaultdict[str, list[Entry]] = defaultdict(list)
         for entry in self._kept:
             syllables = entry[1].split(" ")
