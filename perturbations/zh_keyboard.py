@@ -110,12 +110,10 @@ class ZhKeyboard:
         own = Random(begin * 64 + self.who)  # with the same stream, all would slip at the same places
         found: list[Edit] = []
         for sitting in range(math.ceil(self.rate)):
-            chances = [
-                (edit, own.random())
-                for edit in retyped(text[:LONGEST], typist, own, self.engine, IMES * self.who, memory)
-            ]
-            kept = [edit for edit, chance in chances if chance < self.rate - sitting]
-            found = _united(found, kept)
+            typed = retyped(text[:LONGEST], typist, own, self.engine, IMES * self.who, memory)
+            if (share := self.rate - sitting) < 1:
+                typed = [edit for edit, chance in [(edit, own.random()) for edit in typed] if chance < share]
+            found = _united(found, typed)
         return found
 
     def untouched(self, text: str) -> str:
@@ -380,8 +378,8 @@ class _Sitting:
     ) -> str:
         """Return the candidate that is taken."""
         draw, typist = self.draw, self.typist
-        # What no word sounds like is offered as one text put together: with some care, it comes out right.
-        together = bool(syllables) and not self.engine.has_words(keys)
+        # What is no word is offered as a text put together, if at all: with some care, it comes out right.
+        together = not careless and meant not in self.engine.costs
         if together and draw() < typist.compose:
             return meant
         alone = keys in self.engine.syllables  # only what is typed alone is ranked by what stands before it
