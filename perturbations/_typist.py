@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,12 @@ ANNOTATORS = Path(__file__).with_name("zh_keyboard.json")
 SPREAD = 2.0  # nats
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Typist:
-    """The habits of one person at one input method; probabilities, unless said otherwise."""
+    """The habits of one person at one input method; probabilities, unless said otherwise.
+
+    Equal to itself alone, so that caches may know it by its identity.
+    """
 
     join: float  # of typing the next word together with this one
     split: float  # of typing a word in two pieces
@@ -67,6 +70,15 @@ class Typist:
     marks: tuple[float, float, float, float]  # of a mark left out, another mark, a blank left out, a comma for it
     quotes: tuple[float, float]  # of quotation marks swapped, left out
     ranking: float  # how far a person's input method is from the engine: a standard deviation, of `SPREAD` nats
+
+
+HURRIED = ("slip", "slip_short", "omit", "omit_word", "omit_character", "stray", "stray_mark", "start", "again")
+
+
+@lru_cache(64)
+def hurried(typist: Typist, haste: float) -> Typist:
+    """Return the habits in a text with which more goes wrong than on average, or less where `haste` is below 1."""
+    return replace(typist, **{habit: haste * getattr(typist, habit) for habit in HURRIED})
 
 
 @cache

@@ -32,7 +32,7 @@ from lapsus.perturbations._recall import (
     likenesses,
     slipping_in,
 )
-from lapsus.perturbations._typist import Typist, annotators
+from lapsus.perturbations._typist import Typist, annotators, hurried
 from lapsus.perturbations.core import Edit, trimmed
 from lapsus.perturbations.draws import starts
 from lapsus.perturbations.engines import load
@@ -201,7 +201,7 @@ class _Sitting:
     """One go at a text: what the typist has in mind, and what comes out."""
 
     def __init__(self, text: str, typist: Typist, rng: Random, engine: str, ime: int, memory: Memory) -> None:
-        self.text, self.typist, self.draw, self.memory = text, typist, rng.random, memory
+        self.text, self.draw, self.memory = text, rng.random, memory
         prose, self.topic = _register(text)
         self.offers = input_method(ime + int(self.draw() * IMES), typist.ranking, engine, memory, self.topic)
         self.last = ""
@@ -209,7 +209,7 @@ class _Sitting:
         self.engine = load_engine()
         self.chosen: dict[str, str] = {}  # what was picked for a word is picked again
         self.quotes = self.draw()
-        self.haste = 1 + typist.mood * (1 if self.draw() < 0.5 else -1)
+        self.typist = hurried(typist, 1 + typist.mood * (1 if self.draw() < 0.5 else -1))
 
     def edits(self) -> list[Edit]:
         """Type the whole text."""
@@ -235,6 +235,7 @@ class _Sitting:
     def pieces(self) -> Iterator[tuple[int, str, str]]:
         """Yield (start, what was meant, what was typed), piece by piece."""
         last = ""
+        fading = self.typist.fading / max(len(self.text), 1)
         for match in RUNS.finditer(self.text):
             run, start = match.group(), match.start()
             if not "\u4e00" <= run[0] <= "\u9fff":
@@ -246,7 +247,7 @@ class _Sitting:
                 chunk = "".join(words)
                 end = start + len(chunk)
                 # What would be seen in time need not be known.
-                if self.draw() >= self.typist.fading * (1 - start / len(self.text)):
+                if self.draw() >= self.typist.fading - fading * start:
                     yield start, chunk, self.chunk(chunk, words, syllables, last, self.text[end : end + 2])
                 start = end
                 last = chunk
@@ -281,26 +282,26 @@ class _Sitting:
             return meant
         chance = draw()
         size = len(meant)
-        omit = self.haste * (typist.omit if size == 1 else typist.omit_word if size == 2 else 0.0)
+        omit = typist.omit if size == 1 else typist.omit_word if size == 2 else 0.0
         if chance < omit:
             typed = "" if size > 1 or follows(self.before(), following, self.topic) or draw() < UNLIKELY else meant
-        elif (chance := chance - omit) < self.haste * typist.omit_character:
+        elif (chance := chance - omit) < typist.omit_character:
             cut = 0 if draw() < 0.35 else size - 1
             typed = meant[:cut] + meant[cut + 1 :] if size > 1 and is_common(meant) else meant
         elif meant in PARTICLES and draw() < typist.particle:
             typed = PARTICLES[int(draw() ** 2 * len(PARTICLES))]
-        elif chance - self.haste * typist.omit_character < typist.reword:
+        elif chance - typist.omit_character < typist.reword:
             free = size == 1 or draw() < FREE
             typed = drawn(expected(self.before(), following, self.topic), draw) if free else self.reworded(meant)
         else:
             typed = self.attempted(meant, words, syllables)
-        if draw() < self.haste * typist.stray:
+        if draw() < typist.stray:
             word = self.engine.last_word(meant[-4:])
             if draw() < typist.filler:
                 typed += drawn(slipping_in(self.memory, word, following, self.topic), draw)
             else:
                 typed += drawn(expected(word, following, self.topic), draw)
-        if draw() < self.haste * typist.stray_mark:
+        if draw() < typist.stray_mark:
             typed += self.stray[int(draw() * len(self.stray))]
         return typed
 
@@ -313,7 +314,7 @@ class _Sitting:
         typed = self.confused(words)
         if typed is None:
             typed = self.keyed(meant, words, syllables)
-        if self.draw() < self.haste * self.typist.start:
+        if self.draw() < self.typist.start:
             typed = self.false_start(meant[0], syllables[0]) + typed
         return typed
 
@@ -339,15 +340,17 @@ class _Sitting:
         """Return what the keys and the candidate list make of a chunk."""
         draw, typist = self.draw, self.typist
         steady = draw()
-        mastered = [mastery(word, self.memory, typist.practice) for word in words]
-        if steady < min(mastered):  # whichever word goes wrong, it comes out right
+        for word in words:
+            if steady >= mastery(word, self.memory, typist.practice):
+                break
+        else:  # whichever went wrong, it would come out right
             return meant
         keys = "".join(syllables)
         short = draw() < (typist.abbreviate if len(syllables) > 1 else typist.initial)
         if short:
             keys = shortened(syllables, draw)
         careless = False
-        if draw() < self.haste * (1 - (1 - (typist.slip_short if short else typist.slip)) ** len(keys)):
+        if draw() > (1 - (typist.slip_short if short else typist.slip)) ** len(keys):
             wrong = slipped(keys, typist, draw, short=short)
             while wrong and draw() < typist.second:
                 wrong = slipped(wrong, typist, draw, short=short)
@@ -363,9 +366,10 @@ class _Sitting:
             typed = self.chosen[meant] = self.picked(meant, keys, careless=False, syllables=syllables)
         if typed == meant:
             return meant
-        if draw() < self.haste * typist.again:
+        if draw() < typist.again:
             typed += meant
-        return meant if steady < mastered[_first_wrong(words, typed)] else typed
+        wrong = words[_first_wrong(words, typed)]
+        return meant if steady < mastery(wrong, self.memory, typist.practice) else typed
 
     def false_start(self, meant: str, syllable: str) -> str:
         """Return the wrong character that a chunk was begun with, if it is wrong."""
