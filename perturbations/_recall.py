@@ -7,7 +7,7 @@ from bisect import bisect
 from functools import cache, lru_cache
 from itertools import accumulate
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from lapsus.perturbations._memory import Memory, Options, Topic
 from lapsus.perturbations.pinyin_engine import NEVER, load_engine
@@ -25,6 +25,11 @@ KEPT = 12  # words of one beginning, or ending
 LEAST_FIT, FIT_OF_ENDS = 0.01, 0.2  # of what was never seen side by side; at the ends of a text
 TOPIC = 0.5  # how often it is a word of the topic
 FITTING = 0.2  # how much what was just typed decides
+LIKELIEST = 60  # of what comes after a word
+ANY = "的了是我不有"  # come after anything
+
+# What tells the cost of what follows a word, its share in the topic; the word's last character, and its cost alone.
+Behind: TypeAlias = "tuple[Callable[..., float], Callable[..., float], str, float]"
 
 
 def is_common(word: str) -> bool:
@@ -91,34 +96,46 @@ def follows(word: str, following: str, topic: Topic | None = None) -> bool:
 
 def fit(word: str, following: str, topic: Topic | None = None) -> float:
     """Say how well `following` goes with the word before it: about the root of its probability."""
-    if not following or not word:
-        return FIT_OF_ENDS
+    return _fits([_behind(word, topic)], following)[0] if following and word else FIT_OF_ENDS
+
+
+@lru_cache(1 << 13)
+def _behind(word: str, topic: Topic | None) -> Behind:
+    """Return what says how well something goes with the word before it."""
     engine = load_engine()
-    row = engine.bigrams.row(word)[0]
-    costs = engine.costs
+    known = topic.follows.get(word, {}) if topic else {}
+    return engine.bigrams.row(word)[0].get, known.get, word[-1], engine.costs.get(word[-1], -NEVER)
+
+
+def _fits(words: Iterable[Behind], following: str) -> list[float]:
+    """Say how well `following` goes with each of the words."""
+    cost_of = load_engine().costs.get
     start, first = following[:2], following[0]
-    least = min(row.get(start, NEVER), row.get(first, NEVER))
-    longer = word[-1] + first
-    if longer in costs and word[-1] in costs:
-        least = min(least, costs[longer] - costs[word[-1]])
-    share = math.exp(-max(least, 0.0))
-    if topic and (known := topic.follows.get(word)):
-        share = max(share, known.get(start, 0.0), known.get(first, 0.0))
-    return max(math.sqrt(share), LEAST_FIT)
+    fits = []
+    for after, share_of, last, alone in words:
+        least = after(start, NEVER)
+        if (cost := after(first, NEVER)) < least:
+            least = cost
+        if (cost := cost_of(last + first, NEVER) - alone) < least:
+            least = cost
+        share = math.exp(-least) if least > 0 else 1.0
+        if (usual := share_of(start, 0.0)) > share:
+            share = usual
+        if (usual := share_of(first, 0.0)) > share:
+            share = usual
+        fits.append(math.sqrt(share) if share > LEAST_FIT**2 else LEAST_FIT)
+    return fits
 
 
 def expected(word: str, following: str, topic: Topic | None = None) -> Options:
     """Return what often comes after `word`, above all before `following`: characters and short words."""
-    last_word = load_engine().last_word
-    weighed = [(text, weight * fit(last_word(text), following, topic)) for text, weight in _likely(word, topic)]
-    if not weighed:
-        weighed = [(text, 1.0) for text in "的了是我不有"]
-    return tuple(text for text, _ in weighed), tuple(accumulate(weight for _, weight in weighed))
+    texts, weights, behind = _likely(word, topic)
+    return texts, tuple(accumulate(map(mul, weights, _fits(behind, following)) if following else weights))
 
 
 @lru_cache(1 << 14)
-def _likely(word: str, topic: Topic | None) -> Sequence[tuple[str, float]]:
-    """Return what comes after a word the most often, and how often."""
+def _likely(word: str, topic: Topic | None) -> tuple[Sequence[str], Sequence[float], Sequence[Behind]]:
+    """Return what comes after a word the most often, how often, and what follows that."""
     engine = load_engine()
     weights = {text: math.exp(-cost) for text, cost in engine.bigrams.row(word)[0].items() if len(text) <= 2}
     if word:
@@ -130,7 +147,10 @@ def _likely(word: str, topic: Topic | None) -> Sequence[tuple[str, float]]:
         weights = {text: weight * general for text, weight in weights.items()}
         for text, share in topic.follows[word].items():
             weights[text] = weights.get(text, 0.0) + TOPIC * share
-    return sorted(((text, weight) for text, weight in weights.items() if text >= "\u4e00"), key=lambda w: -w[1])[:60]
+    chinese = {text: weight for text, weight in weights.items() if text >= "\u4e00"} or dict.fromkeys(ANY, 1.0)
+    texts = tuple(sorted(chinese, key=chinese.__getitem__, reverse=True)[:LIKELIEST])
+    behind = tuple([_behind(engine.last_word(text) or text, topic) for text in texts])
+    return texts, tuple([chinese[text] for text in texts]), behind
 
 
 def slipping_in(memory: Memory, word: str, following: str, topic: Topic | None = None) -> Options:
