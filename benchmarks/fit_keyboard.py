@@ -269,7 +269,7 @@ def confused(person: Person, go: int) -> dict[str, Any]:
     occurs: Counter[str] = Counter()
     places: dict[str, set[int]] = {}  # rows that stand together are often of one article
     for key, clean, _ in human:
-        for word in (word.text for run in RUNS.findall(clean) for word in engine.segment(run)):
+        for word in (word for run in RUNS.findall(clean) for word in engine.split(run)):
             occurs[word] += 1
             places.setdefault(word, set()).add(int(key.split("-")[0]) // 20)
     goes = person.goes(go)
@@ -385,7 +385,7 @@ def fit(person: Person, label: str, rounds: int) -> Typist:
 def topic(texts: list[str]) -> dict[str, Any]:
     """Return what texts of one sort are about: their words, what follows them, and words that give the sort away."""
     engine = load_engine()
-    rows = [[word.text for word in engine.segment(text)] for text in texts]
+    rows = [engine.split(text) for text in texts]
     words = Counter(chain.from_iterable(rows))
     spread = Counter(chain.from_iterable(map(set, rows)))
     follows: dict[str, dict[str, float]] = {}

@@ -13,7 +13,7 @@ from lapsus.perturbations._memory import Memory, Options, Topic
 from lapsus.perturbations.pinyin_engine import NEVER, load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from lapsus.perturbations._keys import Draw
 
