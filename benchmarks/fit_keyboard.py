@@ -33,10 +33,10 @@ from lapsus.metrics.human_likeness.score import latin, stretches
 from lapsus.perturbations._keys import BESIDE
 from lapsus.perturbations._memory import MEMORIES, NOTHING, Memory
 from lapsus.perturbations._recall import commonness
+from lapsus.perturbations._sitting import IMES, RUNS, retyped
 from lapsus.perturbations._typist import ANNOTATORS, Typist, annotators
 from lapsus.perturbations.core import apply
 from lapsus.perturbations.pinyin_engine import PinyinEngine, load_engine
-from lapsus.perturbations.zh_keyboard import IMES, RUNS, retyped
 
 TASKS = {"question": "afqmc", "prose": "wmt"}
 STEP = 0.5  # in logits

@@ -193,7 +193,7 @@ class Adapted:
     def _evidence(self, text: str) -> Iterator[tuple[float, float]]:
         """Yield the probability of each Chinese word under the texts' model and under the engine."""
         last, before = "", EDGE
-        for word, *_ in self.engine.segment(text):
+        for word in self.engine.split(text):
             if CHINESE.match(word):
                 yield self.model.of(word, before), exp(-self._plain_cost(last, word))
             last, before = word, (before + word)[1 - ORDER :]

@@ -242,14 +242,6 @@ class PinyinEngine:
                 return tail
         return ""
 
-    def has_words(self, keys: str) -> bool:
-        """Say whether these letters are a word in full.
-
-        >>> load_engine().has_words("huabei"), load_engine().has_words("huabeizenme")
-        (True, False)
-        """
-        return keys in self._by_letters
-
     def _scored(self, keys: str, last: str, limit: int) -> tuple[tuple[str, float], ...]:
         """Return candidates and their costs: texts for all of `keys` first, then words for its beginning."""
         whole = self.whole(keys, last, limit)

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapsus.perturbations._memory import Memory, memories, options, topic_of
+from lapsus.perturbations._sitting import is_prose
 from lapsus.perturbations._typist import Typist, annotators
 from lapsus.perturbations.core import Operator, apply, perturb, perturb_batch
 from lapsus.perturbations.engines import engines
-from lapsus.perturbations.zh_keyboard import LONGEST, UNITS, ZhKeyboard, is_prose, retyped
+from lapsus.perturbations.zh_keyboard import LONGEST, UNITS, ZhKeyboard, retyped
 
 PEOPLE = [ZhKeyboard.annotator(n) for n in (1, 2, 3)]
 QUESTION = "花呗怎么不能提额了"
