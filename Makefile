@@ -31,6 +31,8 @@ lint: .venv/installed-dev  ## style, and types against the built wheel
 bench: .venv/installed-dev  ## speed beside peers, as ratios
 	for part in metrics perturbations chinese "build_datasets --rows 2000000"; do \
 	  set -- $$part; script=$$1; shift; $(BIN)/python benchmarks/$$script.py "$$@" || exit 1; done
+	rm -rf build/typist && LAPSUS_COMPILE=1 $(BIN)/pip install -q --no-deps --no-build-isolation --target build/typist .
+	PYTHONPATH=build/typist $(BIN)/python benchmarks/chinese.py
 
 cards: .venv/installed-dev  ## regenerate every generated text
 	$(BIN)/python -m lapsus.generated

@@ -1,7 +1,8 @@
 """Speed of the Chinese typist on new sentences, beside its peers: `python benchmarks/chinese.py [FILE]`.
 
 FILE holds one sentence per line; without it, sentences of about 15 characters are put together from templates.
-Peers that are not installed are named and left out: `pip install jionlp nlpcda`.
+Peers that are not installed are named and left out: `pip install jionlp nlpcda`. JioNLP comes with its segmenter in C;
+to compare like with like, compile the typist too: `LAPSUS_COMPILE=1 pip install .` (see setup.py).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from lapsus.perturbations import pinyin_engine
 from lapsus.perturbations.core import perturb_batch
 from lapsus.perturbations.engines import engines
 from lapsus.perturbations.zh_keyboard import ZhKeyboard
@@ -54,7 +56,8 @@ def steady_rate(work: Callable[[Sequence[str]], object], texts: Sequence[str]) -
 
 def workers() -> Iterator[tuple[str, Callable[[Sequence[str]], object]]]:
     """Yield each contender that is here."""
-    yield "zh_keyboard, embedded", lambda texts: perturb_batch(ZhKeyboard(1), texts)
+    how = "interpreted" if pinyin_engine.__file__.endswith(".py") else "compiled"
+    yield f"zh_keyboard, embedded, {how}", lambda texts: perturb_batch(ZhKeyboard(1), texts)
     for engine in engines():
         if engine.available:
             operator = ZhKeyboard(1, engine=engine.name)
@@ -97,7 +100,7 @@ def main() -> None:
         first = time.process_time() - first
         steady = steady_rate(work, texts[1:])
         reference = reference or steady
-        print(f"{name:32s} {steady:8.0f}/s new sentences; ×{steady / reference:.2f}; first call {first:.1f} s")
+        print(f"{name:36s} {steady:8.0f}/s new sentences; ×{steady / reference:.2f}; first call {first:.1f} s")
     print(f"memory at the end: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 

@@ -3,7 +3,7 @@
 >>> from lapsus.perturbations.core import apply, perturb
 >>> text = "花呗怎么不能提额了"
 >>> apply(text, perturb(ZhKeyboard.annotator(1), text, seed=1, key="row-4"))
-'华北怎么不能提额了'
+'花呗怎么不能提恶了'
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ZhKeyboard:
     rate: float = 1.0
     engine: str = "embedded"
     name: str = "zh_keyboard"
-    version: str = "2"
+    version: str = "3"
 
     def __post_init__(self) -> None:
         if self.who not in annotators():

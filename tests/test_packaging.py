@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+from shutil import which
 from zipfile import ZipFile
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("torch", "transformers", "evaluate", "datasets", "matplotlib", "nlpaug", "pandas", "sklearn")
@@ -42,16 +46,47 @@ def test_the_folders_are_the_package(tmp_path):
 
 
 def test_every_part_is_in_the_wheel(tmp_path):
-    checkout = copy_of_tracked_files(tmp_path / "checkout")
-    build = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
-    subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=checkout, capture_output=True, check=True)
-    (wheel,) = tmp_path.glob("*.whl")
+    wheel = built(tmp_path)
     names = set(ZipFile(wheel).namelist())
     for folder in ("lapsus", "metrics", "dataset_scripts", "perturbations", "hub_cards"):
         inside = "lapsus" if folder == "lapsus" else f"lapsus/{folder}"
         for path in tracked(folder):
             assert inside + path.removeprefix(folder) in names, path
     assert {name.split("/")[0].split("-")[0] for name in names} == {"lapsus"}
+
+
+TYPED = """
+from lapsus.perturbations import pinyin_engine
+from lapsus.perturbations.core import perturb_batch
+from lapsus.perturbations.zh_keyboard import ZhKeyboard
+texts = ["花呗怎么不能提额了", "我的银行卡还没有收到退款，怎么办", "他在会上说，第二季度的收入增长了三成。", "", "國際a标准 http"]
+keys = [str(n) for n in range(40)]
+print(pinyin_engine.__file__.endswith(".py"))
+print([perturb_batch(ZhKeyboard.annotator(who), keys=keys, texts=[text] * 40) for who in (1, 2, 3) for text in texts])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not which("cc"), reason="no C compiler")
+def test_the_typist_types_the_same_when_compiled(tmp_path):
+    wheel = built(tmp_path, LAPSUS_COMPILE="1")
+    ZipFile(wheel).extractall(tmp_path / "site")
+    assert not list((tmp_path / "site").rglob("*.c"))
+    interpreted, compiled = (
+        subprocess.run([sys.executable, "-c", TYPED], cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+        for env in (os.environ, os.environ | {"PYTHONPATH": str(tmp_path / "site")})
+    )
+    assert interpreted.stdout.replace("True", "False", 1) == compiled.stdout
+
+
+def built(folder, **environment):
+    """Return the wheel of a fresh checkout."""
+    checkout = copy_of_tracked_files(folder / "checkout")
+    code = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+    command = [sys.executable, "-c", code, str(folder)]
+    subprocess.run(command, cwd=checkout, env=os.environ | environment, capture_output=True, check=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
 
 
 def tracked(folder):
