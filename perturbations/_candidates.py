@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from operator import itemgetter
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -47,13 +46,14 @@ def input_method(
             return (whole[0][0],), (whole[0][1],)
         here = _after(keys, before, topic) if before else [0.0] * len(whole)
         ranks = memory.ranks
-        found = [
-            (text, cost + ranking * noise + ranks.get(text, 0.0) + moved)
-            for (text, cost), noise, moved in zip(whole, _leaning(keys, ime), here, strict=True)
-        ]
-        found.sort(key=itemgetter(1))
-        del found[2 * PAGE :]
-        return tuple([text for text, _ in found]), tuple([cost for _, cost in found])
+        ranked = sorted(
+            [
+                (cost + ranking * noise + ranks.get(text, 0.0) + moved, text)
+                for (text, cost), noise, moved in zip(whole, _leaning(keys, ime), here, strict=True)
+            ]
+        )
+        costs, texts = zip(*ranked[: 2 * PAGE], strict=True) if ranked else ((), ())
+        return texts, costs
 
     return offers
 

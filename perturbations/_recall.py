@@ -25,7 +25,7 @@ KEPT = 12  # words of one beginning, or ending
 LEAST_FIT, FIT_OF_ENDS = 0.01, 0.2  # of what was never seen side by side; at the ends of a text
 TOPIC = 0.5  # how often it is a word of the topic
 FITTING = 0.2  # how much what was just typed decides
-LIKELIEST = 60  # of what comes after a word
+LIKELIEST = 30  # of what comes after a word
 ANY = "的了是我不有"  # come after anything
 
 # What tells the cost of what follows a word, its share in the topic; the word's last character, and its cost alone.
@@ -51,7 +51,7 @@ def likenesses(word: str, last: str, topic: Topic | None = None) -> Options:
     size = len(word)
     alike = [(*w, 1.0) for w in _beginning(word[0], size)] + [(*w, ENDING) for w in _ending(word[-1], size)]
     found = [
-        (text, weight * (math.exp(-0.8 * cost) + FITTING * math.exp(-row.get(text, NEVER))))
+        (text, weight * (math.exp(-0.8 * cost) + (FITTING * math.exp(-row[text]) if text in row else 0.0)))
         for text, cost, weight in alike
         if text != word
     ]

@@ -291,13 +291,13 @@ class Sitting:
             return meant
         if careless:
             return self.first(meant, offered)
-        place = texts.index(meant) if meant in texts else -1
-        if place == 0:
+        if texts[0] == meant:
             place = self.passed(offered, 0, typist.misclick, 1)
             return texts[self.passed(offered, place, typist.misclick_decay) if place else 0]
-        if place > 0:
+        if meant in texts:
             glance = typist.glance if len(meant) > 1 else typist.glance_character
-            return meant if draw() < glance * place**-typist.glance_decay else self.first(meant, offered)
+            seen = draw() < glance * texts.index(meant) ** -typist.glance_decay
+            return meant if seen else self.first(meant, offered)
         if not together and draw() < typist.compose:
             return meant
         if len(meant) == 1 or not syllables or draw() < typist.first:
