@@ -63,11 +63,11 @@ def _after(keys: str, before: str, topic: Topic | None) -> Sequence[float]:
     """Return how much more the texts for `keys` cost after a word than alone."""
     embedded = load_engine()
     costs = embedded.costs
-    expected = dict(embedded.whole(keys, before, 4 * PAGE))
+    row, backoff = embedded.bigrams.row(before)
     familiar = topic.follows.get(before, {}) if topic else {}
     moved = []
     for text, alone in embedded.whole(keys, "", 3 * PAGE):
-        here = expected.get(text, alone)
+        here = row[text] + alone - costs[text] if text in row else backoff + alone
         if len(text) == 1 and (longer := before[-1] + text) in costs:
             here = min(here, costs[longer] - costs[before[-1]])
         if text in familiar:
