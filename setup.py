@@ -6,7 +6,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-COMPILED = ("_candidates", "_keys", "_recall", "_sitting", "pinyin_engine")
+COMPILED = ("_candidates", "_keys", "_marks", "_memory", "_recall", "_sitting", "_typist", "pinyin_engine")
 WANTED = bool(os.environ.get("LAPSUS_COMPILE"))
 
 
