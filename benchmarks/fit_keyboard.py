@@ -120,7 +120,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
     found_stats |= {f"place {p}": (places[p] / total, 0.015) for p in range(5)}
     found_stats |= {name: (counts[name] / total, 0.006) for name in COARSE}
     for name in (*KINDS, *SHAPES, *COMMON, *MARKS):
-        found_stats[name] = (counts[name] / total, 0.006 + 0.03 * counts[name] / total)
+        found_stats[name] = (counts[name] / total, 0.003 + 0.03 * counts[name] / total)
     return found_stats
 
 
@@ -276,7 +276,7 @@ def confused(person: Person, go: int) -> dict[str, Any]:
     rates: dict[str, dict[str, float]] = {old: dict(row) for old, row in learned["confusions"].items()}
     wanted, found = _words(human), _words(goes)
     for (old, new), count in sorted(wanted.items()):
-        if count >= 3 and len(places.get(old, ())) >= KNOWN and _han(new) and len(new) == len(old):
+        if count >= 3 and len(places.get(old, ())) >= KNOWN and _han(old + new) and len(new) in (0, len(old)):
             more = 0.8 * (count - 0.5 - found[old, new] / SEEDS) / occurs[old]
             most = min(MOST, count / (occurs[old] + PRIOR))
             rates.setdefault(old, {})[new] = round(min(rates.get(old, {}).get(new, 0.0) + more, most), 4)

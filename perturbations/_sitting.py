@@ -45,7 +45,7 @@ MESS = 0.3  # of the characters: more than people let stand
 FREE = 0.3  # of another word that is not like the one meant
 CLOSE = 1.4  # nats between candidates that are easily taken for each other
 PARTICLES = "吗么嘛啊呢吧"
-STRAY_ASKED, STRAY = "， ", "，，。“” "
+STRAY_ASKED, STRAY = "， ", "，，。“““””  "
 
 
 def is_prose(text: str) -> bool:
