@@ -37,6 +37,7 @@ def is_common(word: str) -> bool:
     return load_engine().costs.get(word, NEVER) <= COMMON
 
 
+@lru_cache(1 << 14)
 def commonness(word: str) -> float:
     """Return 1 for the commonest words, 0 for rare and unknown ones."""
     return min(1.0, max(0.0, (RARE - load_engine().costs.get(word, NEVER)) / (RARE - USUAL)))

@@ -27,7 +27,7 @@ from lapsus.perturbations.core import Edit, trimmed
 from lapsus.perturbations.pinyin_engine import load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from random import Random
 
     from lapsus.perturbations._candidates import Offers
@@ -75,10 +75,15 @@ def retyped(
     return found
 
 
-@lru_cache(1 << 14)
-def mastery(word: str, memory: Memory, practice: float) -> float:
-    """Return how often fingers get a word right that would have gone wrong: those they know well, and common ones."""
-    return 1 - (1 - memory.sure.get(word, 0.0)) * (1 - practice * commonness(word))
+@lru_cache(16)
+def mastery(memory: Memory, practice: float) -> Callable[[str], float]:
+    """Return what says how often fingers get a word right that would have gone wrong: a familiar or a common one."""
+
+    @lru_cache(1 << 13)
+    def of(word: str) -> float:
+        return 1 - (1 - memory.sure.get(word, 0.0)) * (1 - practice * commonness(word))
+
+    return of
 
 
 def _first_wrong(words: tuple[str, ...], typed: str) -> int:
@@ -97,11 +102,12 @@ class Sitting:
         self.text, self.draw, self.memory = text, rng.random, memory
         prose, self.topic = register(text)
         self.offers = input_method(ime + int(self.draw() * IMES), typist.ranking, engine, memory, self.topic)
-        self.last = ""
+        self.last, self.end = "", 0  # what was meant before the chunk in hand, and where that ends
         self.repaid, self.stray = REPAID_ASKED if self.topic else REPAID, STRAY if prose else STRAY_ASKED
         self.engine = load_engine()
         self.chosen: dict[str, str] = {}  # what was picked for a word is picked again
         self.quotes = self.draw()
+        self.mastery = mastery(memory, typist.practice)
         self.typist = hurried(typist, 1 + typist.mood * (1 if self.draw() < 0.5 else -1))
 
     def edits(self) -> list[Edit]:
@@ -139,9 +145,10 @@ class Sitting:
             for words, syllables in self.chunks(run, start):
                 chunk = "".join(words)
                 end = start + len(chunk)
+                self.last, self.end = last, end
                 # What would be seen in time need not be known.
                 if self.draw() >= self.typist.fading - fading * start:
-                    yield start, chunk, self.chunk(chunk, words, syllables, last, self.text[end : end + 2])
+                    yield start, chunk, self.chunk(chunk, words, syllables)
                 start = end
                 last = chunk
 
@@ -162,22 +169,22 @@ class Sitting:
                 yield held, sounds
             held, sounds, size = (text,), syllables, len(text)
             if size > 2 and draw() < typist.split * (1 - commonness(text)):
-                cut = 2 if size > 3 or text[1:] not in self.engine.by_text else 1
+                cut = 2 if size > 3 or text[1:] not in self.engine.costs else 1
                 yield (text[:cut],), syllables[:cut]
                 held, sounds, size = (text[cut:],), syllables[cut:], size - cut
         yield held, sounds
 
-    def chunk(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...], last: str, following: str) -> str:
+    def chunk(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...]) -> str:
         """Return what becomes of a chunk, and of the moment after it."""
         draw, typist = self.draw, self.typist
-        self.last = last
         if "" in syllables:  # what has no reading cannot be typed: it is pasted
             return meant
         chance = draw()
         size = len(meant)
         omit = typist.omit if size == 1 else typist.omit_word if size == 2 else 0.0
         if chance < omit:
-            typed = "" if size > 1 or follows(self.before(), following, self.topic) or draw() < UNLIKELY else meant
+            fits = size > 1 or follows(self.before(), self.following(), self.topic) or draw() < UNLIKELY
+            typed = "" if fits else meant
         elif (chance := chance - omit) < typist.omit_character:
             cut = 0 if draw() < 0.35 else size - 1
             typed = meant[:cut] + meant[cut + 1 :] if size > 1 and is_common(meant) else meant
@@ -185,15 +192,15 @@ class Sitting:
             typed = PARTICLES[int(draw() ** 2 * len(PARTICLES))]
         elif chance - typist.omit_character < typist.reword:
             free = size == 1 or draw() < FREE
-            typed = drawn(expected(self.before(), following, self.topic), draw) if free else self.reworded(meant)
+            typed = drawn(expected(self.before(), self.following(), self.topic), draw) if free else self.reworded(meant)
         else:
             typed = self.attempted(meant, words, syllables)
         if draw() < typist.stray:
             word = self.engine.last_word(meant[-4:])
             if draw() < typist.filler:
-                typed += drawn(slipping_in(self.memory, word, following, self.topic), draw)
+                typed += drawn(slipping_in(self.memory, word, self.following(), self.topic), draw)
             else:
-                typed += drawn(expected(word, following, self.topic), draw)
+                typed += drawn(expected(word, self.following(), self.topic), draw)
         if draw() < typist.stray_mark:
             typed += self.stray[int(draw() * len(self.stray))]
         return typed
@@ -201,6 +208,10 @@ class Sitting:
     def before(self) -> str:
         """Return the word that was meant before."""
         return self.engine.last_word(self.last[-4:])
+
+    def following(self) -> str:
+        """Return the two characters that are meant next."""
+        return self.text[self.end : self.end + 2]
 
     def attempted(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...]) -> str:
         """Return a chunk as habit has it, or else as it comes through the keys."""
@@ -234,7 +245,7 @@ class Sitting:
         draw, typist = self.draw, self.typist
         steady = draw()
         for word in words:
-            if steady >= mastery(word, self.memory, typist.practice):
+            if steady >= self.mastery(word):
                 break
         else:  # whichever went wrong, it would come out right
             return meant
@@ -256,7 +267,7 @@ class Sitting:
         if draw() < typist.again:
             typed += meant
         wrong = words[_first_wrong(words, typed)]
-        return meant if steady < mastery(wrong, self.memory, typist.practice) else typed
+        return meant if steady < self.mastery(wrong) else typed
 
     def struck(self, keys: str, *, short: bool) -> str:
         """Return the keys that are hit where others may be meant."""
