@@ -7,7 +7,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 COMPILED = ("_candidates", "_keys", "_marks", "_memory", "_recall", "_sitting", "_typist", "pinyin_engine")
-WANTED = bool(os.environ.get("LAPSUS_COMPILE"))
+WANTED = os.environ.get("LAPSUS_COMPILE", "") not in ("", "0")
 
 
 def extensions() -> list[Extension]:
