@@ -94,7 +94,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
             familiar[shape if shape in familiar else "longer"].append(all(usual))
             places[min(4, place * 5 // len(clean))] += 1
             counts[shape] += 1
-            rarity += [engine.by_text[c].cost if c in engine.by_text else 18.0 for c in new if _han(c)]
+            rarity += [engine.costs.get(c, 18.0) for c in new if _han(c)]
             counts[_kind(engine, clean, place, old, new)] += 1
             counts[coarse := coarse_kind(old, new)] += 1
             counts[f"{coarse} {shape}"] += 1
@@ -269,7 +269,7 @@ def confused(person: Person, go: int) -> dict[str, Any]:
     occurs: Counter[str] = Counter()
     places: dict[str, set[int]] = {}  # rows that stand together are often of one article
     for key, clean, _ in human:
-        for word in (word for run in RUNS.findall(clean) for word in engine.split(run)):
+        for word in chain.from_iterable(map(engine.split, RUNS.findall(clean))):
             occurs[word] += 1
             places.setdefault(word, set()).add(int(key.split("-")[0]) // 20)
     goes = person.goes(go)
@@ -300,9 +300,9 @@ def bounds(text: str) -> list[tuple[int, int]]:
     found = []
     for run in RUNS.finditer(text):
         start = run.start()
-        for word in load_engine().segment(run.group()):
-            found.append((start, start + len(word.text)))
-            start += len(word.text)
+        for word in load_engine().split(run.group()):
+            found.append((start, start + len(word)))
+            start += len(word)
     return found
 
 
@@ -394,9 +394,9 @@ def topic(texts: list[str]) -> dict[str, Any]:
             follows.setdefault(last, {})[word] = round(count / words[last], 4)
     shares = {word: count / words.total() for word, count in words.items() if _han(word)}
     rarer = {
-        word: spread[word] * math.log(share / math.exp(-engine.by_text[word].cost))
+        word: spread[word] * math.log(share / math.exp(-engine.costs[word]))
         for word, share in shares.items()
-        if len(word) > 1 and word in engine.by_text and share > TELLING * math.exp(-engine.by_text[word].cost)
+        if len(word) > 1 and word in engine.costs and share > TELLING * math.exp(-engine.costs[word])
     }
     return {
         "about": sorted(rarer, key=lambda word: -rarer[word])[:ABOUT],

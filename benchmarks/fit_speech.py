@@ -175,7 +175,7 @@ def marks(pairs: Pairs) -> dict[str, Any]:
                 lost[len(re.sub(r"\W", "", clean[start + 1 : comma])) >= SHORT_CLAUSE].append(not kept[comma])
         operations = Levenshtein.opcodes(clean, noisy)
         added += sum(op.tag == "insert" and "，" in noisy[op.dest_start : op.dest_end] for op in operations)
-        words += sum(len(load_engine().segment(match.group())) for match in HAN.finditer(clean))
+        words += sum(len(load_engine().split(match.group())) for match in HAN.finditer(clean))
         ended += any(
             op.tag == "delete" and op.src_end - op.src_start > 2 * PHRASE and op.src_end >= len(clean) - 2
             for op in operations

@@ -180,15 +180,14 @@ class Adapted:
         row, backoff = self.engine.bigrams.row(last)
         if word in row:
             return row[word]
-        known = self.engine.by_text.get(word)
-        return backoff + known.cost if known else self.unknown_cost(word)
+        alone = self.engine.costs.get(word)
+        return self.unknown_cost(word) if alone is None else backoff + alone
 
     def _unknown_cost(self, word: str) -> float:
         """Return the cost of what the engine does not know: that of its characters."""
         if not CHINESE.match(word):
             return OTHER_COST
-        known = self.engine.by_text
-        return sum(known[c].cost if c in known else UNKNOWN_COST for c in word)
+        return sum(self.engine.costs.get(c, UNKNOWN_COST) for c in word)
 
     def _evidence(self, text: str) -> Iterator[tuple[float, float]]:
         """Yield the probability of each Chinese word under the texts' model and under the engine."""

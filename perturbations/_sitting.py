@@ -86,13 +86,13 @@ def mastery(memory: Memory, practice: float) -> Callable[[str], float]:
     return of
 
 
-def _first_wrong(words: tuple[str, ...], typed: str) -> int:
-    """Return which of the words is the first not to stand in what was typed for all of them."""
-    for n, word in enumerate(words):
+def _first_wrong(words: tuple[str, ...], typed: str) -> str:
+    """Return the first of the words that does not stand in what was typed for all of them."""
+    for word in words:
         if not typed.startswith(word):
-            return n
+            return word
         typed = typed[len(word) :]
-    return len(words) - 1
+    return words[-1]
 
 
 class Sitting:
@@ -266,8 +266,7 @@ class Sitting:
             return meant
         if draw() < typist.again:
             typed += meant
-        wrong = words[_first_wrong(words, typed)]
-        return meant if steady < self.mastery(wrong) else typed
+        return meant if steady < self.mastery(_first_wrong(words, typed)) else typed
 
     def struck(self, keys: str, *, short: bool) -> str:
         """Return the keys that are hit where others may be meant."""
@@ -313,7 +312,7 @@ class Sitting:
             return meant
         if len(meant) == 1 or not syllables or draw() < typist.first:
             return self.first(meant, offered)
-        cut = next((n for n in range(len(meant) - 1, 1, -1) if meant[:n] in self.engine.by_text), 1)
+        cut = next((n for n in range(len(meant) - 1, 1, -1) if meant[:n] in self.engine.costs), 1)
         head = self.picked(meant[:cut], "".join(syllables[:cut]), careless=False, syllables=syllables[:cut])
         self.last = meant[:cut]
         return head + self.picked(meant[cut:], "".join(syllables[cut:]), careless=False, syllables=syllables[cut:])

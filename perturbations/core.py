@@ -26,12 +26,8 @@ class Edit(NamedTuple):
     text: str
 
 
-def trimmed(start: int, old: str, new: str) -> Edit:
-    """Return the edit of what stands at `start` without what both sides begin and end with.
-
-    >>> trimmed(3, "abcd", "axd")
-    Edit(start=4, end=6, text='x')
-    """
+def shared_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """Return how much two sequences have in common at their start, and behind it at their end."""
     shorter = min(len(old), len(new))
     head = 0
     while head < shorter and old[head] == new[head]:
@@ -39,6 +35,16 @@ def trimmed(start: int, old: str, new: str) -> Edit:
     tail = 0
     while tail < shorter - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
+    return head, tail
+
+
+def trimmed(start: int, old: str, new: str) -> Edit:
+    """Return the edit of what stands at `start` without what both sides begin and end with.
+
+    >>> trimmed(3, "abcd", "axd")
+    Edit(start=4, end=6, text='x')
+    """
+    head, tail = shared_ends(old, new)
     return Edit(start + head, start + len(old) - tail, new[head : len(new) - tail])
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Lattice: TypeAlias = "Sequence[Sequence[tuple[int, str, float]]]"
 Entry: TypeAlias = tuple[str, str, float, float]  # a word as it is kept: the collector passes over plain tuples
@@ -375,12 +375,11 @@ class PinyinEngine:
         """Return the likeliest words for a reading with unfinished syllables, such as `yao j~`."""
         slots = reading.split(" ")
         rough = [s[0] + PARTIAL if s.endswith(PARTIAL) or len(slots) > 2 else s for s in slots]
-        found = self._abbreviated().get(" ".join(rough), ())
+        found: Iterable[Entry] = self._abbreviated().get(" ".join(rough), ())
         if rough != slots:
             begun = [s[:-1] if s.endswith(PARTIAL) else f"{s} " for s in slots]
-            fitting = (word for word in found if all(map(str.startswith, _ended(word[1]), begun)))
-            return tuple(islice(fitting, KEPT_PER_ABBREVIATION))
-        return found[:KEPT_PER_ABBREVIATION]
+            found = (word for word in found if all(map(str.startswith, _ended(word[1]), begun)))
+        return tuple(islice(found, KEPT_PER_ABBREVIATION))
 
     def _by_initials(self) -> Mapping[str, tuple[Entry, ...]]:
         """Return the words, the likeliest first, by initials, and those of two syllables also by one of them."""

@@ -16,12 +16,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lapsus.perturbations import semantic_en, semantic_pt, semantic_zh
-from lapsus.perturbations.core import Described, Edit, Span, apply, perturb
+from lapsus.perturbations.core import Described, Edit, Span, apply, perturb, shared_ends
 from lapsus.perturbations.extras import needed
 from lapsus.perturbations.semantic_words import Rule, groups, parse, word_list
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from random import Random
     from types import ModuleType
 
@@ -364,10 +364,10 @@ def _changed(clean: str, noisy: str, language: Language) -> tuple[list[Token], S
     """Return the words of the clean text, the span of them that changed, and the words in their place."""
     before, after = tokens(clean, language), tokens(noisy, language)
     if language == "zh":  # a change may shift how its neighbours are cut, so letters are compared
-        start, tail = _common(clean, noisy)
+        start, tail = shared_ends(clean, noisy)
         old, new = _touched(before, start, len(clean) - tail), _touched(after, start, len(noisy) - tail)
     else:
-        start, tail = _common([token.text.lower() for token in before], [token.text.lower() for token in after])
+        start, tail = shared_ends([token.text.lower() for token in before], [token.text.lower() for token in after])
         old, new = (start, len(before) - tail), (start, len(after) - tail)
     return before, old, after[slice(*new)]
 
@@ -376,14 +376,6 @@ def _counted(text: str, language: Language) -> list[str]:
     """Return the words (of Chinese, the letters) of `text` with every numeral in digits."""
     units = text if language == "zh" else [token.text.lower() for token in tokens(text, language)]
     return [lexicon(language).numerals.get(unit, unit) for unit in units if not unit.isspace()]
-
-
-def _common(old: Sequence[str], new: Sequence[str]) -> Span:
-    """Return how much two sequences have in common at their start, and behind it at their end."""
-    shortest = min(len(old), len(new))
-    head = next((i for i in range(shortest) if old[i] != new[i]), shortest)
-    tail = next((i for i in range(shortest - head) if old[-1 - i] != new[-1 - i]), shortest - head)
-    return head, tail
 
 
 def _touched(found: list[Token], start: int, end: int) -> Span:

@@ -74,14 +74,15 @@ class ZhKeyboard:
             return [tuple(self._edits(text, begin)) for text, begin in zip(texts, begins, strict=True)]
 
     def _edits(self, text: str, begin: int) -> list[Edit]:
-        prose, topic = register(text[:LONGEST])
+        text = text[:LONGEST]
+        prose, topic = register(text)
         typist = annotators()[self.who]["prose" if prose else "question"]
         # What was learned from questions to a bank is of no use for others.
         memory = memories()[self.who]["question" if topic else "prose"]
         own = Random(begin * 64 + self.who)  # with the same stream, all would slip at the same places
         found: list[Edit] = []
         for sitting in range(math.ceil(self.rate)):
-            typed = retyped(text[:LONGEST], typist, own, self.engine, IMES * self.who, memory)
+            typed = retyped(text, typist, own, self.engine, IMES * self.who, memory)
             if (share := self.rate - sitting) < 1:
                 typed = [edit for edit, chance in [(edit, own.random()) for edit in typed] if chance < share]
             found = _united(found, typed)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from lapsus.perturbations._hearing import ACCENTS, Hearing, burden, fitted, hearing, spoken
-from lapsus.perturbations.core import Edit
+from lapsus.perturbations.core import Edit, trimmed
 from lapsus.perturbations.pinyin_engine import Word, load_engine
 
 if TYPE_CHECKING:
@@ -237,12 +237,8 @@ class _Dictation:
 
     def replace(self, start: int, end: int, new: str) -> None:
         """Record an edit, without what it leaves as it is."""
-        while start < end and new and self.text[start] == new[0]:
-            start, new = start + 1, new[1:]
-        while start < end and new and self.text[end - 1] == new[-1]:
-            end, new = end - 1, new[:-1]
-        if start < end or new:
-            self.edits.append(Edit(start, end, new))
+        if (old := self.text[start:end]) != new:
+            self.edits.append(trimmed(start, old, new))
 
     def chinese(self, part: str, start: int) -> None:
         """Hear a stretch of Chinese, word by word."""
