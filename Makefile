@@ -35,7 +35,7 @@ bench: .venv/installed-dev  ## speed beside peers, as ratios
 	PYTHONPATH=build/typist $(BIN)/python benchmarks/chinese.py
 
 cards: .venv/installed-dev  ## regenerate every generated text
-	$(BIN)/python -m lapsus.generated
+	$(BIN)/python -m lapsus.commands.generated
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-COMPILED = ("_candidates", "_keys", "_marks", "_memory", "_recall", "_sitting", "_typist", "pinyin_engine")
+TYPIST = ("candidates", "confusable_words", "habits", "keys", "learned_words", "punctuation", "retyping")
+COMPILED = ("zh/engine/pinyin", *(f"zh/typist/{name}" for name in TYPIST))
 WANTED = os.environ.get("LAPSUS_COMPILE", "") not in ("", "0")
 
 
@@ -17,7 +18,8 @@ def extensions() -> list[Extension]:
     root = Path(__file__).resolve().parent
     package = root / "build" / "compiled" / "lapsus"
     package.mkdir(parents=True, exist_ok=True)
-    for name, folder in (("__init__.py", "lapsus/__init__.py"), ("perturbations", "perturbations")):
+    places = {"__init__.py": "lapsus/__init__.py", "kernel": "lapsus/kernel", "perturbations": "perturbations"}
+    for name, folder in places.items():
         if not (package / name).exists():
             (package / name).symlink_to(root / folder)
     os.chdir(package.parent)

@@ -68,7 +68,7 @@ class Peak(threading.Thread):
 def build(name: str, source: str | None, only: str, skip: str) -> None:
     """Build one benchmark and print its rows, seconds and peak memory as JSON."""
     from lapsus.dataset_scripts import benchmarks
-    from lapsus.publish import publish
+    from lapsus.hub.publish import publish
 
     anonymous = Peak()
     start, worked = time.perf_counter(), time.process_time()

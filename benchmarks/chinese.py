@@ -18,10 +18,10 @@ from statistics import median
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from lapsus.perturbations import pinyin_engine
 from lapsus.perturbations.core import perturb_batch
-from lapsus.perturbations.engines import engines
-from lapsus.perturbations.zh_keyboard import ZhKeyboard
+from lapsus.perturbations.zh.engine import pinyin as pinyin_engine
+from lapsus.perturbations.zh.engine.installed import engines
+from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -84,7 +84,7 @@ def main() -> None:
             print(f"{package} is not installed: left out")
     cold = (
         "import time; t = time.process_time(); "
-        "from lapsus.perturbations.zh_keyboard import ZhKeyboard; from lapsus.perturbations.core import perturb; "
+        "from lapsus.perturbations import ZhKeyboard, perturb; "
         "perturb(ZhKeyboard(1), '今天天气很好'); import resource; "
         "print(f'{time.process_time() - t:.2f} s of work, '"
         "f'{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB')"

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from _readin import column, news, questions
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.fidelity import report
 from lapsus.metrics.human_likeness.score import human_likeness
 from lapsus.perturbations import apply, perturb, perturb_batch
-from lapsus.perturbations.zh_correct import ZhCorrect
-from lapsus.perturbations.zh_homophone import ZhHomophone
-from lapsus.perturbations.zh_keyboard import ZhKeyboard
-from lapsus.perturbations.zh_speech import ZhSpeech
+from lapsus.perturbations.zh.correction.corrector import ZhCorrect
+from lapsus.perturbations.zh.homophone import ZhHomophone
+from lapsus.perturbations.zh.speech.dictation import ZhSpeech
+from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
+from lapsus.results.fidelity import report
 
 if TYPE_CHECKING:
     from collections.abc import Callable

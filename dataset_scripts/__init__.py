@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
+from lapsus.kernel.lazy import lazy
+from lapsus.kernel.units import units
+
 if TYPE_CHECKING:
-    from lapsus.dataset_scripts._benchmark import Benchmark
+    from lapsus.dataset_scripts.benchmark import EDITS, Benchmark, label_of
+    from lapsus.dataset_scripts.simulated import noisy_rows
+    from lapsus.dataset_scripts.source import Source, open_source
+
+__all__ = ["EDITS", "Benchmark", "Source", "benchmarks", "label_of", "noisy_rows", "open_source"]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "EDITS": "lapsus.dataset_scripts.benchmark",
+        "Benchmark": "lapsus.dataset_scripts.benchmark",
+        "Source": "lapsus.dataset_scripts.source",
+        "label_of": "lapsus.dataset_scripts.benchmark",
+        "noisy_rows": "lapsus.dataset_scripts.simulated",
+        "open_source": "lapsus.dataset_scripts.source",
+    },
+)
 
 
 def benchmarks() -> dict[str, type[Benchmark]]:
@@ -16,15 +33,4 @@ def benchmarks() -> dict[str, type[Benchmark]]:
     >>> "sample" in benchmarks()
     True
     """
-    from lapsus.dataset_scripts._benchmark import Benchmark
-
-    found: dict[str, type[Benchmark]] = {}
-    for module in iter_modules(__path__):
-        if not module.name.startswith("_"):
-            units = vars(import_module(f"{__name__}.{module.name}")).values()
-            found |= {
-                unit.NAME: unit
-                for unit in units
-                if isinstance(unit, type) and issubclass(unit, Benchmark) and hasattr(unit, "NAME")
-            }
-    return dict(sorted(found.items()))
+    return dict(sorted(units("lapsus.dataset_scripts", "lapsus.benchmarks", lambda unit: unit.NAME).items()))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from datasets import ClassLabel, Features, List, Value
 
-from lapsus.dataset_scripts._benchmark import Benchmark
-from lapsus.perturbations.semantic import Language, semantic_edit
+from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.perturbations.semantic.edits import Language, semantic_edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lapsus.dataset_scripts._source import Source
+    from lapsus.dataset_scripts.source import Source
 
 Row = dict[str, Any]
 
@@ -254,3 +254,6 @@ def certain_match(dialect: Counter[str], plain: dict[str, Counter[str]]) -> str 
     (nearest, text), second = ranked[0], ranked[1][0] if len(ranked) > 1 else 99
     shared = sum((dialect & plain[text]).values()) / max(sum(dialect.values()), sum(plain[text].values()))
     return text if nearest <= 4 and shared >= 0.6 and second - nearest >= 2 else None
+
+
+UNITS = (DialectZh, DialectPt, DialectEn, DialectEnDemszky)

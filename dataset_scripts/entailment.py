@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import ClassLabel, Features, Value
 
-from lapsus.dataset_scripts._benchmark import Benchmark, label_of
-from lapsus.names import shown
+from lapsus.dataset_scripts.benchmark import Benchmark, label_of
+from lapsus.kernel.names import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lapsus.dataset_scripts._source import Source
+    from lapsus.dataset_scripts.source import Source
 
 TEXT = Value("string")
 LABEL = ClassLabel(names=["not_entailed", "entailed"])
@@ -167,3 +167,6 @@ def plain(column: str) -> str:
 def first(found: Mapping[str, Any], aliases: tuple[str, ...]) -> str | None:
     """Return the first alias that has a value."""
     return next((str(found[alias]) for alias in aliases if found.get(alias) not in {None, ""}), None)
+
+
+UNITS = (Rte, Parte)

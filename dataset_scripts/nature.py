@@ -18,20 +18,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from datasets import ClassLabel, Features, List, Value
 
-from lapsus.dataset_scripts._benchmark import Benchmark
-from lapsus.dataset_scripts._source import MissingFileError
-from lapsus.dataset_scripts._tracks import noisy_rows, operators_own
+from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.dataset_scripts.simulated import noisy_rows, operators_own
+from lapsus.dataset_scripts.source import MissingFileError
+from lapsus.kernel.extras import needed
 from lapsus.perturbations import OPERATORS, Noise, Operator
-from lapsus.perturbations.english import NATURE, UNITS
-from lapsus.perturbations.extras import needed
-from lapsus.perturbations.nlpaug import augmentation, train_tfidf
+from lapsus.perturbations.en.nature import NATURE
+from lapsus.perturbations.en.nature import UNITS as RANDOM
+from lapsus.perturbations.en.nlpaug import augmentation, train_tfidf
 from lapsus.perturbations.noise import signature
 from lapsus.perturbations.selection import candidates, hardest, judged_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from lapsus.dataset_scripts._source import Source
+    from lapsus.dataset_scripts.source import Source
 
 Row = dict[str, Any]
 
@@ -41,7 +42,7 @@ FILES = {"train": "train", "validation": "dev", "test": "test"}
 
 def official(train: int, validation: int, test: int) -> dict[str, dict[str, int]]:
     """Return the rows of all configs: original, each operator and mixture, the hardest of all, twice the training."""
-    altered = {name: {"test": test} for name in (*(operator.name for operator in (*NATURE, *UNITS)), "hard")}
+    altered = {name: {"test": test} for name in (*(operator.name for operator in (*NATURE, *RANDOM)), "hard")}
     augmented = {"train": 2 * train, "validation": 2 * validation}
     return {"original": {"train": train, "validation": validation, "test": test}, **altered, "augmented": augmented}
 
@@ -94,7 +95,7 @@ def noise_of(operator: Operator) -> Noise:
 def hard(rows: list[Row], train: list[Row], validation: list[Row]) -> Iterator[Row]:
     """Yield of each utterance the candidate that a model reads worst, after training it on the original split."""
     torch = needed("torch", "models")
-    from lapsus import slu_model
+    from lapsus.models import slu_model
 
     with operators_own("the choice of the hardest"):
         model = slu_model.train(train, validation)
@@ -284,3 +285,6 @@ def marked(text: str, where: str) -> tuple[list[str], list[str]]:
             tags += ["O" if tag is None else f"{'I' if number else 'B'}-{tag}" for number in range(len(words))]
         place = slot.end() if slot else place
     return tokens, tags
+
+
+UNITS = (NatureAtis, NatureSnips, NatureNlued)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import Features, List, Value
 
-from lapsus.dataset_scripts._benchmark import Benchmark
+from lapsus.dataset_scripts.benchmark import Benchmark
 from lapsus.dataset_scripts.readin import squad
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lapsus.dataset_scripts._source import Source
+    from lapsus.dataset_scripts.source import Source
 
 TEXT = Value("string")
 FILES = {
@@ -59,3 +59,6 @@ class NoiseQa(Benchmark):
             if (noisy[key]["context"], noisy[key]["answers"]) != (row["context"], row["answers"]):
                 raise ValueError(f"question {key!r} of {name} has another context or answer than {clean_name}")
             yield {**noisy[key], "clean_question": row["question"]}
+
+
+UNITS = (NoiseQa,)

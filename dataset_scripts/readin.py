@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from datasets import ClassLabel, Features, List, Translation, Value
 
-from lapsus.dataset_scripts._benchmark import Benchmark, label_of
-from lapsus.dataset_scripts._source import MissingFileError
+from lapsus.dataset_scripts.benchmark import Benchmark, label_of
+from lapsus.dataset_scripts.source import MissingFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lapsus.dataset_scripts._source import Source
+    from lapsus.dataset_scripts.source import Source
 
 Row = dict[str, Any]
 
@@ -353,3 +353,6 @@ def squad(source: Source, name: str) -> Iterator[Row]:
             "question": stripped(question["question"]),
             "answers": answers,
         }
+
+
+UNITS = (ReadinAfqmc, ReadinCmrc2018, ReadinCspider, ReadinWmt2021)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from datasets import Features
 
-from lapsus.dataset_scripts._tracks import TRACKS, noisy_rows, track_operator
 from lapsus.dataset_scripts.readin import Readin, ReadinAfqmc, ReadinCmrc2018, ReadinCspider, ReadinWmt2021
+from lapsus.dataset_scripts.simulated import TRACKS, noisy_rows, track_operator
 from lapsus.perturbations import Noise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lapsus.dataset_scripts._source import Source
+    from lapsus.dataset_scripts.source import Source
 
 Row = dict[str, Any]
 
@@ -92,3 +92,6 @@ class ReadinWmt2021Sim(Simulated, ReadinWmt2021):
         flat = ({"id": row["id"], **row["translation"]} for row in self.clean(source.within(*self.WORDS), split))
         for row in noisy_rows(self.noise(config), flat):
             yield {"translation": {name: row.pop(name) for name in ("zh", "en")}, **row}
+
+
+UNITS = (ReadinAfqmcSim, ReadinCmrc2018Sim, ReadinCspiderSim, ReadinWmt2021Sim)

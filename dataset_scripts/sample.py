@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import ClassLabel, Features, List, Value
 
-from lapsus.dataset_scripts._benchmark import Benchmark
-from lapsus.dataset_scripts._tracks import TRACKS, noisy_rows, track_operator
+from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.dataset_scripts.simulated import TRACKS, noisy_rows, track_operator
 from lapsus.perturbations import OPERATORS, Noise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lapsus.dataset_scripts._source import Source
+    from lapsus.dataset_scripts.source import Source
 
 TEXT = Value("string")
 PARAPHRASE = Features(
@@ -153,3 +153,6 @@ class Sample(Benchmark):
     def spoken(track: str) -> Noise:
         """Return the noise of a track over the English commands."""
         return Noise(OPERATORS[track], column="tokens", tags="tags", key="id")
+
+
+UNITS = (Sample,)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import ClassLabel, Features, List, Value
 
-from lapsus.dataset_scripts._benchmark import Benchmark
+from lapsus.dataset_scripts.benchmark import Benchmark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lapsus.dataset_scripts._source import Source
+    from lapsus.dataset_scripts.source import Source
 
 TEXT = Value("string")
 FILES = {"train": "train.jsonl", "validation": "devel.jsonl", "test": "test.jsonl"}
@@ -102,3 +102,6 @@ def _labels(source: Source) -> tuple[tuple[str, ...], ...]:
                 found[1].add(row["action"])
                 found[2].update(entity["type"] for entity in row["entities"])
     return tuple(tuple(sorted(names)) for names in found)
+
+
+UNITS = (SlurpAsr,)

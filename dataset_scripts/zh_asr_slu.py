@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import ClassLabel, Features, List, Value
 
-from lapsus.dataset_scripts._benchmark import Benchmark, label_of
+from lapsus.dataset_scripts.benchmark import Benchmark, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lapsus.dataset_scripts._source import Source
+    from lapsus.dataset_scripts.source import Source
 
 TEXT = Value("string")
 FILES = {"train": "train.json", "validation": "development.json"}
@@ -82,3 +82,6 @@ class ZhAsrSlu(Benchmark):
                     heard = "" if turn["asr_1best"] == "null" else turn["asr_1best"]
                     row |= {"clean_text": row["text"], "text": heard}
                 yield row
+
+
+UNITS = (ZhAsrSlu,)

@@ -1,5 +1,5 @@
 """`python -m lapsus` is the `lapsus` command."""
 
-from lapsus.cli import main
+from lapsus.commands.cli import main
 
 main()

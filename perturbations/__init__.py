@@ -2,20 +2,63 @@
 
 >>> apply("slow down", perturb(OPERATORS["filler_eos"], "slow down", key="row-7"))
 'slow down would you ?'
+>>> from lapsus.perturbations import ZhKeyboard
+>>> apply("花呗怎么不能提额了", perturb(ZhKeyboard.annotator(1), "花呗怎么不能提额了", seed=1, key="row-4"))
+'花呗怎么不能提恶了'
 """
 
-from lapsus.perturbations.core import Edit, Frame, Mixture, Operator, apply, moved, perturb, perturb_batch
+from typing import TYPE_CHECKING
+
+from lapsus.kernel.lazy import lazy
+from lapsus.perturbations.core import (
+    Edit,
+    Frame,
+    Mixture,
+    Operator,
+    Proposal,
+    apply,
+    moved,
+    perturb,
+    perturb_batch,
+    stream,
+)
 from lapsus.perturbations.discovery import OPERATORS
 from lapsus.perturbations.noise import Noise
 from lapsus.perturbations.tokens import apply_tags, apply_tokens, perturb_tokens
 
+if TYPE_CHECKING:
+    from lapsus.perturbations.en.fillers import ClosingFiller, OpeningFiller, VerbFiller
+    from lapsus.perturbations.en.nature import random_operator
+    from lapsus.perturbations.en.nlpaug import Nlpaug
+    from lapsus.perturbations.en.speako import Speako
+    from lapsus.perturbations.en.synonyms import Synonym
+    from lapsus.perturbations.semantic.edits import SemanticDelete, SemanticInsert, SemanticReplace
+    from lapsus.perturbations.zh.correction.corrector import ZhCorrect
+    from lapsus.perturbations.zh.homophone import ZhHomophone
+    from lapsus.perturbations.zh.speech.dictation import ZhSpeech
+    from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
+
 __all__ = [
     "OPERATORS",
+    "ClosingFiller",
     "Edit",
     "Frame",
     "Mixture",
+    "Nlpaug",
     "Noise",
+    "OpeningFiller",
     "Operator",
+    "Proposal",
+    "SemanticDelete",
+    "SemanticInsert",
+    "SemanticReplace",
+    "Speako",
+    "Synonym",
+    "VerbFiller",
+    "ZhCorrect",
+    "ZhHomophone",
+    "ZhKeyboard",
+    "ZhSpeech",
     "apply",
     "apply_tags",
     "apply_tokens",
@@ -23,4 +66,26 @@ __all__ = [
     "perturb",
     "perturb_batch",
     "perturb_tokens",
+    "random_operator",
+    "stream",
 ]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "ClosingFiller": "lapsus.perturbations.en.fillers",
+        "Nlpaug": "lapsus.perturbations.en.nlpaug",
+        "OpeningFiller": "lapsus.perturbations.en.fillers",
+        "SemanticDelete": "lapsus.perturbations.semantic.edits",
+        "SemanticInsert": "lapsus.perturbations.semantic.edits",
+        "SemanticReplace": "lapsus.perturbations.semantic.edits",
+        "Speako": "lapsus.perturbations.en.speako",
+        "Synonym": "lapsus.perturbations.en.synonyms",
+        "VerbFiller": "lapsus.perturbations.en.fillers",
+        "ZhCorrect": "lapsus.perturbations.zh.correction.corrector",
+        "ZhHomophone": "lapsus.perturbations.zh.homophone",
+        "ZhKeyboard": "lapsus.perturbations.zh.typist.keyboard",
+        "ZhSpeech": "lapsus.perturbations.zh.speech.dictation",
+        "random_operator": "lapsus.perturbations.en.nature",
+    },
+)

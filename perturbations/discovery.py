@@ -1,27 +1,19 @@
-"""Every operator there is: found by looking at the modules of this folder, when first asked for."""
+"""Every operator there is: those of this package, found in its modules, and those of other packages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import import_module
-from pathlib import Path
 from types import MappingProxyType
 
-from lapsus.names import unknown
+from lapsus.kernel.names import unknown
+from lapsus.kernel.units import units
 from lapsus.perturbations.core import Operator
 
 
 @cache
 def _found() -> Mapping[str, Operator]:
-    """Collect the module-level tuple `UNITS` of each module."""
-    units: dict[str, Operator] = {}
-    for path in sorted(Path(__file__).parent.glob("[!_]*.py")):
-        for unit in getattr(import_module(f"lapsus.perturbations.{path.stem}"), "UNITS", ()):
-            if unit.name in units:
-                raise ValueError(f"two operators are called {unit.name!r}; rename the one in {path.name}")
-            units[unit.name] = unit
-    return MappingProxyType(units)
+    return MappingProxyType(dict(units("lapsus.perturbations", "lapsus.operators", lambda unit: unit.name)))
 
 
 class UnknownOperatorError(KeyError):
@@ -32,7 +24,7 @@ class UnknownOperatorError(KeyError):
 
 
 class _Operators(Mapping[str, Operator]):
-    """A read-only mapping from name to operator."""
+    """A read-only mapping from name to operator, filled when it is first asked."""
 
     def __getitem__(self, name: str) -> Operator:
         if name not in _found():

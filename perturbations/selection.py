@@ -2,7 +2,7 @@
 
 A selector is any callable that takes a list of candidates and says of each how badly it fares; greater is worse, and
 tuples compare from left to right. Among equals the earlier operator stands. The paper's selector is JointBERT; ours
-is `judged_by(model)` for any model with `predict` and `losses`, such as `lapsus.slu_model.SluModel`.
+is `judged_by(model)` for any model with `predict` and `losses`, such as `lapsus.models.slu_model.SluModel`.
 
 >>> [hardest([["so", "well", "now"], ["a", "b"]], score=lambda texts: [len(text) for text in texts])]
 [['well', 'a']]

@@ -43,7 +43,7 @@ def publish(first: str, second: str, metrics: list[str]) -> dict[str, Any]:
     from datasets import DatasetDict, load_dataset
     from huggingface_hub import HfApi
 
-    from lapsus.upload import upload, upload_space
+    from lapsus.hub.upload import upload, upload_space
 
     for config in ("clean", "keyboard.1"):
         splits = load_dataset(first, config)
@@ -101,7 +101,7 @@ def command(*arguments: str) -> dict[str, Any]:
     """Run a `lapsus` command as from a shell."""
     from click.testing import CliRunner
 
-    from lapsus.cli import main
+    from lapsus.commands.cli import main
 
     done = CliRunner().invoke(main, arguments)
     return {"exit": done.exit_code, "output": done.stdout, "error": done.stderr}

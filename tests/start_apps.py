@@ -11,8 +11,8 @@ import sys
 import urllib.request
 from pathlib import Path
 
+from lapsus.kernel.space import app
 from lapsus.metrics import names
-from lapsus.space import app
 
 
 def ask(address: str, name: str, text: str) -> dict:

@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from lapsus.cli import main
+from lapsus.commands.cli import main
 
 
 def run(*words):

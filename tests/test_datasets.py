@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from lapsus.dataset_scripts import benchmarks
-from lapsus.dataset_scripts._tracks import TRACKS
-from lapsus.perturbations.english import NATURE
-from lapsus.perturbations.extras import needed
-from lapsus.publish import publish
+from lapsus.dataset_scripts.simulated import TRACKS
+from lapsus.hub.publish import publish
+from lapsus.kernel.extras import needed
+from lapsus.perturbations.en.nature import NATURE
 
 FILES = Path(__file__).with_name("benchmarks_files")
 READIN_CONFIGS = [f"{track}{who}" for track in ("keyboard", "speech") for who in (".1", ".2", ".3", "")]

@@ -8,7 +8,7 @@ import Levenshtein  # another implementation than the one that builds the cards
 import pytest
 
 from lapsus.dataset_scripts import benchmarks
-from lapsus.publish import publish
+from lapsus.hub.publish import publish
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 pytestmark = [pytest.mark.data, pytest.mark.skipif(not DATA.exists(), reason="the real files are not here")]

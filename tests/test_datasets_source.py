@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.dataset_scripts import benchmarks
-from lapsus.dataset_scripts._source import MissingFileError, Source, open_source
-from lapsus.publish import publish
+from lapsus.dataset_scripts.source import MissingFileError, Source, open_source
+from lapsus.hub.publish import publish
 
 ROWS = b'{"sentence1": "a", "sentence2": "b", "label": "0"}\n'
 

@@ -11,10 +11,10 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from lapsus.fidelity import fidelity, read_texts, report
 from lapsus.metrics.human_likeness import score
 from lapsus.metrics.human_likeness.score import human_likeness
-from lapsus.perturbations.zh_homophone import ZhHomophone
+from lapsus.perturbations.zh.homophone import ZhHomophone
+from lapsus.results.fidelity import fidelity, read_texts, report
 
 READIN = Path(__file__).parents[1].parent / "shared" / "data" / "readin"
 SUBJECTS = "我你他她它们谁这那有人大家老师学生医生朋友"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lapsus.catalogue import catalogue
-from lapsus.generated import texts
+from lapsus.commands.catalogue import catalogue
+from lapsus.commands.generated import texts
 
 ROOT = Path(__file__).parents[1]
 

@@ -15,7 +15,7 @@ from hub_double import Fault
 from huggingface_hub import CommitOperationAdd, HfApi, constants, get_session
 from huggingface_hub.errors import HfHubHTTPError
 
-from lapsus.upload import UploadError, upload, upload_space
+from lapsus.hub.upload import UploadError, upload, upload_space
 
 ROOT = Path(__file__).parents[1]
 STRANGER = "hf_of_nobody"

@@ -12,7 +12,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from lapsus import columns, statistics
+from lapsus.kernel import columns, statistics
 
 settings.register_profile("patient", deadline=None)  # two busy cores are no failure
 settings.load_profile("patient")

@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 from datasets import ClassLabel, Dataset, Features, List, Value, load_dataset
 
-from lapsus import perturb_file as module
-from lapsus.perturb_file import perturb_file
+from lapsus.corpora import perturb_file as module
+from lapsus.corpora.perturb_file import perturb_file
 from lapsus.perturbations import Edit, Noise, apply, perturb
-from lapsus.perturbations.fillers import ClosingFiller
+from lapsus.perturbations.en.fillers import ClosingFiller
 
 ROWS = [
     {"id": f"u{i}", "text": ["play jazz", "", 'stop, "now"\nplease', "我想听歌", "go 🎷"][i % 5], "n": i}
@@ -187,7 +187,7 @@ def test_control_c_says_how_to_go_on(tmp_path, workers):
     target, parts = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
     words = ["perturb", "--operator", "filler_eos", "--column", "text", "--workers", workers, source, target]
     hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a job in the background is deaf
-    command = [sys.executable, "-c", f"{hear}; from lapsus.cli import main; main()", *map(str, words)]
+    command = [sys.executable, "-c", f"{hear}; from lapsus.commands.cli import main; main()", *map(str, words)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as run:

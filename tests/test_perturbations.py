@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import pickle
+import pkgutil
 import random
 import subprocess
 import sys
@@ -124,8 +125,8 @@ def test_pickle_and_repr_give_the_operator_back(name):
     operator = OPERATORS[name]
     assert pickle.loads(pickle.dumps(operator)) == operator  # noqa: S301 - our own
     namespace = {}
-    for path in Path(lapsus.perturbations.__file__).parent.glob("[!_]*.py"):
-        namespace |= vars(importlib.import_module(f"lapsus.perturbations.{path.stem}"))
+    for module in pkgutil.walk_packages(lapsus.perturbations.__path__, "lapsus.perturbations."):
+        namespace |= vars(importlib.import_module(module.name)) if ".installed." not in module.name else {}
     assert eval(repr(operator), namespace) == operator  # noqa: S307 - our own repr
 
 
@@ -231,7 +232,7 @@ def test_as_many_keys_as_texts():
 
 
 def test_mixture_draws_each_operator_about_as_often_and_says_which():
-    from lapsus.perturbations.english import NATURE, random_operator
+    from lapsus.perturbations.en.nature import NATURE, random_operator
 
     drawn = [random_operator(0).choose(random.Random(i)).name for i in range(4000)]
     counts = {operator.name: drawn.count(operator.name) for operator in NATURE}

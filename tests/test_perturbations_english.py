@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from lapsus.kernel.extras import shipped
 from lapsus.perturbations import OPERATORS, Edit, apply, perturb, perturb_batch, perturb_tokens
-from lapsus.perturbations import fillers as filler_lists
 from lapsus.perturbations.core import Frame
-from lapsus.perturbations.extras import shipped
-from lapsus.perturbations.fillers import ClosingFiller, VerbFiller
-from lapsus.perturbations.masked import MaskedLM
-from lapsus.perturbations.nlpaug import TOP, Nlpaug, augmentation, script, train_tfidf
-from lapsus.perturbations.synonyms import Gap, Synonym, WordNet
-from lapsus.perturbations.tagging import PERCEPTRON, WEIGHTS, fits, tagged, verb_phrase
+from lapsus.perturbations.en import fillers as filler_lists
+from lapsus.perturbations.en.fillers import ClosingFiller, VerbFiller
+from lapsus.perturbations.en.masked_model import MaskedLM
+from lapsus.perturbations.en.nlpaug import TOP, Nlpaug, augmentation, script, train_tfidf
+from lapsus.perturbations.en.synonyms import Gap, Synonym, WordNet
+from lapsus.perturbations.en.tagging import PERCEPTRON, WEIGHTS, fits, tagged, verb_phrase
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "nature_slu"
 SAID = [
@@ -98,7 +98,7 @@ def test_watch_becomes_which():
 def test_speako_is_the_nearest_word_of_a_direct_search():
     from Levenshtein import distance
 
-    from lapsus.perturbations.speako import dictionary, nearest
+    from lapsus.perturbations.en.speako import dictionary, nearest
 
     spoken, table = dictionary(), nearest()
     assert list(spoken)[:2] == ["the", "to"]
@@ -113,7 +113,7 @@ def test_speako_is_the_nearest_word_of_a_direct_search():
 
 
 def test_the_table_is_kept_and_a_home_that_is_read_only_does_no_harm(tmp_path, monkeypatch):
-    from lapsus.perturbations import speako
+    from lapsus.perturbations.en import speako
 
     calls = []
     monkeypatch.setattr(speako, "dictionary", lambda: calls.append(1) or {"watch": "wɔtʃ", "which": "wɪtʃ", "a": "ə"})
@@ -161,7 +161,7 @@ def test_the_fail_safe_is_a_noun():
 
 
 def test_a_stop_word_gives_way_to_another_but_never_to_a_negation():
-    from lapsus.perturbations.synonyms import UNFIT, _stopwords
+    from lapsus.perturbations.en.synonyms import UNFIT, _stopwords
 
     assert not UNFIT & set(_stopwords())
     for text in SAID:
@@ -232,7 +232,7 @@ def test_our_wordnet_is_nltks(tmp_path):
     reader = pytest.importorskip("nltk.corpus.reader.wordnet")
     import nltk
 
-    from lapsus.perturbations.wordnet import _folder, senses
+    from lapsus.perturbations.en.wordnet import _folder, senses
 
     folder = tmp_path / "corpora" / "wordnet"
     shutil.copytree(_folder(), folder)  # NLTK refuses files that are linked, as installers link them
@@ -254,7 +254,7 @@ def test_our_wordnet_is_nltks(tmp_path):
 def test_a_pickle_that_wants_more_than_data_is_refused():
     from io import BytesIO
 
-    from lapsus.perturbations.tagging import _Data
+    from lapsus.perturbations.en.tagging import _Data
 
     with pytest.raises(
         pickle.UnpicklingError, match=r"the weights ask for posix\.system; they must hold plain data only"

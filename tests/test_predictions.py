@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from lapsus.predictions import by_id, read
+from lapsus.results.predictions import by_id, read
 
 ROWS = [{"id": "a1", "prediction": "yes", "score": 1.0}, {"id": "a2", "prediction": "n,o", "score": 0.5}]
 

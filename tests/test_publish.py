@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from datasets import ClassLabel, Features, List, Value, get_dataset_config_names, load_dataset
 
-import lapsus.publish
-import lapsus.staging
+import lapsus.hub.publish
+import lapsus.kernel.atomic
 from lapsus.dataset_scripts import benchmarks
-from lapsus.dataset_scripts._benchmark import EDITS, Benchmark
-from lapsus.publish import publish
+from lapsus.dataset_scripts.benchmark import EDITS, Benchmark
+from lapsus.hub.publish import publish
 
 TEXT = Value("string")
 
@@ -102,7 +102,7 @@ def test_refuses(facts, sentence, tmp_path):
 @pytest.mark.parametrize("name", ["a/b", "a:b", "a[b]", "a*b", "a?b", "a|b", "a<b", "a\\b"])
 def test_refuses_config_names_that_the_hub_rejects(name):
     with pytest.raises(ValueError, match="rejects"):
-        lapsus.publish.check_config_name(name)
+        lapsus.hub.publish.check_config_name(name)
 
 
 NOISY = Features({"id": TEXT, "text": TEXT, "clean_text": TEXT, "edits": EDITS})
@@ -184,14 +184,14 @@ def test_a_failed_build_leaves_the_old_folder(tmp_path):
 def test_when_the_last_move_fails_the_old_folder_comes_back(tmp_path, monkeypatch):
     publish(Toy, tmp_path / "out")
     before = files(tmp_path / "out")
-    rename = lapsus.staging.Path.rename
+    rename = lapsus.kernel.atomic.Path.rename
 
     def fails_for_the_new(path, target):
         if path.name == "new":
             raise PermissionError(13, "Permission denied", str(target))
         return rename(path, target)
 
-    monkeypatch.setattr(lapsus.staging.Path, "rename", fails_for_the_new)
+    monkeypatch.setattr(lapsus.kernel.atomic.Path, "rename", fails_for_the_new)
     with pytest.raises(PermissionError):
         publish(Toy, tmp_path / "out")
     assert files(tmp_path / "out") == before
@@ -209,7 +209,7 @@ def test_a_killed_build_leaves_the_old_folder(tmp_path):
     publish(benchmarks()["sample"], tmp_path / "out")
     before = files(tmp_path / "out")
     code = (
-        "import sys, time, lapsus.publish as p; from pathlib import Path; from lapsus.dataset_scripts import benchmarks\n"
+        "import sys, time, lapsus.hub.publish as p; from pathlib import Path; from lapsus.dataset_scripts import benchmarks\n"
         "p.render = lambda *_: (print('ready', flush=True), time.sleep(60))\n"
         "p.publish(benchmarks()['sample'], Path(sys.argv[1]))"
     )

@@ -14,9 +14,9 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from lapsus.predictions import read_beside
-from lapsus.report import Options, measure, report
-from lapsus.tracks import Track, read_tracks
+from lapsus.results.predictions import read_beside
+from lapsus.results.report import Options, measure, report
+from lapsus.results.tracks import Track, read_tracks
 
 QUICK = Options(n_resamples=50)
 
@@ -417,7 +417,7 @@ def test_predictions_join_the_published_folder(tmp_path):
 
 
 def test_a_file_of_references_is_read_once_and_takes_where(tmp_path, monkeypatch):
-    from lapsus import tracks as module
+    from lapsus.results import tracks as module
 
     gold = [{"id": i, "gold": gold, "filter": name} for i in range(2) for name, gold in (("a", "x"), ("b", "y"))]
     data = write_lines(tmp_path / "gold.jsonl", gold)

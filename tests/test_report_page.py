@@ -17,8 +17,8 @@ from random import Random
 
 import pytest
 
-from lapsus.report import report
-from lapsus.tracks import Track
+from lapsus.results.report import report
+from lapsus.results.tracks import Track
 
 LETTERS = "我的花呗为什么不能还款了怎样提前借呗额度没有信用卡绑定手机号码在哪里查询账单日期可以修改吗"
 MODELS = {"bert-base": (0.90, 1.6), "roberta-large": (0.94, 1.1), "char-cnn": (0.83, 0.7)}  # clean accuracy, fragility

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lapsus import metrics
-from lapsus.score import columns_of, score
+from lapsus.results.score import columns_of, score
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
 from lapsus.perturbations.core import Edit, Shout
-from lapsus.perturbations.fillers import UNITS as FILLERS
+from lapsus.perturbations.en.fillers import UNITS as FILLERS
 from lapsus.perturbations.selection import Badness, Candidate, candidates, hardest, judged_by, shares, slots
 
 ROWS = [

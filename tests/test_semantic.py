@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lapsus.instruct import Endpoint, EndpointError
+from lapsus.models.endpoint import Endpoint, EndpointError
 from lapsus.perturbations.core import apply, perturb
-from lapsus.perturbations.semantic import (
+from lapsus.perturbations.semantic.edits import (
     LISTS,
     OPERATORS,
     UNITS,
@@ -23,7 +23,7 @@ from lapsus.perturbations.semantic import (
     refusal,
     semantic_edit,
 )
-from lapsus.perturbations.semantic_model import (
+from lapsus.perturbations.semantic.instruction_model import (
     EXEMPLARS,
     difference,
     kind_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lapsus import statistics
+from lapsus.kernel import statistics
 from lapsus.metrics import prediction_consistency, win_rate
 
 

@@ -15,7 +15,7 @@ import viewer
 from datasets import ClassLabel, Dataset, Features, List, Value, get_dataset_config_names, load_dataset
 
 from lapsus.dataset_scripts import benchmarks
-from lapsus.publish import publish
+from lapsus.hub.publish import publish
 
 
 @pytest.fixture(scope="module")

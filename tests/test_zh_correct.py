@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from Levenshtein import distance
 
-from lapsus.catalogue import configured
-from lapsus.cli import main
+from lapsus.commands.catalogue import configured
+from lapsus.commands.cli import main
 from lapsus.perturbations import OPERATORS, Operator, apply, perturb, perturb_batch
-from lapsus.perturbations._adapted import Corpus, adapted
-from lapsus.perturbations._ngrams import EDGE, UNSEEN, Characters
-from lapsus.perturbations._slips import Readings, slip
-from lapsus.perturbations.zh_correct import ZhCorrect
+from lapsus.perturbations.zh.correction.character_model import EDGE, UNSEEN, Characters
+from lapsus.perturbations.zh.correction.corrector import ZhCorrect
+from lapsus.perturbations.zh.correction.one_slip import Readings, slip
+from lapsus.perturbations.zh.correction.task_words import Corpus, adapted
 
 READIN = Path(__file__).parents[1].parent / "shared" / "data" / "readin" / "afqmc_balanced"
 THINGS = ["花呗", "借呗", "余额宝", "信用卡", "网商贷"]

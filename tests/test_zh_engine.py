@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.perturbations.engines import engines, load
-from lapsus.perturbations.pinyin_engine import QUICK, STARTS, load_engine
+from lapsus.perturbations.zh.engine.installed import engines, load
+from lapsus.perturbations.zh.engine.pinyin import QUICK, STARTS, load_engine
 
 SENTENCES = [  # written for this test
     "我们明天上午去公园散步",
@@ -168,7 +168,7 @@ def test_real_input_methods_take_anything_and_learn_nothing(name):
 
 @pytest.mark.parametrize("name", INSTALLED)
 def test_real_input_methods_leave_no_files_behind(name, tmp_path):
-    program = f"from lapsus.perturbations.engines import load; print(load({name!r}).candidates('shishi', limit=1))"
+    program = f"from lapsus.perturbations.zh.engine.installed import load; print(load({name!r}).candidates('shishi', limit=1))"
     done = subprocess.run(
         [sys.executable, "-c", program], env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, check=True
     )
@@ -179,7 +179,7 @@ def test_real_input_methods_leave_no_files_behind(name, tmp_path):
 def test_a_missing_input_method_says_how_to_get_it(monkeypatch):
     with pytest.raises(LookupError, match="'sogou' is unknown; choose from embedded, libgooglepinyin"):
         load("sogou")
-    from lapsus.perturbations.engines import libpinyin
+    from lapsus.perturbations.zh.engine.installed import libpinyin
 
     monkeypatch.setattr(libpinyin, "is_available", lambda: False)
     with pytest.raises(LookupError, match="not installed; apt-get install libpinyin15"):

@@ -10,7 +10,7 @@ from pypinyin import Style, pinyin
 
 from lapsus.perturbations import Operator, apply, perturb, perturb_batch
 from lapsus.perturbations.core import KeyedOperator
-from lapsus.perturbations.zh_homophone import UNITS, ZhHomophone
+from lapsus.perturbations.zh.homophone import UNITS, ZhHomophone
 
 SENTENCES = ["花呗怎么不能提额了", "", "今天天气很好", "Wi-Fi连不上，怎么办？", "👍𠀀", "國際標準", "龘\ud800"]
 texts = st.lists(st.text(st.sampled_from("花呗怎么不能提额了是时事abc，1 國👍"), max_size=20), max_size=8)

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lapsus.perturbations._memory import Memory, memories, options, topic_of
-from lapsus.perturbations._sitting import is_prose
-from lapsus.perturbations._typist import Typist, annotators
 from lapsus.perturbations.core import Operator, apply, perturb, perturb_batch
-from lapsus.perturbations.engines import engines
-from lapsus.perturbations.zh_keyboard import LONGEST, UNITS, ZhKeyboard, retyped
+from lapsus.perturbations.zh.engine.installed import engines
+from lapsus.perturbations.zh.typist.habits import Typist, annotators
+from lapsus.perturbations.zh.typist.keyboard import LONGEST, UNITS, ZhKeyboard, retyped
+from lapsus.perturbations.zh.typist.learned_words import Memory, memories, options, topic_of
+from lapsus.perturbations.zh.typist.retyping import is_prose
 
 PEOPLE = [ZhKeyboard.annotator(n) for n in (1, 2, 3)]
 QUESTION = "花呗怎么不能提额了"

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.fidelity import read_texts
 from lapsus.metrics.human_likeness.score import human_likeness
 from lapsus.perturbations import Operator, apply, perturb, perturb_batch
-from lapsus.perturbations._hearing import ACCENTS, hearing
-from lapsus.perturbations.zh_correct import ZhCorrect
-from lapsus.perturbations.zh_speech import UNITS, ZhSpeech, speakers
+from lapsus.perturbations.zh.correction.corrector import ZhCorrect
+from lapsus.perturbations.zh.speech.accents import ACCENTS, hearing
+from lapsus.perturbations.zh.speech.dictation import UNITS, ZhSpeech, speakers
+from lapsus.results.fidelity import read_texts
 
 READIN = Path(__file__).parents[1].parent / "shared" / "data" / "readin" / "realtypo_nmt"
 needs_readin = pytest.mark.skipif(not READIN.is_dir(), reason="needs READIN's files beside the checkout")

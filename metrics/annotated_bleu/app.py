@@ -1,6 +1,7 @@
 """The app of this metric's Space."""
 
-from lapsus.space import app
+from lapsus.kernel.space import app
+from lapsus.metrics import annotated_bleu
 
 EXAMPLE = {
     "predictions": [["the cat sat down", "the hat sat down"]],
@@ -9,4 +10,4 @@ EXAMPLE = {
 }
 
 if __name__ == "__main__":
-    app("annotated_bleu", EXAMPLE).launch()
+    app(annotated_bleu, EXAMPLE).launch()

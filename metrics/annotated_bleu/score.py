@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sacrebleu.metrics import BLEU
 
-from lapsus import columns
+from lapsus.kernel import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

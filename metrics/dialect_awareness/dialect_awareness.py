@@ -10,7 +10,7 @@
 import datasets
 import evaluate
 
-import lapsus.strict
+import lapsus.kernel.metric_module
 
 from .score import dialect_awareness
 
@@ -32,7 +32,7 @@ _KWARGS_DESCRIPTION = dialect_awareness.__doc__
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class DialectAwareness(lapsus.strict.StrictMetric):
+class DialectAwareness(lapsus.kernel.metric_module.StrictMetric):
     """The columns are checked element by element; `score` does the work."""
 
     score = staticmethod(dialect_awareness)

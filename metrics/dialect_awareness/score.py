@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scipy import stats
 
-from lapsus import columns
+from lapsus.kernel import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,6 +1,7 @@
 """The app of this metric's Space."""
 
-from lapsus.space import app
+from lapsus.kernel.space import app
+from lapsus.metrics import human_likeness
 
 EXAMPLE = {
     "predictions": [["哗呗怎么不能提额了"], ["借呗额度为什么没有了"], ["怎么申请开通花呗"], ["今天几点自动扣款"]],
@@ -9,4 +10,4 @@ EXAMPLE = {
 }
 
 if __name__ == "__main__":
-    app("human_likeness", EXAMPLE).launch()
+    app(human_likeness, EXAMPLE).launch()

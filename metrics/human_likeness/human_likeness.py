@@ -13,7 +13,7 @@
 import datasets
 import evaluate
 
-import lapsus.strict
+import lapsus.kernel.metric_module
 
 from .score import human_likeness
 
@@ -34,7 +34,7 @@ _KWARGS_DESCRIPTION = human_likeness.__doc__
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class HumanLikeness(lapsus.strict.StrictMetric):
+class HumanLikeness(lapsus.kernel.metric_module.StrictMetric):
     """The columns are checked element by element; `score` does the work."""
 
     score = staticmethod(human_likeness)

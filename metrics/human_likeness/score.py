@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from lapsus import columns
+from lapsus.kernel import columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,6 +1,7 @@
 """The app of this metric's Space."""
 
-from lapsus.space import app
+from lapsus.kernel.space import app
+from lapsus.metrics import micro_worst_average
 
 EXAMPLE = {
     "predictions": [[1, 1, 0], [1, 1, 1], [0, None, 1]],
@@ -9,4 +10,4 @@ EXAMPLE = {
 }
 
 if __name__ == "__main__":
-    app("micro_worst_average", EXAMPLE).launch()
+    app(micro_worst_average, EXAMPLE).launch()

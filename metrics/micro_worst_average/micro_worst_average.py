@@ -10,7 +10,7 @@
 import datasets
 import evaluate
 
-import lapsus.strict
+import lapsus.kernel.metric_module
 
 from .score import micro_worst_average
 
@@ -31,7 +31,7 @@ _KWARGS_DESCRIPTION = micro_worst_average.__doc__
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class MicroWorstAverage(lapsus.strict.StrictMetric):
+class MicroWorstAverage(lapsus.kernel.metric_module.StrictMetric):
     """The columns are checked element by element; `score` does the work."""
 
     score = staticmethod(micro_worst_average)

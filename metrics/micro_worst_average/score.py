@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lapsus import columns, statistics
+from lapsus.kernel import columns, statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -1,6 +1,7 @@
 """The app of this metric's Space."""
 
-from lapsus.space import app
+from lapsus.kernel.space import app
+from lapsus.metrics import mixed_effects
 
 EXAMPLE = {
     "predictions": [0.8, 0.5, 0.9, 0.5, 0.7, 0.6],
@@ -10,4 +11,4 @@ EXAMPLE = {
 }
 
 if __name__ == "__main__":
-    app("mixed_effects", EXAMPLE).launch()
+    app(mixed_effects, EXAMPLE).launch()

@@ -16,7 +16,7 @@
 import datasets
 import evaluate
 
-import lapsus.strict
+import lapsus.kernel.metric_module
 
 from .score import mixed_effects
 
@@ -38,7 +38,7 @@ _KWARGS_DESCRIPTION = mixed_effects.__doc__
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class MixedEffects(lapsus.strict.StrictMetric):
+class MixedEffects(lapsus.kernel.metric_module.StrictMetric):
     """The columns are checked element by element; `score` does the work."""
 
     score = staticmethod(mixed_effects)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import optimize, stats
 
-from lapsus import columns, statistics
+from lapsus.kernel import columns, statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

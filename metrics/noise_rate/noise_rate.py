@@ -11,7 +11,7 @@
 import datasets
 import evaluate
 
-import lapsus.strict
+import lapsus.kernel.metric_module
 
 from .score import noise_rate
 
@@ -32,7 +32,7 @@ _KWARGS_DESCRIPTION = noise_rate.__doc__
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class NoiseRate(lapsus.strict.StrictMetric):
+class NoiseRate(lapsus.kernel.metric_module.StrictMetric):
     """The columns are checked element by element; `score` does the work."""
 
     score = staticmethod(noise_rate)

@@ -8,7 +8,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
-from lapsus import columns
+from lapsus.kernel import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

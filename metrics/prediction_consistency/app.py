@@ -1,6 +1,7 @@
 """The app of this metric's Space."""
 
-from lapsus.space import app
+from lapsus.kernel.space import app
+from lapsus.metrics import prediction_consistency
 
 EXAMPLE = {
     "predictions": ["entailment", "neutral", "neutral"],
@@ -10,4 +11,4 @@ EXAMPLE = {
 }
 
 if __name__ == "__main__":
-    app("prediction_consistency", EXAMPLE).launch()
+    app(prediction_consistency, EXAMPLE).launch()

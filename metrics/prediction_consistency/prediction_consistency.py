@@ -15,7 +15,7 @@
 import datasets
 import evaluate
 
-import lapsus.strict
+import lapsus.kernel.metric_module
 
 from .score import prediction_consistency
 
@@ -36,7 +36,7 @@ _KWARGS_DESCRIPTION = prediction_consistency.__doc__
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class PredictionConsistency(lapsus.strict.StrictMetric):
+class PredictionConsistency(lapsus.kernel.metric_module.StrictMetric):
     """The columns are checked element by element; `score` does the work."""
 
     score = staticmethod(prediction_consistency)

@@ -1,6 +1,7 @@
 """The app of this metric's Space."""
 
-from lapsus.space import app
+from lapsus.kernel.space import app
+from lapsus.metrics import slu_accuracy
 
 EXAMPLE = {
     "predictions": [
@@ -14,4 +15,4 @@ EXAMPLE = {
 }
 
 if __name__ == "__main__":
-    app("slu_accuracy", EXAMPLE).launch()
+    app(slu_accuracy, EXAMPLE).launch()

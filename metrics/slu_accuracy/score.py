@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lapsus import columns
+from lapsus.kernel import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -12,7 +12,7 @@
 import datasets
 import evaluate
 
-import lapsus.strict
+import lapsus.kernel.metric_module
 
 from .score import slu_accuracy
 
@@ -34,7 +34,7 @@ _KWARGS_DESCRIPTION = slu_accuracy.__doc__
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class SluAccuracy(lapsus.strict.StrictMetric):
+class SluAccuracy(lapsus.kernel.metric_module.StrictMetric):
     """The columns are checked element by element; `score` does the work."""
 
     score = staticmethod(slu_accuracy)

@@ -1,0 +1,153 @@
+"""What every benchmark is: one Hub repo's facts as class attributes, and its rows as one generator."""
+
+from __future__ import annotations
+
+from array import array
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import datasets
+import numpy as np
+from datasets import BuilderConfig, Features, SplitGenerator
+
+from lapsus.dataset_scripts.source import MissingFileError, Source, open_files, open_source
+from lapsus.kernel.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+
+# The edits of a noisy row, as `lapsus.perturbations.Noise` records them: each replaces [start, end) of the clean text.
+# A row with noise in several columns has {column: EDITS}.
+EDITS = datasets.List(
+    {"start": datasets.Value("int64"), "end": datasets.Value("int64"), "text": datasets.Value("string")}
+)
+
+
+class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # datasets is untyped
+    """A `datasets` builder that reads a benchmark's original files.
+
+    A subclass states the facts below and two methods: `columns` (the features of a config) and
+    `rows` (what a split holds). Use it on its own, as any builder, or through `lapsus.hub.publish`:
+
+        builder = ReadinAfqmc(config_name="keyboard.1", data_dir="READIN.zip")
+        builder.download_and_prepare()
+        builder.as_dataset(split="test")
+    """
+
+    NAME: ClassVar[str]  # of the repo
+    TITLE: ClassVar[str]
+    LANGUAGES: ClassVar[tuple[str, ...]]
+    LICENSE: ClassVar[str | None]  # an identifier of the Hub; None when the source states none
+    LICENSE_LINK: ClassVar[str | None] = None
+    TASKS: ClassVar[tuple[str, ...]] = ()  # task_categories of the Hub
+    TASK_IDS: ClassVar[tuple[str, ...]] = ()
+    TAGS: ClassVar[tuple[str, ...]] = ()
+    ANNOTATIONS: ClassVar[str] = "expert-generated"
+    URL: ClassVar[str | tuple[str, ...] | None] = None  # the official file or files, when they can be fetched
+    WHERE: ClassVar[str] = ""  # where a person gets it otherwise, as the end of a sentence
+    EXTRAS: ClassVar[str] = ""  # of lapsus that a build needs, such as lapsus[zh]
+    ROWS: ClassVar[Mapping[str, Mapping[str, int | None]]]  # config -> split -> official number of rows
+    NOISY: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # clean column -> path of its noisy twin, where not X / clean_X
+
+    VERSION = datasets.Version("1.0.0")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Derive the builder's configs from the one table that names them."""
+        super().__init_subclass__(**kwargs)
+        if "ROWS" in cls.__dict__:
+            cls.BUILDER_CONFIGS = [BuilderConfig(name=name, version=cls.VERSION) for name in cls.ROWS]
+            cls.DEFAULT_CONFIG_NAME = next(iter(cls.ROWS))
+
+    def __init__(self, *args: Any, data_dir: str | Path | None = None, **kwargs: Any) -> None:
+        home = Path(data_dir) if data_dir else self.home()
+        self.source: Source | None = open_source(home) if home else None
+        # The cache of datasets is named after the module and ignores the content of local files: both are a trap here.
+        kwargs.setdefault("dataset_name", self.NAME)
+        if self.source and "hash" not in kwargs:
+            kwargs["hash"] = self.source.fingerprint()
+        super().__init__(*args, data_dir=str(home) if home else None, **kwargs)
+
+    @classmethod
+    def home(cls) -> Path | None:
+        """Return the folder of the files when they ship with the package."""
+        return None
+
+    def columns(self, config: str) -> Features:
+        """Return the features of a config."""
+        raise NotImplementedError
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a split, each with a unique `id`."""
+        raise NotImplementedError
+
+    def _info(self) -> datasets.DatasetInfo:
+        return datasets.DatasetInfo(features=self.columns(self.config.name))
+
+    def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+        if self.source is None:
+            if self.URL is None:
+                raise FileNotFoundError(
+                    f"{self.NAME} cannot be downloaded by a program; "
+                    f"get it from {self.WHERE}, and name its folder with --source"
+                )
+            urls = (self.URL,) if isinstance(self.URL, str) else self.URL
+            if dl_manager.is_streaming:  # hashes and ids need whole files
+                dl_manager = datasets.DownloadManager(dataset_name=self.NAME)
+            try:
+                paths = dl_manager.download(list(urls))
+            except (OSError, datasets.exceptions.DatasetsError) as error:
+                raise ConnectionError(
+                    f"{self.NAME} could not be downloaded ({error}); "
+                    f"get it from {self.WHERE}, and name its folder with --source"
+                ) from error
+            self.source = open_files(
+                {url.partition("://")[2]: Path(path) for url, path in zip(urls, paths, strict=True)}
+            )
+            self.info.features = self.columns(self.config.name)  # labels may be those of the source
+        splits = self.ROWS[self.config.name]
+        there = [split for split in splits if len(splits) == 1 or self._has(split)]
+        return [SplitGenerator(name=split, gen_kwargs={"split": split}) for split in there or splits]
+
+    def _has(self, split: str) -> bool:
+        """Tell whether the source has the files of a split; what else may be wrong shows when its rows are built."""
+        with suppress(Exception):
+            try:
+                with closing(self._generate_examples(split)) as examples:
+                    next(examples, None)
+            except MissingFileError:
+                return False
+        return True
+
+    def _generate_examples(self, split: str) -> Generator[tuple[str, dict[str, Any]], None, None]:
+        if self.source is None:
+            raise RuntimeError("_split_generators opens the source; call download_and_prepare()")
+        source, config = self.source, self.config.name
+        hashes = array("q")  # datasets accepts ids that repeat, and the ids of a large split take much memory
+        try:
+            for row in self.rows(source, config, split):
+                hashes.append(hash(row["id"]))
+                yield row["id"], row
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            what = f"{type(error).__name__}: {error}"
+            raise ValueError(
+                f"{[source.path, *source.opened][-1]} is not in the expected form ({what}); get it again"
+            ) from error
+        seen = np.sort(np.frombuffer(hashes, dtype=np.int64))
+        repeated = set(seen[1:][seen[1:] == seen[:-1]].tolist())
+        if repeated:
+            suspects = [row["id"] for row in self.rows(source, config, split) if hash(row["id"]) in repeated]
+            twice = next((name for name in suspects if suspects.count(name) > 1), None)
+            if twice is not None:
+                raise ValueError(f"id {twice!r} occurs more than once in {config}/{split}; mend the source")
+
+
+def label_of(names: Mapping[str, str], value: Any, where: str) -> str:
+    """Return the name of a label as the source writes it, or say which labels there are.
+
+    >>> label_of({"0": "different", "1": "paraphrase"}, "1", "dev.json row 3")
+    'paraphrase'
+    """
+    if str(value) not in names:
+        raise ValueError(f"{where} has the label {value!r}, which is none of {shown(names)}; mend the source")
+    return names[str(value)]

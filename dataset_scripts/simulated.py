@@ -1,0 +1,60 @@
+"""Synthetic tracks: clean rows sent through an operator, with the record of what it did."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lapsus.perturbations import Noise, Operator
+
+BATCH_ROWS = 1000
+TRACKS = tuple(f"{kind}.{annotator}" for kind in ("auto", "keyboard", "speech") for annotator in (1, 2, 3))
+
+
+def noisy_rows(noise: Noise, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield each row with its noisy columns, their clean twins, the edits and the operator.
+
+    >>> from lapsus.perturbations import OPERATORS, Noise
+    >>> noise = Noise(OPERATORS["filler_bos"], column="text", key="id")
+    >>> row = next(noisy_rows(noise, [{"id": "a", "text": "wake me at six"}]))
+    >>> row["clean_text"], row["text"].endswith(" wake me at six")
+    ('wake me at six', True)
+    """
+    rows = iter(rows)
+    while batch := list(islice(rows, BATCH_ROWS)):
+        columns = {name: [row[name] for row in batch] for name in batch[0]}
+        with operators_own(f"{noise.op.name} on the rows {batch[0]['id']!r} to {batch[-1]['id']!r}"):
+            columns |= noise(columns)
+        yield from (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+
+
+@contextmanager
+def operators_own(what: str) -> Iterator[None]:
+    """Keep a failure of ours apart from those of the source, which are told as a file in another form."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise RuntimeError(f"{what} failed ({type(error).__name__}: {error}); report it as a bug of lapsus") from error
+
+
+def track_operator(track: str) -> tuple[Operator, int]:
+    """Return the operator and the seed of a track of the `-sim` datasets.
+
+    >>> track_operator("auto.2")[1]
+    2
+    """
+    from lapsus.perturbations.zh.homophone import ZhHomophone
+    from lapsus.perturbations.zh.speech.dictation import ZhSpeech
+    from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
+
+    if track not in TRACKS:
+        raise LookupError(f"there is no synthetic track {track!r}; there are {', '.join(TRACKS)}")
+    kind, _, number = track.partition(".")
+    annotator = int(number)
+    if kind == "keyboard":
+        return ZhKeyboard.annotator(annotator), 0
+    return (ZhSpeech.annotator(annotator), 0) if kind == "speech" else (ZhHomophone(), annotator)

@@ -1,0 +1,101 @@
+"""What there is: every dataset, metric and operator, found by looking at the folders."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from lapsus.kernel.names import unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lapsus.dataset_scripts.benchmark import Benchmark
+    from lapsus.perturbations import Operator
+
+
+def catalogue() -> dict[str, list[dict[str, str]]]:
+    """Return name, summary and needs of every unit, by kind; of a numbered family, the first."""
+    import lapsus.metrics
+    from lapsus.dataset_scripts import benchmarks
+    from lapsus.perturbations import OPERATORS
+
+    datasets = [_unit(name, unit, build_needs(unit)) for name, unit in benchmarks().items()]
+    metrics = [_unit(name, getattr(lapsus.metrics, name)) for name in lapsus.metrics.names()]
+    operators = [_unit(name, OPERATORS[name]) for name in sorted(OPERATORS) if not re.search(r"\.[1-9]", name)]
+    return {"datasets": datasets, "metrics": metrics, "operators": operators}
+
+
+def input_methods() -> list[dict[str, str]]:
+    """Return the real Pinyin input methods that `zh_keyboard` can be given, and how to get those that are missing."""
+    from lapsus.perturbations.zh.engine.installed import engines
+
+    return [
+        {"name": each.name, "summary": "installed" if each.available else f"missing; {each.install}", "needs": ""}
+        for each in engines()
+    ]
+
+
+def _unit(name: str, unit: Any, needs: str = "") -> dict[str, str]:
+    """Describe a unit by the first line of its docstring."""
+    summary = (getattr(unit, "__doc__", None) or "").strip().splitlines()[0].rstrip(".")
+    return {"name": name, "summary": summary, "needs": needs or getattr(unit, "needs", "")}
+
+
+def build_needs(benchmark: type[Benchmark]) -> str:
+    """Say what a build needs: nothing, a download, or files that a person must fetch; and extras of lapsus."""
+    files = "a download" if benchmark.URL else f"--source: {benchmark.WHERE}"
+    return "; ".join(filter(None, ("" if benchmark.home() else files, benchmark.EXTRAS)))
+
+
+def find_benchmark(name: str) -> type[Benchmark]:
+    """Return a benchmark by name, or say which names are near."""
+    from lapsus.dataset_scripts import benchmarks
+
+    known = benchmarks()
+    if name not in known:
+        raise LookupError(unknown("dataset", name, known))
+    return known[name]
+
+
+def pairs(words: Iterable[str]) -> dict[str, str]:
+    """Read NAME=VALUE words.
+
+    >>> pairs(["rate=0.1", "where=a=b"])
+    {'rate': '0.1', 'where': 'a=b'}
+    """
+    found = {}
+    for word in words:
+        name, sign, value = word.partition("=")
+        if not (name and sign):
+            raise ValueError(f"{word!r} is not a setting; write NAME=VALUE")
+        found[name] = value
+    return found
+
+
+def configured(operator: Operator, words: Iterable[str]) -> Operator:
+    """Return the operator with other settings, each read as the type of the one it replaces.
+
+    >>> from lapsus.perturbations import OPERATORS
+    >>> configured(OPERATORS["zh_homophone"], ["rate=0.5"]).rate
+    0.5
+    """
+    known = {field.name: getattr(operator, field.name) for field in fields(operator)}  # type: ignore[arg-type] # all are
+    settings: dict[str, Any] = {}
+    for name, value in pairs(words).items():
+        if not isinstance(known.get(name), (bool, int, float, str)) or name in {"name", "version"}:
+            raise ValueError(unknown(f"setting of {operator.name}", name, known.keys() - {"name", "version"}))
+        settings[name] = _like(name, value, known[name])
+    return replace(operator, **settings)  # type: ignore[type-var] # likewise
+
+
+def _like(name: str, value: str, old: float | str) -> Any:
+    if isinstance(old, bool):
+        if value.lower() not in {"true", "false"}:
+            raise ValueError(f"{name} is {value!r}; write true or false")
+        return value.lower() == "true"
+    try:
+        return type(old)(value)
+    except ValueError:
+        raise ValueError(f"{name} is {value!r}; write a number such as {old}") from None

@@ -1,0 +1,274 @@
+"""The command line: each command parses, calls one function, and says what it wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+import lapsus
+
+# What a user can cause; anything else is a bug of ours, and its traceback is welcome.
+USER_ERRORS = (ValueError, TypeError, LookupError, OSError, ImportError)
+
+
+class OneSentenceErrors(click.Group):
+    """A group whose commands fail with one sentence, or with the traceback under --debug."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except USER_ERRORS as error:
+            if ctx.params["debug"]:
+                raise
+            raise click.ClickException(one_sentence(error)) from error
+
+
+def one_sentence(error: BaseException) -> str:
+    """Return an error's message on one line.
+
+    >>> one_sentence(KeyError("no column 'x'"))
+    "no column 'x'"
+    """
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    text = str(error.args[0]) if type(error) is KeyError and error.args else str(error)  # KeyError quotes its text
+    return " ".join(text.split()) or type(error).__name__
+
+
+def example(text: str) -> str:
+    """Return the epilog that shows a command in use."""
+    return f"\b\nExample:\n  {text}"
+
+
+@click.group(cls=OneSentenceErrors, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(lapsus.__version__)
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def main(*, debug: bool) -> None:
+    """Measure what real human input costs a language model."""
+
+
+@main.command(epilog=example("lapsus demo --out demo"))
+@click.option("--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True)
+def demo(out: Path) -> None:
+    """Run the whole loop on the embedded sample: build, load, perturb, score, report."""
+    from lapsus.commands.demo import run
+
+    page = run(out, say=click.echo)
+    click.echo(f"wrote {page}")
+
+
+@main.command("list", epilog=example("lapsus list --json | jq .metrics"))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_units(*, as_json: bool) -> None:
+    """Show the datasets, metrics and operators: what each is, what it needs."""
+    from lapsus.commands.catalogue import catalogue, input_methods
+
+    units = catalogue() | {"input methods": input_methods()}
+    if as_json:
+        click.echo(json.dumps(units, ensure_ascii=False, indent=2))
+        return
+    for kind, rows in units.items():
+        click.echo(click.style(kind, bold=True))
+        width = max((len(row["name"]) for row in rows), default=0)
+        for row in rows:
+            needs = f"  [needs {row['needs']}]" if row["needs"] else ""
+            click.echo(f"  {row['name']:<{width}}  {row['summary']}{needs}")
+
+
+@main.command(epilog=example("lapsus build readin-afqmc --source READIN.zip --out readin-afqmc"))
+@click.argument("name")
+@click.option("--source", type=click.Path(path_type=Path), help="Folder or archive with the original files.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="Folder to write, as load_dataset reads it."
+)
+@click.option(
+    "--allow-partial", is_flag=True, help="Build what is there when rows are missing, and say so in the card."
+)
+@click.option("--push", metavar="ORG", help="Upload to ORG/NAME on the Hub when it is built.")
+@click.option("--private", is_flag=True, help="With --push: make the repo private.")
+@click.option("--i-have-the-rights", is_flag=True, help="With --push: publish although the source states no licence.")
+def build(
+    name: str,
+    source: Path | None,
+    out: Path,
+    *,
+    allow_partial: bool,
+    push: str | None,
+    private: bool,
+    i_have_the_rights: bool,
+) -> None:
+    """Build dataset NAME from its original files: Parquet and a card."""
+    from lapsus.commands.catalogue import find_benchmark
+    from lapsus.hub.publish import publish
+
+    benchmark = find_benchmark(name)
+    if push and benchmark.LICENSE is None and not i_have_the_rights:
+        raise click.UsageError(
+            f"the source of {name} states no licence, so it cannot be published for you; "
+            "build it without --push, or pass --i-have-the-rights if you do"
+        )
+    if push:
+        from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined] # public, but not in __all__
+
+        validate_repo_id(f"{push}/{name}")  # before the work, not after it
+    built = publish(benchmark, out, source=source, allow_partial=allow_partial)
+    rows = sum(sum(splits.values()) for splits in built.rows.values())
+    configs = sum(any(splits.values()) for splits in built.rows.values())
+    for place, (official, found) in built.differs.items():
+        click.echo(f"partial: {place} has {found:,} of {official:,} rows", err=True)
+    click.echo(f"wrote {rows:,} rows in {configs} config{'s' if configs > 1 else ''} to {built.path}")
+    if push:
+        from lapsus.hub.upload import upload
+
+        click.echo(f"uploaded to {upload(built.path, f'{push}/{name}', private=private)}")
+
+
+@main.command(
+    epilog=example("lapsus perturb --operator zh_homophone --set rate=0.1 --column text --key id in.jsonl out.jsonl")
+)
+@click.argument("source")
+@click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--operator", required=True, metavar="NAME", help="One of the operators of `lapsus list`.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the operator.")
+@click.option(
+    "--column", multiple=True, required=True, help="Column of text, or of tokens; may be given several times."
+)
+@click.option("--key", help="Column of the example's id. Noise depends on it, and not on the order of rows.")
+@click.option("--tags-column", help="Column of BIO tags, when --column holds tokens.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes; same bytes for any."
+)
+@click.option("--split", help="Split, when SOURCE is a dataset.")
+@click.option("--config", help="Config, when SOURCE is a dataset.")
+def perturb(
+    source: str,
+    target: Path,
+    operator: str,
+    settings: tuple[str, ...],
+    column: tuple[str, ...],
+    key: str | None,
+    tags_column: str | None,
+    seed: int,
+    workers: int,
+    split: str | None,
+    config: str | None,
+) -> None:
+    """Perturb SOURCE into TARGET: JSON lines, CSV or Parquet, or a dataset of the Hub.
+
+    Every row keeps its clean text and records its edits. A run that was stopped goes on where it stopped.
+    """
+    from lapsus.commands.catalogue import configured
+    from lapsus.corpora.perturb_file import perturb_file
+    from lapsus.perturbations import OPERATORS, Noise
+
+    columns = column[0] if len(column) == 1 else column
+    noise = Noise(configured(OPERATORS[operator], settings), column=columns, key=key, seed=seed, tags=tags_column)
+    try:
+        click.echo(str(perturb_file(source, target, noise, split=split, config=config, workers=workers)))
+    except KeyboardInterrupt:
+        parts = target.with_name(f"{target.name}.partial")
+        kept = f" to go on (parts in {parts})" if parts.exists() else ""
+        click.echo(f"stopped; run the same command again{kept}", err=True)
+        raise SystemExit(130) from None  # as a shell reports Ctrl-C
+
+
+@main.command(epilog=example("lapsus score noise_rate --predictions noisy.jsonl --references clean.jsonl"))
+@click.argument("metric")
+@click.option("--predictions", type=click.Path(path_type=Path), multiple=True, required=True)
+@click.option("--references", type=click.Path(path_type=Path), help="File joined to the predictions by id.")
+@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows with this value.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Option of the metric, or its column.")
+def score(
+    metric: str,
+    predictions: tuple[Path, ...],
+    references: Path | None,
+    where: tuple[str, ...],
+    settings: tuple[str, ...],
+) -> None:
+    """Print METRIC over files of predictions, as JSON."""
+    from lapsus.commands.catalogue import pairs
+    from lapsus.results.score import score as measure
+
+    result = measure(metric, predictions, references, pairs(settings), where=pairs(where))
+    click.echo(json.dumps(result, ensure_ascii=False, indent=2))
+
+
+@main.command(epilog=example("lapsus report bert.clean.jsonl bert.keyboard.*.jsonl --out report"))
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--references", type=click.Path(path_type=Path), help="File, or folder of `lapsus build`, joined by id.")
+@click.option("--names", metavar="PATTERN", help='How paths end, as in "{model}/{dataset}/{track}".')
+@click.option("--score", "score_column", help="Column of scores from 0 to 1.")
+@click.option("--prediction", help="Column of predictions.")
+@click.option("--gold", help="Column of right answers.")
+@click.option("--cluster", help="Column of the original that several rows share.")
+@click.option("--by", multiple=True, metavar="COLUMN", help="Break averages down by this column.")
+@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows with this value.")
+@click.option("--split", default="test", show_default=True, help="Split of --references.")
+@click.option("--title")
+@click.option("--confidence-level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95)
+def report(
+    files: tuple[Path, ...],
+    out: Path,
+    references: Path | None,
+    names: str | None,
+    score_column: str | None,
+    prediction: str | None,
+    gold: str | None,
+    cluster: str | None,
+    by: tuple[str, ...],
+    where: tuple[str, ...],
+    split: str,
+    title: str | None,
+    confidence_level: float,
+) -> None:
+    """Write tables, plots and one HTML page over predictions of any origin.
+
+    FILES are JSON lines, CSV, Parquet, samples of lm-evaluation-harness, or logs of inspect.
+    """
+    from lapsus.commands.catalogue import pairs
+    from lapsus.results.report import report as write
+    from lapsus.results.tracks import read_tracks
+
+    tracks = read_tracks(
+        files,
+        references=references,
+        names=names,
+        score=score_column,
+        prediction=prediction,
+        gold=gold,
+        cluster=cluster,
+        where=pairs(where),
+        split=split,
+    )
+    click.echo(f"wrote {write(tracks, out, by=by, title=title, confidence_level=confidence_level)}")
+
+
+@main.command(
+    epilog=example(
+        "lapsus fidelity --clean clean.jsonl --human h1.jsonl --human h2.jsonl --synthetic s1.jsonl --column text"
+    )
+)
+@click.option("--clean", type=click.Path(path_type=Path), required=True, help="The texts as they were meant.")
+@click.option(
+    "--human", type=click.Path(path_type=Path), multiple=True, required=True, help="What a person made of them."
+)
+@click.option(
+    "--synthetic", type=click.Path(path_type=Path), multiple=True, required=True, help="What an operator made."
+)
+@click.option("--column", help="Column of the text in JSON lines; otherwise one text per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def fidelity(
+    clean: Path, human: tuple[Path, ...], synthetic: tuple[Path, ...], column: str | None, *, as_json: bool
+) -> None:
+    """Tell how human a synthetic track is: profiles side by side, and whether a classifier can tell them apart."""
+    from lapsus.results.fidelity import fidelity as compare
+    from lapsus.results.fidelity import report as tables
+
+    result = compare(clean, human, synthetic, column)
+    click.echo(json.dumps(result, ensure_ascii=False, indent=2) if as_json else tables(result))

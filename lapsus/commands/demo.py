@@ -1,0 +1,190 @@
+"""The whole loop on the embedded sample: build, load, perturb, predict, score, report.
+
+Nothing is precomputed: the models are trained here, on the rows that were just built.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from lapsus import metrics
+from lapsus.hub.publish import publish
+from lapsus.kernel.atomic import staged_folder
+from lapsus.kernel.progress_bars import quiet_datasets
+from lapsus.models.baselines import CommandModel, Search, characters, sounds
+from lapsus.perturbations import OPERATORS, Noise
+from lapsus.perturbations.zh.homophone import ZhHomophone
+from lapsus.results.report import report
+from lapsus.results.tracks import Track
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from datasets import Dataset
+
+RATES = (0.05, 0.1, 0.2, 0.4)  # of homophones: how a score falls as noise grows
+SIMULATED = ("auto.", "keyboard.", "speech.")
+
+
+def run(out: Path, *, say: Callable[[str], None] = print) -> Path:
+    """Run the demo into the folder `out`; return the page of its report."""
+    from datasets import load_dataset
+
+    from lapsus.dataset_scripts import benchmarks
+
+    with staged_folder(out, ours=is_demo, what="demo") as folder, quiet_datasets():
+        built = publish(benchmarks()["sample"], folder / "sample")
+        rows = sum(sum(splits.values()) for splits in built.rows.values())
+        say(f"built    {rows:,} rows in {len(built.rows)} configs")
+        cache = folder.parent / "cache"  # left behind when the folder moves to its place
+
+        def load(config: str, split: str = "test") -> Dataset:
+            return load_dataset(str(built.path), config, split=split, cache_dir=str(cache))
+
+        tracks = [
+            *question_tracks(load, list(built.rows)),
+            *command_tracks(load, list(built.rows), say),
+            *entailment_tracks(load),
+        ]
+        say(f"wrote    {sum(len(track.rows) for track in tracks):,} predictions on {len(tracks)} tracks")
+        chosen = dialect_choice(load)
+        say(
+            f"judged   chrF prefers the dialect to a changed meaning in {chosen['win_rate']:.0%} of "
+            f"{chosen['trials']} sentences (one-sided p = {chosen['p_value']:.2g})"
+        )
+        for track in tracks:
+            file = folder / "predictions" / track.dataset / track.model / f"{track.track}.jsonl"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in track.rows), encoding="utf-8")
+        report(tracks, folder / "report", title="lapsus demo")
+    return out.absolute() / "report" / "index.html"
+
+
+def is_demo(folder: Path) -> bool:
+    """Tell whether the folder is an earlier demo."""
+    return (folder / "report" / "report.json").is_file() and (folder / "sample").is_dir()
+
+
+def question_tracks(load: Callable[..., Dataset], configs: list[str]) -> Iterator[Track]:
+    """Let two models search the second question of each pair, written cleanly, by the first as a person entered it."""
+    train, test = load("clean", "train"), load("clean")
+    known = [*train["sentence1"], *train["sentence2"]]
+    entries = test["sentence2"]
+    tracks = {"clean": test} | {name: load(name) for name in configs if name.startswith(SIMULATED)}
+    tracks |= {
+        f"homophones_{rate:.0%}": Noise(ZhHomophone(rate), column="sentence1", key="id").map(test) for rate in RATES
+    }
+    for read in (characters, sounds):
+        model = Search.train(read, known)
+        for track, rows in tracks.items():
+            yield Track(
+                read.__name__,
+                track,
+                [
+                    {
+                        "id": row["id"],
+                        "score": int(found == place),
+                        "pair": rows.features["label"].int2str(row["label"]),
+                        "text": row["sentence1"],
+                        "clean_text": row.get("clean_sentence1", row["sentence1"]),
+                    }
+                    for place, (row, found) in enumerate(
+                        zip(rows, model.predict(rows["sentence1"], entries), strict=True)
+                    )
+                ],
+                "search-zh",
+            )
+
+
+def command_tracks(load: Callable[..., Dataset], configs: list[str], say: Callable[[str], None]) -> Iterator[Track]:
+    """Ask two models of intent and slots about plain commands and the same with fillers, synonyms, speakos."""
+    train = load("original", "train+validation")
+    fillers = [OPERATORS["filler_bos"], OPERATORS["filler_eos"]]
+    copies = [row for op in fillers for row in Noise(op, column="tokens", tags="tags", key="id", seed=7).map(train)]
+    models = {"bayes": CommandModel.train(train), "bayes-copies": CommandModel.train([*train, *copies])}
+    for model, slu in models.items():
+        for config in ("original", *(name for name in configs if name in OPERATORS)):
+            rows = load(config)
+            intents = rows.features["intent"].names
+            guesses = slu.predict(rows["tokens"])
+            understood = slu_accuracy(rows, guesses)
+            say(
+                f"scored   {model} on {config}: intent {understood['intent_accuracy']:.1%}, "
+                f"slot F1 {understood['slot_f1']:.1%}, all right {understood['e2e_accuracy']:.1%}"
+            )
+            yield Track(
+                model,
+                config,
+                [
+                    {
+                        "id": row["id"],
+                        "prediction": intents[guess["intent"]],
+                        "gold": intents[row["intent"]],
+                        "text": " ".join(row["tokens"]),
+                        "clean_text": " ".join(row.get("clean_tokens", row["tokens"])),
+                    }
+                    for row, guess in zip(rows, guesses, strict=True)
+                ],
+                "intents-en",
+            )
+
+
+def slu_accuracy(rows: Dataset, guesses: list[dict[str, Any]]) -> dict[str, Any]:
+    """Score guesses whose tags are numbers, as the rows' are."""
+    names = rows.features["tags"].feature.names
+
+    def named(intent: int, tags: list[int]) -> dict[str, Any]:
+        return {"intent": str(intent), "tags": [names[tag] for tag in tags]}
+
+    result: dict[str, Any] = metrics.slu_accuracy(
+        [named(**guess) for guess in guesses], [named(row["intent"], row["tags"]) for row in rows]
+    )
+    return result
+
+
+def entailment_tracks(load: Callable[..., Dataset]) -> Iterator[Track]:
+    """Ask a reader of shared words whether a text entails another, before and after it is put in other words."""
+    rows = load("entailment")
+    names = rows.features
+    for track, side in {"clean": "original_", "rewritten": ""}.items():
+        yield Track(
+            "overlap",
+            track,
+            [
+                {
+                    "id": row["id"],
+                    "prediction": "entailed"
+                    if covered(row[f"{side}premise"], row[f"{side}hypothesis"])
+                    else "not_entailed",
+                    "gold": names["label"].names[row["label"]],
+                    "rewritten": names["rewritten"].names[row["rewritten"]],
+                    "cluster": row["original_id"],
+                }
+                for row in rows
+            ],
+            "entailment-en",
+        )
+
+
+def covered(premise: str, hypothesis: str) -> bool:
+    """Tell whether most words of the hypothesis are in the premise.
+
+    >>> covered("A red kite rose over the bay.", "A kite rose.")
+    True
+    """
+    words = [{word.strip(".,;:!?").lower() for word in text.split()} for text in (premise, hypothesis)]
+    return len(words[0] & words[1]) >= 0.7 * len(words[1])
+
+
+def dialect_choice(load: Callable[..., Dataset]) -> dict[str, Any]:
+    """Test whether chrF scores the same meaning in another dialect above a changed meaning."""
+    from sacrebleu import sentence_chrf
+
+    rows = load("dialect").to_list()
+    scores = {
+        side: [sentence_chrf(row[side], [row["base"]]).score for row in rows] for side in ("dialect", "perturbed")
+    }
+    result: dict[str, Any] = metrics.win_rate(scores["dialect"], scores["perturbed"])
+    return result

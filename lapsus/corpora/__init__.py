@@ -1,0 +1,1 @@
+"""Noise over whole files and datasets."""

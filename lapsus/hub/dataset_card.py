@@ -1,0 +1,182 @@
+"""The card of a published dataset: generated YAML and tables around the prose of hub_cards/."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+
+import lapsus.hub_cards
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from datasets.info import DatasetInfosDict
+
+    from lapsus.dataset_scripts.benchmark import Benchmark
+    from lapsus.hub.publish import Published
+    from lapsus.kernel.error_rates import TrackRates
+
+SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
+
+
+def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Published) -> str:
+    """Return the README.md of a built dataset."""
+    from datasets.utils.metadata import MetadataConfigs
+    from huggingface_hub import DatasetCardData
+
+    total = sum(split.num_examples for info in infos.values() for split in info.splits.values())
+    data = DatasetCardData(
+        pretty_name=benchmark.TITLE,
+        language=list(benchmark.LANGUAGES),
+        license=benchmark.LICENSE or "unknown",
+        annotations_creators=[benchmark.ANNOTATIONS],
+        multilinguality=["monolingual" if len(benchmark.LANGUAGES) == 1 else "multilingual"],
+        size_categories=[next((name for limit, name in SIZES if total < limit), "1M<n<10M")],
+        task_categories=list(benchmark.TASKS),
+        task_ids=list(benchmark.TASK_IDS),
+        tags=["lapsus", "robustness", *benchmark.TAGS],
+        lapsus=benchmark.NAME,  # tells an earlier build of the same dataset from a stranger's folder
+    )
+    MetadataConfigs(
+        {
+            config: {
+                "data_files": [{"split": split, "path": f"{config}/{split}-*"} for split in info.splits],
+                **({"default": True} if config == next(iter(infos)) else {}),
+            }
+            for config, info in infos.items()
+        }
+    ).to_dataset_card_data(data)
+    infos.to_dataset_card_data(data)
+    prose = _prose().get_template(f"{benchmark.NAME}.md")
+    body = prose.render(
+        title=benchmark.TITLE,
+        name=benchmark.NAME,
+        license=benchmark.LICENSE,
+        license_link=benchmark.LICENSE_LINK,
+        partial=_partial(published),
+        rows_table=_rows_table(benchmark, published),
+        columns_table=_columns_table(infos),
+        error_rates_table=_error_rates_table(published),
+        loading_example=_loading_example(benchmark, infos),
+        sources_table=_sources_table(published),
+    )
+    return f"---\n{data.to_yaml()}\n---\n\n{body.strip()}\n"
+
+
+@cache
+def _prose() -> jinja2.Environment:
+    folder = Path(lapsus.hub_cards.__path__[0])
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701 - Markdown, from our own templates
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    r"""Return a Markdown table.
+
+    >>> print(table(["a", "b"], [[1, "x|y"]]))
+    | a | b |
+    | --- | --- |
+    | 1 | x\|y |
+    """
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _partial(published: Published) -> str:
+    if not published.differs:
+        return ""
+    places = "; ".join(
+        f"`{place}` has {built:,} of {official:,}" for place, (official, built) in published.differs.items()
+    )
+    return f"> **Partial build.** Not all official rows were in the source: {places}."
+
+
+def _rows_table(benchmark: type[Benchmark], published: Published) -> str:
+    return table(
+        ["config", "split", "rows", "official rows"],
+        (
+            [
+                f"`{config}`",
+                f"`{split}`",
+                f"{published.rows[config][split]:,}",
+                f"{official:,}" if official else "–",
+            ]
+            for config, splits in benchmark.ROWS.items()
+            for split, official in splits.items()
+        ),
+    )
+
+
+def _columns_table(infos: DatasetInfosDict) -> str:
+    """List each column once, with the configs that have it."""
+    configs: dict[tuple[str, str], list[str]] = {}
+    for config, info in infos.items():
+        for name, feature in info.features.items():
+            configs.setdefault((name, _kind(feature)), []).append(config)
+    return table(
+        ["column", "type", "configs"],
+        (
+            [f"`{name}`", kind, "all" if len(having) == len(infos) else ", ".join(f"`{config}`" for config in having)]
+            for (name, kind), having in configs.items()
+        ),
+    )
+
+
+def _kind(feature: Any) -> str:
+    """Say a feature's type in a reader's words."""
+    from datasets import ClassLabel, List, Translation, Value
+
+    if isinstance(feature, Value):
+        return str(feature.dtype)
+    if isinstance(feature, ClassLabel):
+        names = ", ".join(feature.names[:6]) + (
+            f", … ({feature.num_classes} in all)" if feature.num_classes > 6 else ""
+        )
+        return f"class: {names}"
+    if isinstance(feature, Translation):
+        return f"translation: {', '.join(feature.languages)}"
+    if isinstance(feature, List):
+        return f"list of {_kind(feature.feature)}"
+    if isinstance(feature, dict):
+        return "{" + ", ".join(f"{name}: {_kind(value)}" for name, value in feature.items()) + "}"
+    return type(feature).__name__
+
+
+def _error_rates_table(published: Published) -> str:
+    if not published.rates:
+        return ""
+    return table(
+        ["track", "column", "micro average", "worst average", "corpus rate"],
+        (
+            [f"`{rate.place}`", f"`{rate.column}`"]
+            + ["–" if value is None else f"{value:.1%}" for value in _rates(rate)]
+            for rate in published.rates
+        ),
+    )
+
+
+def _rates(rate: TrackRates) -> tuple[float | None, ...]:
+    return rate.micro_average, rate.worst_average, rate.corpus_rate
+
+
+def _loading_example(benchmark: type[Benchmark], infos: DatasetInfosDict) -> str:
+    config = list(infos)[min(1, len(infos) - 1)]
+    split = list(infos[config].splits)[-1]
+    return (
+        "```python\nfrom datasets import load_dataset\n\n"
+        f'rows = load_dataset("<org>/{benchmark.NAME}", "{config}", split="{split}")\nprint(rows[0])\n```'
+    )
+
+
+def _sources_table(published: Published) -> str:
+    return table(
+        ["source file", "sha256"], ([f"`{name}`", f"`{digest}`"] for name, digest in published.sources.items())
+    )

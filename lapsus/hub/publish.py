@@ -1,0 +1,216 @@
+"""The one way from a benchmark's rows to a Hub dataset: Parquet files and a card.
+
+    DIR/README.md                                    generated YAML, prose from hub_cards/
+    DIR/<config>/<split>-00000-of-00001.parquet
+
+The same sources, version and package give the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import partial
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from lapsus.hub.dataset_card import render
+from lapsus.kernel.atomic import staged_folder
+from lapsus.kernel.error_rates import ErrorRates, TrackRates
+from lapsus.kernel.progress_bars import quiet_datasets
+from lapsus.perturbations.core import apply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    import datasets
+
+    from lapsus.dataset_scripts.benchmark import Benchmark
+
+MAX_SHARD_BYTES = 500 * 1000**2
+BATCH_ROWS = 1000
+FORBIDDEN_IN_CONFIG = re.compile(r"[:\[\]*/\\<>|?]")
+SPLIT_NAME = re.compile(r"\w+(\.\w+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a build wrote."""
+
+    path: Path
+    rows: Mapping[str, Mapping[str, int]]  # config -> split -> number of rows
+    differs: Mapping[str, tuple[int, int]]  # "config/split" -> (official, built), where they differ
+    rates: tuple[TrackRates, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)  # file -> sha256
+
+
+def publish(
+    benchmark: type[Benchmark],
+    out: Path,
+    *,
+    source: Path | None = None,
+    allow_partial: bool = False,
+    max_shard_bytes: int = MAX_SHARD_BYTES,
+) -> Published:
+    """Build `benchmark` from the files at `source` into the folder `out`.
+
+    Raises ValueError, and leaves `out` as it was, when the rows are not fit to be published
+    or are not the official number of rows; `allow_partial` builds what is there and says so in the card.
+    """
+    import datasets
+    from tqdm import tqdm
+
+    infos = datasets.info.DatasetInfosDict()
+    rows: dict[str, dict[str, int]] = {}
+    sources: dict[str, str] = {}
+    rates: list[TrackRates] = []
+    with (
+        staged_folder(out, ours=partial(is_build_of, benchmark), what=f"build of {benchmark.NAME}") as folder,
+        quiet_datasets(),
+    ):
+        cache = folder.parent / "cache"
+        for config in tqdm(benchmark.ROWS, desc=f"build {benchmark.NAME}", unit="config", leave=False):
+            check_config_name(config)
+            builder = benchmark(config_name=config, data_dir=source, cache_dir=str(cache), hash="publish")
+            splits = prepare(builder, missing_is_empty=allow_partial)
+            if builder.source:
+                sources |= builder.source.used
+            rows[config] = {split: len(splits.get(split, ())) for split in benchmark.ROWS[config]}
+            for split, found in rows[config].items():
+                if not (found or allow_partial):
+                    raise ValueError(
+                        f"{config}/{split} has no rows, and an empty split cannot be loaded; "
+                        "check the source, or build what is there with --allow-partial"
+                    )
+            if not splits:
+                continue
+            for split, built in splits.items():
+                check_rows(f"{config}/{split}", built)
+                rates += measure_noise(f"{config}/{split}", built, benchmark)
+            infos[config] = write_config(splits, folder / config, config, max_shard_bytes)
+        differs = {
+            f"{config}/{split}": (official, rows[config][split])
+            for config, splits in benchmark.ROWS.items()
+            for split, official in splits.items()
+            if official is not None and official != rows[config][split]
+        }
+        if differs and not allow_partial:
+            raise ValueError(
+                f"{benchmark.NAME} does not have its official rows: "
+                + "; ".join(f"{place} has {found}, expected {official}" for place, (official, found) in differs.items())
+                + "; check the source, or build what is there with --allow-partial"
+            )
+        if not infos:
+            raise ValueError(f"no rows of {benchmark.NAME} were found in {source}; check the source")
+        published = Published(out.absolute(), rows, differs, tuple(rates), dict(sorted(sources.items())))
+        (folder / "README.md").write_text(render(benchmark, infos, published), encoding="utf-8")
+    return published
+
+
+def is_build_of(benchmark: type[Benchmark], folder: Path) -> bool:
+    """Tell whether the folder is an earlier build of the benchmark."""
+    card = folder / "README.md"
+    return card.is_file() and f"\nlapsus: {benchmark.NAME}\n" in card.read_text(encoding="utf-8")
+
+
+def prepare(builder: Benchmark, *, missing_is_empty: bool) -> dict[str, datasets.Dataset]:
+    """Run a builder and return its splits that have rows; a source file that is missing can count as no rows."""
+    import datasets
+
+    try:
+        builder.download_and_prepare(verification_mode="no_checks")
+    except datasets.exceptions.DatasetGenerationError as error:
+        reason = error.__cause__ or error
+        if missing_is_empty and isinstance(reason, FileNotFoundError):
+            return {}
+        raise reason from error
+    return {split: builder.as_dataset(split=split) for split, info in builder.info.splits.items() if info.num_examples}
+
+
+def write_config(
+    splits: Mapping[str, datasets.Dataset], folder: Path, config: str, max_shard_bytes: int
+) -> datasets.DatasetInfo:
+    """Write the Parquet files of one config and return what the card says of it."""
+    import datasets
+
+    folder.mkdir(parents=True)
+    infos = datasets.SplitDict()
+    download_size = 0
+    for split, rows in splits.items():
+        size = rows._estimate_nbytes()  # noqa: SLF001 - what push_to_hub itself counts
+        shards = max(1, ceil(size / max_shard_bytes))
+        for index in range(shards):
+            file = folder / f"{split}-{index:05}-of-{shards:05}.parquet"
+            rows.shard(shards, index, contiguous=True).to_parquet(str(file))
+            download_size += file.stat().st_size
+        infos[split] = datasets.SplitInfo(split, num_bytes=size, num_examples=len(rows))
+    return datasets.DatasetInfo(
+        config_name=config,
+        features=next(iter(splits.values())).features,
+        splits=infos,
+        download_size=download_size,
+        dataset_size=sum(info.num_bytes for info in infos.values()),
+    )
+
+
+def check_config_name(name: str) -> None:
+    """Refuse a name that the client or the viewer rejects.
+
+    >>> check_config_name("a/b")
+    Traceback (most recent call last):
+    ...
+    ValueError: the config name 'a/b' has '/', which the Hub rejects; rename it
+    """
+    if bad := FORBIDDEN_IN_CONFIG.search(name):
+        raise ValueError(f"the config name {name!r} has {bad[0]!r}, which the Hub rejects; rename it")
+    if name in {"", "data"}:
+        raise ValueError(f"the config name {name!r} is reserved by the Hub; rename it")
+
+
+def check_rows(place: str, rows: datasets.Dataset) -> None:
+    """Refuse rows that the Hub, its viewer or a join by id would stumble over."""
+    import pyarrow.compute as pc
+
+    split = place.split("/")[1]
+    if not SPLIT_NAME.fullmatch(split) or split == "all":
+        raise ValueError(f"the split name {split!r} of {place} is rejected by the Hub; use letters, digits and dots")
+    table = rows.data.table
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.null_count == len(rows):
+            raise ValueError(f"column {name!r} of {place} is null in every row; leave it out")
+    ids = table.column("id")
+    if ids.null_count:
+        raise ValueError(f"{place} has {ids.null_count} rows without an id; give each row one")
+    if pc.count_distinct(ids).as_py() < len(rows):
+        counts = pc.value_counts(ids.combine_chunks())
+        twice = next(entry["values"].as_py() for entry in counts if entry["counts"].as_py() > 1)
+        raise ValueError(f"id {twice!r} occurs more than once in {place}; ids must be unique")
+
+
+def measure_noise(place: str, rows: datasets.Dataset, benchmark: type[Benchmark]) -> Iterator[TrackRates]:
+    """Yield the error rates of noisy columns, and refuse a row whose edits do not replay to its text."""
+    rates = ErrorRates(place, rows.features, benchmark.NOISY)
+    if not rates.columns:
+        if "edits" in rows.features:
+            raise ValueError(f"{place} has edits but no clean_ column that they apply to; add one")
+        return
+    columns = rates.reads | ({"id", "edits"} & set(rows.features))
+    for batch in rows.select_columns(sorted(columns)).iter(BATCH_ROWS):
+        texts = rates.add(batch)
+        if "edits" in batch:
+            check_edits(place, batch, texts)
+    yield from rates.result()
+
+
+def check_edits(place: str, batch: Mapping[str, list[Any]], texts: Mapping[str, tuple[list[str], list[str]]]) -> None:
+    """Refuse a row whose edits do not give its noisy text back from its clean one."""
+    for clean_name, (clean, noisy) in texts.items():
+        name = clean_name.removeprefix("clean_")
+        for row, edits in enumerate(batch["edits"]):
+            mine = edits[name] if isinstance(edits, dict) else edits
+            if apply(clean[row], [(edit["start"], edit["end"], edit["text"]) for edit in mine]) != noisy[row]:
+                raise ValueError(
+                    f"the edits of row {batch['id'][row]!r} in {place} do not give {name!r} back from {clean_name!r}; "
+                    "rebuild it with the operator that made it"
+                )

@@ -1,0 +1,1 @@
+"""What everything else rests on: it imports nothing else of lapsus."""

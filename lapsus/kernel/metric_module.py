@@ -1,0 +1,219 @@
+"""The base of the evaluate modules: what `evaluate` would quietly convert is refused here, and it is fast.
+
+Modules `import lapsus.kernel.metric_module` and not the class: evaluate loads the first metric class that it finds in
+a module.
+"""
+
+from __future__ import annotations
+
+import abc
+from array import array
+from collections.abc import Callable, Iterable
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import evaluate
+import numpy as np
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    import datasets
+
+ROWS_PER_WRITE = 1000
+ROWS_PER_BATCH = 100_000
+CODES = {pa.int64(): "q", pa.float64(): "d"}
+PAIR = ("predictions", "references")
+
+
+class StrictMetric(evaluate.Metric, metaclass=abc.ABCMeta):  # type: ignore[misc]  # evaluate has no types
+    """A metric whose columns are checked element by element, before Arrow sees them.
+
+    A subclass states its features in `_info`, and in `score` the plain function of those columns and of its options.
+    """
+
+    score: ClassVar[Callable[..., dict[str, Any]]]
+    selected_feature_format: datasets.Features | None
+
+    @abc.abstractmethod
+    def _info(self) -> evaluate.MetricInfo: ...
+
+    def __init__(
+        self, config_name: str | None = None, keep_in_memory: bool = False, *, num_process: int = 1, **kwargs: Any
+    ) -> None:
+        # In memory there is no cache file to wait for when an instance failed or another one lives.
+        in_memory = keep_in_memory or num_process == 1
+        super().__init__(config_name, keep_in_memory=in_memory, num_process=num_process, **kwargs)
+        self.info.format = "arrow"  # columns reach `_compute` unconverted
+        self._waiting: dict[str, list[Any]] = {}
+        self._kinds_now: dict[str, pa.DataType] = {}
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+        """Add one example.
+
+        Args:
+            prediction: of this example.
+            reference: of this example.
+            **kwargs: its other columns.
+        """
+        values = {"predictions": prediction, "references": reference, **kwargs}
+        row = {name: value for name, value in values.items() if value is not None or name not in PAIR}
+        kinds = self._kinds({name: [value] for name, value in row.items()})
+        for name, value in row.items():
+            if not is_meant(value, kinds[name]):
+                raise TypeError(f"{name} is {value!r}: {kinds[name]} is expected.")
+        for name, value in row.items():
+            self._waiting.setdefault(name, []).append(value)
+        if len(self._waiting["predictions"]) >= ROWS_PER_WRITE:
+            self._write_waiting()
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add several examples.
+
+        Args:
+            predictions: one per example.
+            references: one per example.
+            **kwargs: the other columns.
+        """
+        columns = {"predictions": predictions, "references": references, **kwargs}
+        table = self._table({name: column for name, column in columns.items() if column is not None})
+        self._write_waiting()
+        self._write(table)
+
+    def _table(self, columns: dict[str, Any]) -> pa.Table:
+        kinds = self._kinds(columns)
+        arrays = {name: column_of(name, columns[name], kind) for name, kind in kinds.items()}
+        if len(set(map(len, arrays.values()))) > 1:
+            found = ", ".join(f"{len(array)} {name}" for name, array in arrays.items())
+            raise ValueError(f"The columns differ in length ({found}): give one element of each per example.")
+        return pa.table(arrays)
+
+    def _kinds(self, columns: dict[str, Any]) -> dict[str, pa.DataType]:
+        """Return the Arrow type of each column: of several declared, the first that the first example has."""
+        expected = self._feature_names()
+        if columns.keys() != set(expected):
+            raise ValueError(
+                f"{self.name} was given {', '.join(columns) or 'no columns'}: it needs {', '.join(expected)}."
+            )
+        if self.writer is None and not self._waiting:
+            choices = self.features if isinstance(self.features, list) else [self.features]
+            firsts = {name: next(iter(column), None) for name, column in columns.items()}
+            schemas = [features.arrow_schema for features in choices]
+            fitting = (all(is_meant(firsts[field.name], field.type) for field in schema) for schema in schemas)
+            place = next((number for number, fit in enumerate(fitting) if fit), 0)
+            self.selected_feature_format = choices[place]
+            self._kinds_now = {name: schemas[place].field(name).type for name in expected}
+        return self._kinds_now
+
+    def _write_waiting(self) -> None:
+        if self._waiting:
+            columns, self._waiting = self._waiting, {}
+            self._write(self._table(columns))
+
+    def _write(self, table: pa.Table) -> None:
+        if self.writer is None:
+            self._init_writer()
+        self.writer.write_table(table, ROWS_PER_BATCH)
+
+    def _finalize(self) -> None:
+        self._write_waiting()
+        if self.writer is None and self.buf_writer is None and self.num_process == 1:
+            raise ValueError(f"{self.name} has nothing to score: add examples, or give them to compute.")
+        super()._finalize()
+
+    def _compute(self, **columns_and_options: Any) -> dict[str, Any]:
+        return self.score(
+            **{
+                name: unboxed(value) if isinstance(value, (pa.Array, pa.ChunkedArray)) else value
+                for name, value in columns_and_options.items()
+            }
+        )
+
+
+def column_of(name: str, values: Iterable[Any], kind: pa.DataType) -> pa.Array:
+    """Return the values as an Arrow array of this type, or raise naming the first that is not of it.
+
+    >>> column_of("predictions", [1, 2.5], pa.int64())
+    Traceback (most recent call last):
+    TypeError: predictions[1] is 2.5: int64 is expected.
+    """
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} is {values!r}: give one element per example in a list.")
+    if not isinstance(values, (list, tuple)):
+        values = np.asarray(values) if hasattr(values, "__array__") else list(values)
+    if pa.types.is_struct(kind):
+        return _struct_of(name, values, kind)
+    try:
+        found = _inferred(values, kind)
+        if fits(found.type, kind) and not found.null_count:
+            return found.cast(kind)
+    except (pa.ArrowException, UnicodeEncodeError, OverflowError, TypeError):
+        pass  # a mixture: look at each element
+    elements = []
+    for index, value in enumerate(values):
+        try:
+            elements.append(pa.array([value]).cast(kind) if is_meant(value, kind) else None)
+        except (pa.ArrowException, UnicodeEncodeError, OverflowError):
+            elements.append(None)
+        if elements[-1] is None:
+            raise TypeError(f"{name}[{index}] is {value!r}: {kind} is expected.")
+    return pa.concat_arrays(elements)
+
+
+def _inferred(values: Any, kind: pa.DataType) -> pa.Array:
+    """Return the values as an Arrow array of the type that they have, or raise."""
+    if isinstance(values, np.ndarray):
+        flat = pa.array(values.ravel())
+        return flat if values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+    if kind in CODES:  # as strict as Arrow's own inference, and faster
+        return pa.array(np.array(array(CODES[kind], values)))
+    return pa.array(values)
+
+
+def _struct_of(name: str, values: Iterable[Any], kind: pa.StructType) -> pa.Array:
+    rows = list(values)
+    fields = [field.name for field in kind]
+    for index, row in enumerate(rows):
+        if not isinstance(row, dict) or not row.keys() >= set(fields):
+            raise TypeError(f"{name}[{index}] is {row!r}: a dictionary with {' and '.join(fields)} is expected.")
+    parts = [column_of(f"{name} {field.name}", [row[field.name] for row in rows], field.type) for field in kind]
+    return pa.StructArray.from_arrays(parts, fields=list(kind))
+
+
+def fits(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """Return whether every value of the found type is meant by the wanted one."""
+    if pa.types.is_null(found):
+        return True
+    if pa.types.is_list(wanted):
+        is_list = pa.types.is_list(found) or pa.types.is_large_list(found) or pa.types.is_fixed_size_list(found)
+        return is_list and fits(found.value_type, wanted.value_type)
+    if pa.types.is_string(wanted):
+        return bool(pa.types.is_string(found) or pa.types.is_large_string(found))
+    whole = pa.types.is_integer(found) or pa.types.is_boolean(found)
+    return bool(whole or (pa.types.is_floating(wanted) and pa.types.is_floating(found)))
+
+
+def is_meant(value: Any, kind: pa.DataType) -> bool:
+    """Return whether a Python value is of the type, without conversion; elements of a list may be missing."""
+    if pa.types.is_struct(kind):
+        return isinstance(value, dict) and all(is_meant(value.get(field.name), field.type) for field in kind)
+    if pa.types.is_list(kind):
+        is_list = isinstance(value, Iterable) and not isinstance(value, (str, bytes, dict))
+        return is_list and all(element is None or is_meant(element, kind.value_type) for element in value)
+    if pa.types.is_string(kind):
+        return isinstance(value, str)
+    return isinstance(value, (Integral if pa.types.is_integer(kind) else Real, np.bool_))
+
+
+def unboxed(column: pa.Array | pa.ChunkedArray) -> Any:
+    """Return a column as numpy where it holds numbers, with a mask where some are missing; else as a list."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_list(whole.type) and not pa.types.is_string(whole.type.value_type):
+        widths = np.diff(whole.offsets.to_numpy())
+        if len(widths) and (widths == widths[0]).all() and widths[0] and not whole.null_count:
+            flat = whole.flatten()
+            numbers = flat.fill_null(0).to_numpy(zero_copy_only=False).reshape(len(widths), -1)
+            missing = flat.is_null().to_numpy(zero_copy_only=False).reshape(numbers.shape)
+            return np.ma.MaskedArray(numbers, missing) if flat.null_count else numbers
+    elif pa.types.is_integer(whole.type) or pa.types.is_floating(whole.type):
+        return whole.to_numpy(zero_copy_only=False)
+    return whole.to_pylist()

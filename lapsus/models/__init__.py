@@ -1,0 +1,1 @@
+"""Small models that train here, and the client of a model behind an address."""

@@ -1,0 +1,1 @@
+"""From predictions of any origin to tables, tests and one page."""

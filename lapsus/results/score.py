@@ -1,0 +1,285 @@
+"""A metric over files: columns are found by name, files are joined by id.
+
+>>> columns_of("win_rate")
+{'predictions': 'Iterable[float]', 'references': 'Iterable[float]'}
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lapsus import metrics
+from lapsus.results.predictions import Predictions, Row, by_id, few, label, read, read_beside
+from lapsus.results.tracks import GOLD_COLUMNS, PREDICTION_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+# What a column of a metric may be called in a file, beside its own name.
+USUAL: dict[str, tuple[str, ...]] = {
+    "predictions": PREDICTION_COLUMNS,
+    "references": (*GOLD_COLUMNS, "clean_text"),
+    "original_predictions": ("original_prediction", *PREDICTION_COLUMNS),
+    "clean_scores": ("clean_score",),
+    "conditions": ("condition", "track"),
+    "examples": ("example", "id"),
+    "groups": ("group",),
+    "clusters": ("cluster", "original_id"),
+}
+NAMED = 10  # ids that do not join are named up to here
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What the files say of one example: a row of each file of predictions, empty if it has none; a row of the data."""
+
+    rows: Sequence[Row]
+    data: Row
+
+    @property
+    def first(self) -> Row:
+        """The first row that is not empty."""
+        return next(filter(None, self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column that a metric takes: its name and type there, and what the user says it is called in the files."""
+
+    metric: str
+    name: str
+    kind: str
+    source: str | None = None
+
+    @property
+    def lists(self) -> bool:
+        """Whether an example may have several values, one per annotator."""
+        return "Iterable[Iterable" in self.kind
+
+    def find(self, names: Sequence[str], scored: tuple[str, ...] = (), *, beside: bool = False) -> str:
+        """Return which of the names in a file this column has; of no name means that a row as a whole is the value.
+
+        `scored` are the metrics that a harness has computed. `beside` the predictions, only names that could not mean
+        the predictions themselves are taken.
+        """
+        if self.source is None and "Mapping" in self.kind and {"intent", "tags"} <= set(names) and not beside:
+            return ""
+        scores: tuple[str, ...] = ("score", *(scored if len(scored) == 1 else ())) if "float" in self.kind else ()
+        usual: tuple[str, ...] = (self.name, *(() if beside else scores), *USUAL.get(self.name, ()))
+        if beside:
+            usual = tuple(name for name in usual if name not in PREDICTION_COLUMNS)
+        for name in usual if self.source is None else (self.source,):
+            if name in names:
+                return name
+        if beside and self.name == "original_predictions":
+            raise LookupError(
+                f"{self.metric} needs the predictions before; give original_predictions=clean.jsonl (--set)."
+            )
+        missing = f"column {self.source!r}" if self.source else f"column for its {self.name}"
+        example = next((name for name in names if name != "id"), "id")
+        cure = f"name it, as in --set {self.name}={example}" if names else "give rows with columns"
+        raise LookupError(f"{self.metric} finds no {missing} in the files; they have {few(names)}: {cure}.")
+
+    def value(self, row: Row, name: str) -> Any:
+        """Return what a row holds; labels become text, so that 1 and "1" are one label."""
+        if not name:
+            return {"intent": row["intent"], "tags": row["tags"]}
+        value = row.get(name)
+        return label(value) if self.kind == "Iterable[str] | Iterable[int]" and value is not None else value
+
+
+def score(
+    name: str,
+    predictions: Sequence[Path],
+    references: Path | None = None,
+    options: Mapping[str, str] | None = None,
+    *,
+    where: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return the metric `name` of the predictions, and how their ids joined.
+
+    Several files are the annotators of each example, or the conditions of `mixed_effects`. `options` are the metric's
+    own (`confidence_level=0.99`), or say which column feeds which of its columns: `groups=label`, `predictions=acc`;
+    from another file, `original_predictions=clean.jsonl` or `clean_scores=clean.jsonl:acc`. In a file of `lapsus
+    perturb`, the noisy texts are the predictions and the clean ones the references. `where` keeps the rows with these
+    values, in the other files too where they have such rows.
+    """
+    function = _metric(name)
+    wanted = columns_of(name)
+    given = dict(options or {})
+    known = inspect.signature(function).parameters
+    for option in given:
+        if option not in known:
+            raise LookupError(f"{name} has no option {option!r}; {_nearest(option, known)}")
+    if not predictions:
+        raise ValueError(f"{name} needs a file of predictions; give at least one.")
+    files = [read(path, where=where) for path in predictions]
+    texts = wanted["predictions"].startswith("Iterable[str]") and wanted.get("references") == "Iterable[str]"
+    if texts and references is None and not {"predictions", "references"} & given.keys():
+        given |= _perturbed(files[0].columns)
+    columns = [Column(name, column, kind, given.pop(column, None)) for column, kind in wanted.items()]
+    examples, join = _joined(columns[0], files, references, where, stacked="examples" in wanted)
+    scored = files[0].metrics
+    values = {
+        column.name: _values(column, examples, scored, where)
+        for column in columns
+        if column.source is not None or known[column.name].default is inspect.Parameter.empty
+    }
+    result: dict[str, Any] = function(**values, **{option: _parsed(value) for option, value in given.items()})
+    return {**result, "join": join}
+
+
+def columns_of(name: str) -> dict[str, str]:
+    """Return the columns that a metric takes, with their types: its positional arguments, and others per example."""
+    parameters = inspect.signature(_metric(name)).parameters.values()
+    return {
+        parameter.name: str(parameter.annotation)
+        for parameter in parameters
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD or _is_column(str(parameter.annotation))
+    }
+
+
+def _perturbed(names: Sequence[str]) -> dict[str, str]:
+    """Return which column `lapsus perturb` has made noisy, and its clean text; nothing if there are several, or none.
+
+    >>> _perturbed(["id", "text", "clean_text", "edits"])
+    {'predictions': 'text', 'references': 'clean_text'}
+    """
+    noisy = [name for name in names if f"clean_{name}" in names]
+    if len(noisy) != 1 or {"predictions", *PREDICTION_COLUMNS} & {*names}:
+        return {}
+    return {"predictions": noisy[0], "references": f"clean_{noisy[0]}"}
+
+
+def _is_column(kind: str) -> bool:
+    """Say whether an option of this type holds one value per example; a choice of groups, or a map, does not."""
+    return ("Iterable" in kind or "Groups" in kind) and "Mapping" not in kind
+
+
+def _metric(name: str) -> Callable[..., dict[str, Any]]:
+    """Return the plain function of a metric."""
+    if name not in metrics.names():
+        raise LookupError(f"There is no metric {name!r}; {_nearest(name, metrics.names())}")
+    function: Callable[..., dict[str, Any]] = getattr(metrics, name)
+    return function
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """Say what a misspelt name may have meant, and what there is."""
+    known = list(known)
+    near = get_close_matches(name, known, n=2)
+    return (f"did you mean {' or '.join(map(repr, near))}? " if near else "") + f"There is {few(known, 20)}."
+
+
+def _parsed(value: str) -> Any:
+    """Return an option as a number, list or object where it is one, else as it was written."""
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError:
+        return value
+
+
+def _joined(
+    column: Column,
+    files: Sequence[Predictions],
+    references: Path | None,
+    where: Mapping[str, str] | None,
+    *,
+    stacked: bool,
+) -> tuple[list[Example], dict[str, Any]]:
+    """Join the files by id, and say what did not join.
+
+    Files are stacked for a metric that is told which example each row is of: then every row stands by itself.
+    """
+    if len(files) > 1 and not (stacked or column.lists):
+        raise ValueError(f"{column.metric} takes one file of predictions, not {len(files)}; score them one by one.")
+    if len(files) == 1 and references is None and (stacked or "id" not in files[0].columns):
+        return [Example([row], {}) for row in files[0].rows], {"examples": len(files[0].rows)}
+    tables = [by_id(file) for file in files]
+    data = None if references is None else by_id(read_beside(references, where))
+    ids = dict.fromkeys(key for table in tables for key in table)
+    used = [key for key in ids if data is None or key in data]
+    if not used:
+        raise ValueError(
+            f"{files[0].path}: none of its ids is in {references} ({few(ids, 3)} against {few(data or (), 3)});"
+            " are these predictions of another dataset or split?"
+        )
+    left_out = {
+        "not_in_references": [key for key in ids if data is not None and key not in data],
+        "not_predicted": [key for key in data or () if key not in ids],
+    }
+    if len(files) > 1:
+        for file, table in zip(files, tables, strict=True):
+            left_out[f"not_in_{file.path.name}"] = [key for key in used if key not in table]
+    known: Mapping[str, Row] = data or {}
+    examples = [Example([table.get(key, {}) for table in tables], known.get(key, {})) for key in used]
+    if stacked:
+        names = [{"condition": file.path.stem} for file in files]
+        examples = [
+            Example([name | row], example.data)
+            for example in examples
+            for name, row in zip(names, example.rows, strict=True)
+            if row
+        ]
+    join = {why: {"count": len(keys), "ids": keys[:NAMED]} for why, keys in left_out.items() if keys}
+    return examples, {"examples": len(used), **join}
+
+
+def _values(
+    column: Column, examples: Sequence[Example], scored: tuple[str, ...], where: Mapping[str, str] | None
+) -> Any:
+    """Return the values of one column of the metric, example by example."""
+    if column.source and column.name == "groups" and "," in column.source:
+        parts = [replace(column, source=part) for part in column.source.split(",")]
+        return {part.source: _values(part, examples, scored, where) for part in parts}
+    if column.source and (other := _elsewhere(column.source)):
+        path, name = other
+        ids = [example.first.get("id") for example in examples]
+        return _from_file(replace(column, source=name), ids, read_beside(path, where))
+    if column.name == "predictions" and column.lists:
+        rows = [example.rows for example in examples]
+        taken = column.find(_names(chain.from_iterable(rows)), scored)
+        values = [[column.value(row, taken) for row in row_per_file] for row_per_file in rows]
+        listed = len(values[0]) == 1 and isinstance(values[0][0], list)  # the one file holds the lists
+        return [first for first, *_ in values] if listed else values
+    own = [example.first for example in examples]
+    beside = column.source is None and column.name == "original_predictions"
+    if column.name == "references" and not examples[0].data:
+        beside = column.source is None
+    elif column.name == "references":
+        own = [example.data for example in examples]
+    if column.name not in {"predictions", "references"} or (column.source and column.source not in _names(own)):
+        own = [example.data | example.first for example in examples]
+    taken = column.find(_names(own), scored, beside=beside)
+    return [column.value(row, taken) for row in own]
+
+
+def _names(rows: Iterable[Row]) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(rows)))
+
+
+def _elsewhere(source: str) -> tuple[Path, str | None] | None:
+    """Return the file, and perhaps its column, that a source names."""
+    path, colon, name = source.rpartition(":")
+    if Path(source).is_file():
+        return Path(source), None
+    return (Path(path), name) if colon and Path(path).is_file() else None
+
+
+def _from_file(column: Column, ids: Sequence[str | None], other: Predictions) -> list[Any]:
+    """Return a column of another file, for these ids."""
+    table = by_id(other)
+    rows = [table[key] for key in ids if key in table]
+    if len(rows) < len(ids):
+        lacking = [key for key in ids if key not in table]
+        raise LookupError(
+            f"{other.path}: lacks {len(lacking)} of the {len(ids)} ids ({few(lacking, 3)}); add their rows."
+        )
+    taken = column.find(other.columns, other.metrics)
+    return [column.value(row, taken) for row in rows]

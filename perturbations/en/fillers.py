@@ -1,0 +1,162 @@
+"""Fillers: words that mark hesitation, or open and close a turn of speech, and mean nothing.
+
+The lists are those of NATURE (section 3.1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from lapsus.perturbations.core import Described, Edit, Framed, pick
+from lapsus.perturbations.en.tagging import LATIN, PERCEPTRON, Tagger, tagged, verb_phrase
+from lapsus.perturbations.hashed_draws import picks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from random import Random
+
+    from lapsus.perturbations.core import Frame
+
+BEGINNING = ("so", "like", "actually", "okay so", "so okay", "so basically", "now", "well")
+BEFORE_VERB = ("like", "basically", "actually")
+AFTER_VERB = ("basically", "actually", "like", "you know")
+END = (
+    "if you please",
+    "please",
+    "pretty please",
+    "please and thank you",
+    "now please",
+    "if you can",
+    "now",
+    "right now",
+    "right away",
+    "right this minute",
+    "will you ?",
+    "would you ?",
+    "can you ?",
+    "would you mind ?",
+)
+CLITICS = frozenset(
+    {"s", "d", "m", "re", "ve", "ll", "'s", "'d", "'m", "'re", "'ve", "'ll"}
+)  # they lean on the word before
+MARKS = " \t\n.!?…"
+
+
+class OneFiller(Described):
+    """Draws one of its `fillers` for each text; many at once are drawn without a stream for each."""
+
+    __slots__ = ()
+    fillers: tuple[str, ...]
+    name: str
+
+    def inserted(self, text: str, filler: str) -> tuple[Edit, ...]:
+        """Return the edit that inserts `filler`."""
+        raise NotImplementedError
+
+    def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
+        """Insert one filler into one text."""
+        return self.inserted(text, pick(rng, self.fillers))
+
+    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
+        """Insert one filler into each of many texts."""
+        chosen = picks(f"{self.name}/{seed}", keys, len(self.fillers))
+        return [self.inserted(text, self.fillers[i]) for text, i in zip(texts, chosen, strict=True)]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OpeningFiller(OneFiller):
+    """Begin with a filler.
+
+    >>> from lapsus.perturbations.core import apply, perturb
+    >>> apply("play jazz", perturb(OpeningFiller(), "play jazz"))
+    'well play jazz'
+    """
+
+    fillers: tuple[str, ...] = BEGINNING
+    name: str = "filler_bos"
+    version: str = "1"
+
+    def inserted(self, text: str, filler: str) -> tuple[Edit, ...]:
+        """Insert a filler before the first character."""
+        if not LATIN.search(text):
+            return ()
+        start = len(text) - len(text.lstrip())
+        return (Edit(start, start, f"{filler} "),)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ClosingFiller(OneFiller):
+    """End with a filler, before the full stop if there is one.
+
+    >>> from lapsus.perturbations.core import apply, perturb
+    >>> apply("play jazz", perturb(ClosingFiller(), "play jazz"))
+    'play jazz please'
+    """
+
+    fillers: tuple[str, ...] = END
+    name: str = "filler_eos"
+    version: str = "1"
+
+    def inserted(self, text: str, filler: str) -> tuple[Edit, ...]:
+        """Insert a filler behind the last word."""
+        if not LATIN.search(text):
+            return ()
+        end = len(text.rstrip(MARKS))
+        if text[end:].strip():
+            filler = filler.removesuffix(" ?")  # the text has its own mark
+        return (Edit(end, end, f" {filler}"),)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class VerbFiller(Described, Framed):
+    """Put a filler before or after the first verbal phrase.
+
+    Without a verb, the filler *like* goes beside the first slot, as in NATURE; a text without slots has its first
+    noun stand in for it, and one without a noun its first word.
+
+    >>> from lapsus.perturbations.core import apply, perturb
+    >>> apply("please play jazz", perturb(VerbFiller("before"), "please play jazz"))
+    'like please play jazz'
+    """
+
+    needs: ClassVar[str] = "lapsus[en]"
+    side: Literal["before", "after"]
+    tagger: Tagger = PERCEPTRON
+    version: str = "1"
+
+    def __post_init__(self) -> None:
+        if self.side not in {"before", "after"}:
+            raise ValueError(f"side is {self.side!r}; it is before or after")
+
+    @property
+    def name(self) -> str:
+        """The name in datasets."""
+        return "filler_pre_verb" if self.side == "before" else "filler_post_verb"
+
+    def edits_framed(
+        self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
+    ) -> list[tuple[Edit, ...]]:
+        """Find the pivot of each text and insert one filler beside it."""
+        return [self._edits(*one) for one in zip(texts, rngs, frames, strict=True)]
+
+    def _edits(self, text: str, rng: Random, frame: Frame) -> tuple[Edit, ...]:
+        filler = pick(rng, BEFORE_VERB if self.side == "before" else AFTER_VERB)
+        if not LATIN.search(text):
+            return ()
+        sentence = tagged(text, self.tagger)
+        phrase = verb_phrase(sentence.tags)
+        if phrase:
+            first, last = phrase
+            while first > 0 and sentence.words[first].lower() in CLITICS:  # what s, i d
+                first -= 1
+            start, end = sentence.places[first][0], sentence.places[last][1]
+        else:
+            filler = "like"
+            nouns = (place for place, tag in zip(sentence.places, sentence.tags, strict=True) if tag.startswith("NN"))
+            words = (place for place in sentence.places if LATIN.search(text, *place))
+            start, end = next(iter(frame.spans), None) or next(nouns, None) or next(words)
+        return (Edit(start, start, f"{filler} ") if self.side == "before" else Edit(end, end, f" {filler}"),)
+
+
+UNITS = (OpeningFiller(), VerbFiller("before"), VerbFiller("after"), ClosingFiller())

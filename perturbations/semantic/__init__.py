@@ -1,0 +1,1 @@
+"""Edits that change what a sentence says, in English, Chinese and Portuguese."""

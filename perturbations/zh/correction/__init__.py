@@ -1,0 +1,1 @@
+"""The counter-measure: what was typed or heard, put right."""

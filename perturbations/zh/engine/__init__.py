@@ -1,0 +1,1 @@
+"""Pinyin input methods: letters in, ranked Chinese text out."""

@@ -1,0 +1,1 @@
+"""A person dictating Chinese to a recogniser."""

@@ -1,0 +1,358 @@
+"""Dictate Chinese with an accent into a recogniser: modelled noise, not the output of one.
+
+The recogniser knows frequent words well and guesses at the others: a stretch that it misses comes back as words that
+sound like it, to an ear that this speaker misleads, or not at all. Numbers come back as digits, Latin words hardly
+ever, and the punctuation is the recogniser's own. What the parameters are fitted on is told in docs/fidelity.md.
+
+>>> from lapsus.perturbations.core import apply, perturb
+>>> text = "傅昆宝家的厨房收拾得干干净净，桌上放着一盆南瓜头菜"
+>>> apply(text, perturb(ZhSpeech.annotator(1), text, seed=1, key="row-7"))
+'副同宝家的厨房收拾得干干净净，桌上放着一盆南瓜头菜。'
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from math import exp, log
+from random import Random
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from lapsus.perturbations.core import Edit, trimmed
+from lapsus.perturbations.zh.engine.pinyin import Word, load_engine
+from lapsus.perturbations.zh.speech.accents import ACCENTS, Hearing, burden, fitted, hearing, spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+LONGEST = 20_000  # characters: nobody dictates more in one breath
+HAN = "\u4e00-\u9fff"
+PARTS = re.compile(rf"[{HAN}]+|[A-Za-z]+|\d+(?:时|点半)(?![间期代候光])|\d[\d,.]*\d|\d|[^\w]+|.", re.DOTALL)
+ASKING = re.compile("吗|呢|什么|怎么|为何|多少|几|哪|谁|是不是|能不能|会不会|可不可以|有没有")
+COUNTED = re.compile("第[一二三四五六七八九]|[四五六七八九][个名条级]?")
+DIGITS = str.maketrans("一二三四五六七八九", "123456789")
+SINGLE = dict(zip("2345678", "两三四五六七八", strict=True))
+ALOUD = "%％℃°/~"  # marks that are read as words
+MARKS = (  # what a run with such a mark becomes: the upper limits of a draw; nothing above the last
+    ("。！？!?", ((0.92, "。"), (1.0, "，"))),
+    ("；;", ((0.05, "。"), (0.93, "，"))),
+    ("、：:", ((0.54, "，"),)),
+    ("-—", ((0.4, "，"),)),
+    (" ", ((0.5, "，"),)),
+    ("（()）…", ((0.25, "，"),)),
+)
+OTHER_MARKS = ((0.03, "，"),)
+SHORT_CLAUSE = 6
+DEAREST = 20.0  # nats: what is rarer is as good as unknown
+NEWER = frozenset({"新冠"})  # our list knows it; READIN's recogniser lost it in 9 of 10 places
+ENCLITIC = "的了们着过地得"  # no pause comes before these
+PAUSE_AFTER_SHORT, PAUSE_AFTER_LONG = 0.57, 1.2  # how much likelier a pause is than after any word
+FOREIGN = ("应为", "应用", "因为", "应问", "一文")  # a Latin word that is heard as Chinese
+ENGLISH = ("so", "you", "see", "how", "now", "easy", "OK", "word", "interest", "Tom", "but", "yeah")  # and the reverse
+SPELLED = {
+    "bi": "b",
+    "xi": "c",
+    "di": "d",
+    "yi": "e",
+    "ai": "i",
+    "an": "n",
+    "ou": "o",
+    "pi": "p",
+    "ti": "t",
+    "wei": "v",
+}
+STRAY = ("de5", "yi1", "shi4", "le5", "zai4", "you3")
+GROUPS = (2, 2, 2, 2, 2, 3, 1)  # syllables of the words that a missed stretch is heard as
+SIMILAR_DIGITS = "4175"  # si, yao, qi, wu
+BURDEN = 2.5  # how much more a speaker is missed, on the logit, for each nat per syllable less clear than the others
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """One person at the recogniser; probabilities, unless said otherwise."""
+
+    sounds: str  # whose sounds: a fitted annotator, or a speaker of READIN's Table 8
+    hazard: tuple[float, ...]  # of a word being missed: the weights of its `traits`, on the logit
+    spread: tuple[float, ...]  # on the logit: of texts, for all speakers; for this one; of words in a text, for all
+    lost: tuple[float, ...]  # of a missed word leaving nothing: of one character, of two, of more
+    silent: float  # of a missed stretch leaving nothing
+    swallowed: float  # of a syllable of a regrouped stretch being swallowed
+    added: float  # of a sound too many, per missed stretch
+    regrouped: tuple[float, ...]  # of a missed word, of a longer stretch, being heard as other words than it has
+    halting: float  # of a comma before, or after, a missed stretch
+    omitted: float  # of a clause left out
+    ended: float  # of stopping before the end
+    temperature: float  # how freely the recogniser guesses: a factor
+    language: float  # how much it listens to its language model: a factor
+    breaks: tuple[float, ...]  # of a comma lost after a short clause, after a longer one
+    pause: float  # of a comma too many, after any word
+    foreign: tuple[float, ...]  # of a Latin word announced as one, of one left out
+    number: float  # of a number misheard
+
+
+@cache
+def speakers() -> dict[str, Speaker]:
+    """Return the three annotators fitted on READIN, and the ten speakers of its Table 8."""
+
+    def speaker(habits: dict[str, Any]) -> Speaker:
+        frozen: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in habits.items()}
+        return Speaker(**frozen)
+
+    constant, *weights = fitted()["anyone"]["hazard"]
+    found = {habits["sounds"]: speaker(habits) for habits in fitted()["annotators"]}
+    for home in (accent.home for accent in ACCENTS):
+        hazard = [constant + BURDEN * burden(home), *weights]
+        found[home] = speaker(fitted()["anyone"] | {"sounds": home, "hazard": hazard})
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ZhSpeech:
+    """A person dictating a text, and what a recogniser could have written down.
+
+    Args:
+        who: Whose voice: "annotator 1" to "annotator 3", or the home and age of a speaker of READIN's Table 8.
+        cut_at_comma: Whether a text ends at its first ASCII comma, as READIN's do.
+
+    >>> ZhSpeech.speaker(5)
+    ZhSpeech(who='Datong, 32', cut_at_comma=False, name='zh_speech', version='2')
+    """
+
+    who: str = "annotator 1"
+    cut_at_comma: bool = False
+    name: str = "zh_speech"
+    version: str = "2"
+
+    def __post_init__(self) -> None:
+        known = (*(f"annotator {n}" for n in (1, 2, 3)), *(accent.home for accent in ACCENTS))
+        if self.who not in known:
+            raise ValueError(f"who is {self.who!r}; choose one of {'; '.join(known)}")
+
+    @classmethod
+    def annotator(cls, number: int) -> ZhSpeech:
+        """Return one of the three of the `-sim` tracks, who saw a text only up to its first ASCII comma."""
+        return cls(f"annotator {number}", cut_at_comma=True)
+
+    @classmethod
+    def speaker(cls, number: int) -> ZhSpeech:
+        """Return one of the ten speakers of READIN's Table 8, by the sounds of their region."""
+        if not 1 <= number <= len(ACCENTS):
+            raise ValueError(f"there is no speaker {number!r}; choose one from 1 to {len(ACCENTS)}")
+        return cls(ACCENTS[number - 1].home)
+
+    def edits(self, text: str, rng: Random) -> list[Edit]:
+        """Propose what the recogniser makes of the text."""
+        if not text.strip() or self.untouched(text):
+            return []
+        # All share the stream of an example: without one of their own they would be missed at the same places.
+        own = Random(f"{int(rng.random() * 2**53)}/{self.who}")
+        return _Dictation(speakers()[self.who], text, own.random, cut_at_comma=self.cut_at_comma).run()
+
+    def untouched(self, text: str) -> str:
+        """Say why a text is left as it is; nothing where it is dictated.
+
+        >>> ZhSpeech().untouched("国" * 30_000)
+        'nobody dictates more than 20000 characters'
+        """
+        return f"nobody dictates more than {LONGEST} characters" if len(text) > LONGEST else ""
+
+
+def traits(words: Sequence[Word], heard: Hearing, first: bool) -> Iterator[tuple[float, ...]]:
+    """Yield what the chance of each word of a stretch being missed depends on, beside the word before being missed.
+
+    These are: one; its rarity in nats per character; its surprise after the word before, in nats; whether it has one
+    character, and whether more than two; whether it is the first of the text; how unclear its sounds are, in nats.
+    """
+    cost = load_engine().bigrams.cost
+    last = ""
+    for number, word in enumerate(words):
+        size = len(word.text)
+        unclear = heard.unclear(word.reading) if word.reading else 2.0
+        rarity, surprise = min(word.cost, DEAREST) / size, min(cost(last, word), DEAREST)
+        yield 1.0, rarity, surprise, float(size == 1), float(size > 2), float(first and number == 0), unclear
+        last = word.text
+
+
+def logistic(number: int) -> float:
+    """Spread 32 bits over the logit: a standard logistic variate, of standard deviation 1.8.
+
+    >>> logistic(2**31 - 1) < 0 < logistic(2**31)
+    True
+    """
+    share = (number + 0.5) / 2**32
+    return log(share / (1 - share))
+
+
+class _Dictation:
+    """One text on its way through the recogniser: the dice, and what has come out so far."""
+
+    def __init__(self, speaker: Speaker, text: str, draw: Callable[[], float], *, cut_at_comma: bool) -> None:
+        self.speaker, self.text, self.draw, self.cut_at_comma = speaker, text, draw, cut_at_comma
+        self.hearing, self.engine = hearing(speaker.sounds), load_engine()
+        self.edits: list[Edit] = []
+        self.last = ""  # the word before
+        self.missed: list[tuple[int, Word]] = []  # the words of the stretch being missed, and where they start
+        self.astray = False  # whether the word before was missed
+        self.clause = 0  # characters since the last mark
+        self.hard = crc32(text.encode("utf-8", "replace"))  # how hard a text is, is the same for every speaker
+        self.mood = speaker.spread[0] * logistic(self.hard) + speaker.spread[1] * logistic(int(draw() * 2**32))
+
+    def run(self) -> list[Edit]:
+        """Go through the text from left to right."""
+        omitted, start, end = False, len(self.text), self.end()
+        for match in PARTS.finditer(self.text):
+            part = match.group()
+            if match.start() >= end or (match.end() == len(self.text) and not part[0].isalnum()):
+                start = match.start()
+                break
+            if not part[0].isalnum():
+                self.flush()
+                self.mark(part, match.start())
+                omitted = self.draw() < self.speaker.omitted
+            elif omitted:
+                self.replace(match.start(), match.end(), "")
+            elif part[0] > "\u2fff":
+                self.chinese(part, match.start())
+            else:
+                self.flush()
+                self.foreign(part, match.start())
+        self.flush()
+        asked = ASKING.search(self.text, max(start - 12, 0), start) and not self.text.endswith("。")
+        self.replace(start, len(self.text), "？" if asked else "。")
+        return self.edits
+
+    def end(self) -> int:
+        """Return where the speaker stops."""
+        end = len(self.text)
+        if self.draw() < self.speaker.ended:
+            end = int(end * (0.15 + 0.8 * self.draw()))
+        comma = self.text.find(",") if self.cut_at_comma else -1
+        if comma > 0 and not self.text[comma + 1 : comma + 2].isdigit():
+            end = min(end, comma)
+        return end
+
+    def replace(self, start: int, end: int, new: str) -> None:
+        """Record an edit, without what it leaves as it is."""
+        if (old := self.text[start:end]) != new:
+            self.edits.append(trimmed(start, old, new))
+
+    def chinese(self, part: str, start: int) -> None:
+        """Hear a stretch of Chinese, word by word."""
+        *weights, again = self.speaker.hazard
+        words = self.engine.segment(part)
+        for word, trait in zip(words, traits(words, self.hearing, start == 0), strict=True):
+            own = self.speaker.spread[2] * logistic(crc32(b"%d" % start, self.hard))
+            logit = self.mood + own + sum(weight * value for weight, value in zip(weights, trait, strict=True))
+            if word.text in NEWER or self.draw() < 1 / (1 + exp(-logit - again * self.astray)):
+                self.missed.append((start, word))
+                self.astray = True
+            else:
+                self.flush(word)
+                self.astray = False
+                self.known(word.text, start)
+            start += len(word.text)
+            self.clause += len(word.text)
+
+    def known(self, word: str, start: int) -> None:
+        """Write down a word that was heard."""
+        end = start + len(word)
+        if COUNTED.fullmatch(word) and self.draw() < 0.35:
+            self.replace(start, end, word.translate(DIGITS))
+        chance = self.speaker.pause * (PAUSE_AFTER_LONG if len(word) > 1 else PAUSE_AFTER_SHORT)
+        if self.draw() < chance and self.text[end : end + 1].isalnum() and self.text[end] not in ENCLITIC:
+            self.replace(end, end, "，")
+        self.last = word
+
+    def flush(self, following: Word | None = None) -> None:
+        """Write down the missed stretch as it was heard, before the word that follows."""
+        if not self.missed:
+            return
+        speaker, draw = self.speaker, self.draw
+        start, end = self.missed[0][0], self.missed[-1][0] + len(self.missed[-1][1].text)
+        kept = [word for _, word in self.missed if draw() >= speaker.lost[min(len(word.text), 3) - 1]]
+        kept = [] if draw() < speaker.silent else kept
+        self.missed = []
+        groups = [(spoken(word), word.text) for word in kept]
+        if draw() < speaker.regrouped[len(kept) > 1]:
+            groups = self.regrouped([syllable for reading, _ in groups for syllable in reading.split()])
+        if draw() < speaker.added:
+            groups.insert(int(draw() * (len(groups) + 1)), (STRAY[int(draw() * len(STRAY))], ""))
+        within = start > 0 and self.text[start - 1].isalnum() and not (self.edits and self.edits[-1].end == start)
+        new = "，" if draw() < speaker.halting and within else ""
+        for number, (reading, text) in enumerate(groups, 1):
+            new += self.guess(reading, text, following if number == len(groups) else None)
+        self.replace(start, end, new + ("，" if draw() < speaker.halting and following else ""))
+
+    def regrouped(self, syllables: list[str]) -> list[tuple[str, str]]:
+        """Cut syllables into words anew, swallowing some."""
+        heard = [syllable for syllable in syllables if self.draw() >= self.speaker.swallowed] or syllables[:1]
+        groups = []
+        while heard:
+            size = GROUPS[int(self.draw() * len(GROUPS))]
+            groups.append((" ".join(heard[:size]), ""))
+            heard = heard[size:]
+        return groups
+
+    def guess(self, reading: str, text: str, following: Word | None) -> str:
+        """Return a word that sounds like the reading and is not the text."""
+        chance = self.draw()
+        if chance < 0.004:
+            return ENGLISH[int(self.draw() * len(ENGLISH))]
+        if reading[:-1] in SPELLED and chance < 0.06:
+            return SPELLED[reading[:-1]]
+        found = [(cost, word) for cost, word in self.hearing.alike(reading) if word.text != text] if reading else []
+        if not found:
+            parts = reading.split()
+            return "".join(self.guess(part, "", None) for part in parts) if len(parts) > 1 else text
+        cost, language = self.engine.bigrams.cost, self.speaker.language
+        scores = [heard + language * cost(self.last, word) for heard, word in found]
+        if following:
+            fits = (language * (cost(word.text, following) - following.cost) for _, word in found)
+            scores = [score + fit for score, fit in zip(scores, fits, strict=True)]
+        least = min(scores)
+        weights = list(accumulate(exp((least - score) / self.speaker.temperature) for score in scores))
+        self.last = found[min(bisect(weights, self.draw() * weights[-1]), len(found) - 1)][1].text
+        return self.last
+
+    def mark(self, part: str, start: int) -> None:
+        """Put the recogniser's own mark, or none."""
+        choices = next((choices for marks, choices in MARKS if not set(marks).isdisjoint(part)), OTHER_MARKS)
+        if "，" in part:
+            choices = ((self.speaker.breaks[self.clause >= SHORT_CLAUSE], ""), (1.0, "，"))
+        chance = self.draw()
+        new = next((mark for limit, mark in choices if chance < limit), "")
+        self.replace(start, start + len(part), (part[0] if part[0] in ALOUD else "") + new)
+        self.clause, self.last = 0, ""
+
+    def foreign(self, part: str, start: int) -> None:
+        """Hear a number, a Latin word, or a character of another script, which stays."""
+        new = part
+        if part[0].isdigit():
+            new = self.number(part)
+        elif part.isascii():
+            announced, left_out = self.speaker.foreign
+            chance = self.draw()
+            heard = FOREIGN[int(self.draw() * len(FOREIGN))]
+            new = "英文" if chance < announced else "" if chance < announced + left_out else heard
+        self.replace(start, start + len(part), new)
+        self.clause, self.last = self.clause + len(part), ""
+
+    def number(self, part: str) -> str:
+        """Write a number as recognisers do."""
+        if self.draw() < self.speaker.number:
+            place = int(self.draw() * len(part))
+            digit = "" if self.draw() < 0.4 else SIMILAR_DIGITS[int(self.draw() * len(SIMILAR_DIGITS))]
+            return part[:place] + digit + part[place + 1 :]
+        for spoken_as, written in (("时", ":00"), ("点半", ":30")):
+            if part.endswith(spoken_as):
+                return part.removesuffix(spoken_as) + written if self.draw() < 0.8 else part
+        if part.isdecimal() and part.isascii() and len(part) > 3 + (part[0] in "12"):  # years stay
+            return f"{part[:-4]}万" if part.endswith("0000") else f"{int(part):,}" if len(part) < 16 else part
+        return SINGLE[part] if part in SINGLE and self.draw() < 0.2 else part
+
+
+UNITS = (ZhSpeech(),)

@@ -1,0 +1,1 @@
+"""A person typing Chinese."""

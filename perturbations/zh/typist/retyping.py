@@ -1,0 +1,332 @@
+"""One go at a Chinese text: what the typist has in mind, and what comes out. It can be compiled (see setup.py)."""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from lapsus.perturbations.core import Edit, trimmed
+from lapsus.perturbations.zh.engine.pinyin import load_engine
+from lapsus.perturbations.zh.typist.candidates import EMBEDDED, PAGE, input_method
+from lapsus.perturbations.zh.typist.confusable_words import (
+    UNLIKELY,
+    commonness,
+    drawn,
+    expected,
+    follows,
+    is_common,
+    likenesses,
+    slipping_in,
+)
+from lapsus.perturbations.zh.typist.habits import Typist, hurried
+from lapsus.perturbations.zh.typist.keys import shortened, slipped
+from lapsus.perturbations.zh.typist.learned_words import NOTHING, Memory, topic_of
+from lapsus.perturbations.zh.typist.punctuation import retyped_mark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from random import Random
+
+    from lapsus.perturbations.zh.typist.candidates import Offers
+    from lapsus.perturbations.zh.typist.learned_words import Topic
+
+LONGEST = 20_000  # characters: nobody types more at one sitting
+LONGEST_CHUNK = 5  # characters
+IMES = 4  # input methods that the texts of one annotator are typed with
+PRINT = re.compile("[。！”…]$|[、：；“”《》（）—]|\\d{2}")  # marks that questions to a service do without
+RUNS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|.", re.DOTALL)
+# 还 that is huan (repay), not hai (still): mostly so in questions to a bank, elsewhere before what is repaid.
+REPAID_ASKED = re.compile("还(?!不(?![了上起清])|[是有能可要没会在得需想让应都用怎显提很更])")
+REPAID = re.compile("还[款钱清贷债]")
+MESS = 0.3  # of the characters: more than people let stand
+FREE = 0.3  # of another word that is not like the one meant
+CLOSE = 1.4  # nats between candidates that are easily taken for each other
+PARTICLES = "吗么嘛啊呢吧"
+STRAY_ASKED, STRAY = "， ", "，，。“““””  "
+
+
+def is_prose(text: str) -> bool:
+    """Say whether a text is written prose: long, or with the marks of print.
+
+    >>> is_prose("花呗怎么还款"), is_prose("人才哪里找？"), is_prose("乡村振兴，人才是关键。")
+    (False, False, True)
+    """
+    return len(text) > 40 or PRINT.search(text) is not None
+
+
+@lru_cache(16)
+def register(text: str) -> tuple[bool, Topic | None]:
+    """Say whether a text is prose, and what a question is about; asked several times in a row."""
+    prose = is_prose(text)
+    return prose, None if prose else topic_of(text)
+
+
+def retyped(
+    text: str, typist: Typist, rng: Random, engine: str = EMBEDDED, ime: int = 0, memory: Memory = NOTHING
+) -> list[Edit]:
+    """Return one go at `text`, or the second if the first was flawless, and the typist is urged on, or a mess."""
+    found = Sitting(text, typist, rng, engine, ime, memory).edits()
+    wrong = sum(max(edit.end - edit.start, len(edit.text)) for edit in found)
+    if rng.random() < (typist.retype if not found else typist.redo if wrong > MESS * len(text) else 0.0):
+        found = Sitting(text, typist, rng, engine, ime, memory).edits()
+    return found
+
+
+@lru_cache(16)
+def mastery(memory: Memory, practice: float) -> Callable[[str], float]:
+    """Return what says how often fingers get a word right that would have gone wrong: a familiar or a common one."""
+
+    @lru_cache(1 << 13)
+    def of(word: str) -> float:
+        return 1 - (1 - memory.sure.get(word, 0.0)) * (1 - practice * commonness(word))
+
+    return of
+
+
+def _first_wrong(words: tuple[str, ...], typed: str) -> str:
+    """Return the first of the words that does not stand in what was typed for all of them."""
+    for word in words:
+        if not typed.startswith(word):
+            return word
+        typed = typed[len(word) :]
+    return words[-1]
+
+
+class Sitting:
+    """One go at a text: what the typist has in mind, and what comes out."""
+
+    def __init__(self, text: str, typist: Typist, rng: Random, engine: str, ime: int, memory: Memory) -> None:
+        self.text, self.draw, self.memory = text, rng.random, memory
+        prose, self.topic = register(text)
+        self.offers = input_method(ime + int(self.draw() * IMES), typist.ranking, engine, memory, self.topic)
+        self.last, self.end = "", 0  # what was meant before the chunk in hand, and where that ends
+        self.repaid, self.stray = REPAID_ASKED if self.topic else REPAID, STRAY if prose else STRAY_ASKED
+        self.engine = load_engine()
+        self.chosen: dict[str, str] = {}  # what was picked for a word is picked again
+        self.quotes = self.draw()
+        self.mastery = mastery(memory, typist.practice)
+        self.typist = hurried(typist, 1 + typist.mood * (1 if self.draw() < 0.5 else -1))
+
+    def edits(self) -> list[Edit]:
+        """Type the whole text."""
+        found: list[Edit] = []
+        for start, meant, typed in self.pieces():
+            if meant != typed:
+                found.append(trimmed(start, meant, typed))
+        if 2 < len(self.text) < LONGEST and self.draw() < self.typist.stop:
+            found = self.stopped(found)
+        return found
+
+    def stopped(self, found: list[Edit]) -> list[Edit]:
+        """Leave out the end."""
+        size = 1
+        while size < len(self.text) // 2 and self.draw() < self.typist.stop_earlier:
+            size += 1
+        cut = len(self.text) - size
+        kept = [edit for edit in found if edit.end < cut]
+        if len(kept) < len(found) and found[len(kept)].start < cut:  # the cut goes through it: all that follows is gone
+            cut = found[len(kept)].start
+        return [*kept, Edit(cut, len(self.text), "")]
+
+    def pieces(self) -> Iterator[tuple[int, str, str]]:
+        """Yield (start, what was meant, what was typed), piece by piece."""
+        last = ""
+        fading = self.typist.fading / max(len(self.text), 1)
+        for match in RUNS.finditer(self.text):
+            run, start = match.group(), match.start()
+            if not "\u4e00" <= run[0] <= "\u9fff":
+                last_one = match.end() == len(self.text)
+                yield start, run, retyped_mark(run, self.typist, self.draw, self.quotes, last=last_one)
+                last = run[-1]
+                continue
+            for words, syllables in self.chunks(run, start):
+                chunk = "".join(words)
+                end = start + len(chunk)
+                self.last, self.end = last, end
+                # What would be seen in time need not be known.
+                if self.draw() >= self.typist.fading - fading * start:
+                    yield start, chunk, self.chunk(chunk, words, syllables)
+                start = end
+                last = chunk
+
+    def chunks(self, run: str, start: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Yield what is typed at one go: its words, and its syllables."""
+        draw, typist = self.draw, self.typist
+        held: tuple[str, ...] = ()
+        sounds: tuple[str, ...] = ()
+        size = 0
+        for text in self.engine.split(run):
+            repaid = text == "还" and self.repaid.match(self.text, start)
+            syllables = ("huan",) if repaid else self.engine.syllables_of(text)
+            start += len(text)
+            if held and size + len(text) <= LONGEST_CHUNK and draw() < typist.join:
+                held, sounds, size = (*held, text), sounds + syllables, size + len(text)
+                continue
+            if held:
+                yield held, sounds
+            held, sounds, size = (text,), syllables, len(text)
+            if size > 2 and draw() < typist.split * (1 - commonness(text)):
+                cut = 2 if size > 3 or text[1:] not in self.engine.costs else 1
+                yield (text[:cut],), syllables[:cut]
+                held, sounds, size = (text[cut:],), syllables[cut:], size - cut
+        yield held, sounds
+
+    def chunk(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...]) -> str:
+        """Return what becomes of a chunk, and of the moment after it."""
+        draw, typist = self.draw, self.typist
+        if "" in syllables:  # what has no reading cannot be typed: it is pasted
+            return meant
+        chance = draw()
+        size = len(meant)
+        omit = typist.omit if size == 1 else typist.omit_word if size == 2 else 0.0
+        if chance < omit:
+            fits = size > 1 or follows(self.before(), self.following(), self.topic) or draw() < UNLIKELY
+            typed = "" if fits else meant
+        elif (chance := chance - omit) < typist.omit_character:
+            cut = 0 if draw() < 0.35 else size - 1
+            typed = meant[:cut] + meant[cut + 1 :] if size > 1 and is_common(meant) else meant
+        elif meant in PARTICLES and draw() < typist.particle:
+            typed = PARTICLES[int(draw() ** 2 * len(PARTICLES))]
+        elif chance - typist.omit_character < typist.reword:
+            free = size == 1 or draw() < FREE
+            typed = drawn(expected(self.before(), self.following(), self.topic), draw) if free else self.reworded(meant)
+        else:
+            typed = self.attempted(meant, words, syllables)
+        if draw() < typist.stray:
+            word = self.engine.last_word(meant[-4:])
+            if draw() < typist.filler:
+                typed += drawn(slipping_in(self.memory, word, self.following(), self.topic), draw)
+            else:
+                typed += drawn(expected(word, self.following(), self.topic), draw)
+        if draw() < typist.stray_mark:
+            typed += self.stray[int(draw() * len(self.stray))]
+        return typed
+
+    def before(self) -> str:
+        """Return the word that was meant before."""
+        return self.engine.last_word(self.last[-4:])
+
+    def following(self) -> str:
+        """Return the two characters that are meant next."""
+        return self.text[self.end : self.end + 2]
+
+    def attempted(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...]) -> str:
+        """Return a chunk as habit has it, or else as it comes through the keys."""
+        typed = self.confused(words)
+        if typed is None:
+            typed = self.keyed(meant, words, syllables)
+        if self.draw() < self.typist.start:
+            typed = self.false_start(meant[0], syllables[0]) + typed
+        return typed
+
+    def confused(self, words: tuple[str, ...]) -> str | None:
+        """Return a chunk with one of its words typed as another out of habit, if one is."""
+        confusions = self.memory.confusions
+        for n, word in enumerate(words):
+            if word in confusions:
+                texts, sums = confusions[word]
+                if (chance := self.draw()) < sums[-1]:
+                    return "".join((*words[:n], texts[bisect(sums, chance)], *words[n + 1 :]))
+        return None
+
+    def reworded(self, meant: str) -> str:
+        """Return a chunk with another common word in place of its last, or its first."""
+        for start, end in ((0, len(meant)), (len(meant) - 2, len(meant)), (0, 2)):
+            before = self.engine.last_word(self.last if start == 0 else meant[:start])
+            if other := drawn(likenesses(meant[start:end], before, self.topic), self.draw):
+                return meant[:start] + other + meant[end:]
+        return meant
+
+    def keyed(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...]) -> str:
+        """Return what the keys and the candidate list make of a chunk."""
+        draw, typist = self.draw, self.typist
+        steady = draw()
+        for word in words:
+            if steady >= self.mastery(word):
+                break
+        else:  # whichever went wrong, it would come out right
+            return meant
+        intended = "".join(syllables)
+        short = draw() < (typist.abbreviate if len(syllables) > 1 else typist.initial)
+        if short:
+            intended = shortened(syllables, draw)
+        keys = self.struck(intended, short=short)
+        if keys != intended:
+            typed = keys if draw() < typist.raw else self.picked(meant, keys, careless=True)
+        elif short:
+            typed = self.picked(meant, keys, careless=False)
+        elif meant in self.chosen:
+            typed = self.chosen[meant]
+        else:
+            typed = self.chosen[meant] = self.picked(meant, keys, careless=False, syllables=syllables)
+        if typed == meant:
+            return meant
+        if draw() < typist.again:
+            typed += meant
+        return meant if steady < self.mastery(_first_wrong(words, typed)) else typed
+
+    def struck(self, keys: str, *, short: bool) -> str:
+        """Return the keys that are hit where others may be meant."""
+        draw, typist = self.draw, self.typist
+        if draw() < (1 - (typist.slip_short if short else typist.slip)) ** len(keys):
+            return keys
+        wrong = slipped(keys, typist, draw, short=short)
+        while wrong and draw() < typist.second:
+            wrong = slipped(wrong, typist, draw, short=short)
+        return wrong
+
+    def false_start(self, meant: str, syllable: str) -> str:
+        """Return the wrong character that a chunk was begun with, if it is wrong."""
+        keys = slipped(syllable, self.typist, self.draw) if self.draw() < 0.7 else syllable[0]
+        typed = self.picked(meant, keys, careless=True)
+        return "" if typed == meant else typed
+
+    def picked(  # noqa: PLR0911 - one return per way of choosing
+        self, meant: str, keys: str, *, careless: bool, syllables: tuple[str, ...] = ()
+    ) -> str:
+        """Return the candidate that is taken."""
+        draw, typist = self.draw, self.typist
+        # What is no word is offered as a text put together, if at all: with some care, it comes out right.
+        together = not careless and meant not in self.engine.costs
+        if together and draw() < typist.compose:
+            return meant
+        alone = keys in self.engine.syllables  # only what is typed alone is ranked by what stands before it
+        before = self.before() if alone else ""
+        offered = self.offers(keys, before)
+        texts = offered[0]
+        if not texts:
+            return meant
+        if careless:
+            return self.first(meant, offered)
+        if texts[0] == meant:
+            place = self.passed(offered, 0, typist.misclick, 1)
+            return texts[self.passed(offered, place, typist.misclick_decay) if place else 0]
+        if meant in texts:
+            glance = typist.glance if len(meant) > 1 else typist.glance_character
+            seen = draw() < glance * texts.index(meant) ** -typist.glance_decay
+            return meant if seen else self.first(meant, offered)
+        if not together and draw() < typist.compose:
+            return meant
+        if len(meant) == 1 or not syllables or draw() < typist.first:
+            return self.first(meant, offered)
+        cut = next((n for n in range(len(meant) - 1, 1, -1) if meant[:n] in self.engine.costs), 1)
+        head = self.picked(meant[:cut], "".join(syllables[:cut]), careless=False, syllables=syllables[:cut])
+        self.last = meant[:cut]
+        return head + self.picked(meant[cut:], "".join(syllables[cut:]), careless=False, syllables=syllables[cut:])
+
+    def passed(self, offered: Offers, place: int, chance: float, most: int = PAGE - 1) -> int:
+        """Return the place at which the eye rests: it goes on from `place` the sooner, the closer the next cost."""
+        costs = offered[1]
+        while place < min(len(costs) - 1, most) and self.draw() < chance * math.exp(
+            (costs[place] - costs[place + 1]) / CLOSE
+        ):
+            place += 1
+        return place
+
+    def first(self, meant: str, offered: Offers) -> str:
+        """Return about the first of the candidates, where the right one is not seen."""
+        typed = offered[0][self.passed(offered, 0, self.typist.drift)]
+        return meant if min(typed) < "\u3000" and self.draw() >= self.typist.odd else typed
