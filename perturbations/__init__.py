@@ -24,6 +24,7 @@ from lapsus.perturbations.core import (
 )
 from lapsus.perturbations.discovery import OPERATORS
 from lapsus.perturbations.noise import Noise
+from lapsus.perturbations.specs import NoiseTrack, tracks_of
 from lapsus.perturbations.tokens import apply_tags, apply_tokens, perturb_tokens
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ __all__ = [
     "Mixture",
     "Nlpaug",
     "Noise",
+    "NoiseTrack",
     "OpeningFiller",
     "Operator",
     "Proposal",
@@ -68,6 +70,7 @@ __all__ = [
     "perturb_tokens",
     "random_operator",
     "stream",
+    "tracks_of",
 ]
 
 __getattr__ = lazy(
