@@ -14,13 +14,13 @@ import json
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lapsus import __version__
 from lapsus.kernel import statistics
 from lapsus.kernel.atomic import staged_folder
 from lapsus.metrics.micro_worst_average.score import micro_worst_average
@@ -134,7 +134,7 @@ def measure(tracks: Sequence[Track], options: Options | None = None) -> Numbers:
         dataset, model, name = next(place for place in places if places.count(place) > 1)
         raise ValueError(f"Track {name!r} of model {model!r} is given twice{f' on {dataset}' if dataset else ''}.")
     numbers: Numbers = {
-        "lapsus": __version__,
+        "lapsus": version("lapsus"),
         "settings": {**options.resampling, "by": list(options.by), "clusters": any(map(_clustered, runs))},
         **{name: [] for name in ("summary", "tracks", "comparisons", "transitions", "noise", "breakdowns", "joins")},
         "examples": [],
