@@ -115,18 +115,30 @@ class Proposal(NamedTuple):
 
 @runtime_checkable
 class KeyedOperator(Operator, Protocol):
-    """An operator cheaper than seeding one stream per text: it draws for all from the seed and the keys."""
+    """An operator that draws for many texts at once from the seed and the keys, which is cheaper than a stream each."""
 
     def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> Iterable[Iterable[Edit]]:
-        """Propose the edits of each text: a pure function of (text, seed, key), whatever the batch."""
+        """Propose the edits of each text, as `edits` would with the `HashedStream` of its key."""
         ...
 
 
 def stream(op: Operator, seed: int, key: str) -> Random:
     """Return the random stream of one example: the same on every machine, for every order and batch.
 
-    Only `random()` may be drawn from it: the one stream Python promises to keep.
+    Only `random()` may be drawn from it: the one method whose numbers Python promises to keep.
+    `op.edits(text, stream(op, seed, key))` are the edits that `perturb(op, text, seed=seed, key=key)` returns.
+
+    >>> Shout().edits("hi", stream(Shout(), 0, "row-7"))
+    (Edit(start=2, end=2, text='!'),)
     """
+    if isinstance(op, KeyedOperator):
+        from lapsus.perturbations.hashed_draws import HashedStream, starts
+
+        return HashedStream(int(starts(f"{op.name}/{seed}", [key])[0]))
+    return _seeded(op, seed, key)
+
+
+def _seeded(op: Operator, seed: int, key: str) -> Random:
     return Random(f"{op.name}/{seed}/{key}".encode("utf-8", "surrogatepass"))
 
 
@@ -149,7 +161,7 @@ def propose(
         raise ValueError(f"{len(texts)} texts but {len(keys)} keys: give one key per text")
     if isinstance(op, KeyedOperator):
         return [Proposal(edits, op) for edits in _kept(op.edits_keyed(texts, seed, keys), frames)]
-    rngs = [stream(op, seed, key) for key in keys]
+    rngs = [_seeded(op, seed, key) for key in keys]
     if not isinstance(op, Choice):
         return [Proposal(edits, op) for edits in _edits(op, texts, rngs, frames)]
     groups: dict[int, tuple[Operator, list[int]]] = {}

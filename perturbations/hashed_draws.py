@@ -1,6 +1,7 @@
 """Random draws for many texts at once: cheaper than seeding one stream for each.
 
 A hash of the example's key starts its stream (splitmix64), so that a draw depends on nothing but name, seed and key.
+`HashedStream` is the same stream for one example, as a `Random`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import accumulate
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,3 +54,34 @@ def picks(name: str, keys: Sequence[str], options: int) -> list[int]:
     """
     chosen: list[int] = ((starts(name, keys) >> HALF) * np.uint64(options) >> HALF).tolist()
     return chosen
+
+
+class HashedStream(Random):
+    """The stream of one example whose operator draws for all at once: `random()` gives the draws of the batch.
+
+    Draw 0 is the start itself, draw n is the start moved by n times `GOLDEN` and mixed; of each, the upper half counts.
+
+    >>> from lapsus.perturbations.core import pick
+    >>> [pick(HashedStream(start), range(8)) for start in starts("filler_bos/0", ["u1", "u2", "u3"]).tolist()]
+    [4, 2, 6]
+    """
+
+    def seed(self, a: object = None, version: int = 2) -> None:
+        """Begin at the 64-bit word `a`."""
+        if not isinstance(a, int):
+            raise TypeError(f"a hashed stream starts at {a!r}; give the number that `starts` returns")
+        self.start = a
+        self.drawn = 0
+
+    def random(self) -> float:
+        """Return the next number from 0 up to 1."""
+        word = np.array([self.start], np.uint64)
+        if self.drawn:
+            word = mixed(word + np.array([self.drawn], np.uint64) * GOLDEN)  # as an array: it may wrap around
+        self.drawn += 1
+        return int(word[0] >> HALF) / 2**32
+
+
+def start_of(rng: Random) -> int:
+    """Return where the draws of one text start: a hashed stream's own start, or one draw of any other stream."""
+    return rng.start if isinstance(rng, HashedStream) else int(rng.random() * 2**53)

@@ -13,13 +13,27 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lapsus.perturbations
-from lapsus.perturbations import OPERATORS, Edit, Mixture, apply, moved, perturb, perturb_batch, perturb_tokens
+from lapsus.perturbations import (
+    OPERATORS,
+    Edit,
+    Mixture,
+    ZhKeyboard,
+    ZhSpeech,
+    apply,
+    moved,
+    perturb,
+    perturb_batch,
+    perturb_tokens,
+    stream,
+)
 from lapsus.perturbations.core import Frame, Shout, settled
+from lapsus.perturbations.hashed_draws import GOLDEN, HashedStream, mixed, start_of, starts
 
 SENTENCES = [
     "please play some jazz in the living room",
@@ -110,6 +124,33 @@ def test_neither_order_nor_batch_matters(name):
     assert edits_of(name, SENTENCES[5:], keys=keys[5:]) + edits_of(name, SENTENCES[:5], keys=keys[:5]) == (
         keyed[5:] + keyed[:5]
     )
+
+
+ANNOTATORS = [who for number in (1, 2, 3) for who in (ZhKeyboard.annotator(number), ZhSpeech.annotator(number))]
+KEYED = (OPERATORS["filler_bos"], OPERATORS["zh_homophone"], *ANNOTATORS)
+MIXTURES = [Mixture("keyed", KEYED), Mixture("nested", (Mixture("keyed", KEYED), OPERATORS["filler_eos"], Shout()))]
+
+
+@pytest.mark.parametrize("operator", [*map(OPERATORS.get, NAMES), *ANNOTATORS, *MIXTURES], ids=str)
+def test_edits_with_the_stream_of_an_example_are_what_perturb_makes(operator):
+    for number, text in enumerate(SENTENCES):
+        for seed, key in ((0, f"row-{number}"), (3, text)):
+            try:
+                made = perturb(operator, text, seed=seed, key=key)
+            except ModuleNotFoundError as missing:
+                pytest.skip(str(missing))
+            assert tuple(operator.edits(text, stream(operator, seed, key))) == made
+
+
+def test_a_hashed_stream_goes_on_with_the_draws_of_its_batch():
+    start = starts("name/0", ["row-7"])
+    rng = HashedStream(int(start[0]))
+    draws = [start, *(mixed(start + np.array([n], np.uint64) * GOLDEN) for n in (1, 2, 3))]
+    assert [rng.random() for _ in draws] == [int(draw[0]) // 2**32 / 2**32 for draw in draws]
+    assert start_of(HashedStream(int(start[0]))) == int(start[0])
+    assert {0, 1, 2} == {HashedStream(n).randrange(3) for n in starts("name/0", list("abcdefghijkl")).tolist()}
+    with pytest.raises(TypeError, match="a hashed stream starts at 'row-7'"):
+        HashedStream("row-7")
 
 
 @pytest.mark.parametrize(

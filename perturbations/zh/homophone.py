@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapsus.perturbations.core import Edit
-from lapsus.perturbations.hashed_draws import GOLDEN, HALF, Codes, Places, Words, codes, mixed, starts
+from lapsus.perturbations.hashed_draws import GOLDEN, HALF, Codes, Places, Words, codes, mixed, start_of, starts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +96,7 @@ class ZhHomophone:
 
     def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
         """Replace characters of one text."""
-        return self._edits([text], np.array([int(rng.random() * 2**53)], np.uint64))[0]
+        return self._edits([text], np.array([start_of(rng)], np.uint64))[0]
 
     def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
         """Replace characters of each text, all draws made at once from the seed and the keys."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
-from lapsus.perturbations.hashed_draws import starts
+from lapsus.perturbations.hashed_draws import start_of, starts
 from lapsus.perturbations.zh.engine.installed import load
 from lapsus.perturbations.zh.engine.pinyin import load_engine
 from lapsus.perturbations.zh.typist.candidates import EMBEDDED
@@ -65,7 +65,7 @@ class ZhKeyboard:
 
     def edits(self, text: str, rng: Random) -> list[Edit]:
         """Return what typing `text` changes."""
-        return self._edits(text, int(rng.random() * 2**53))
+        return self._edits(text, start_of(rng))
 
     def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
         """Return what typing each text changes."""
