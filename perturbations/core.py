@@ -106,6 +106,15 @@ class Choice(Operator, Protocol):
         ...
 
 
+def released(op: Operator) -> tuple[str, ...]:
+    """Return `name@version` of an operator and of all the `operators` it chooses from.
+
+    >>> released(Mixture("loud", (Shout(),)))
+    ('loud@1', 'shout@1')
+    """
+    return (f"{op.name}@{op.version}", *(name for each in getattr(op, "operators", ()) for name in released(each)))
+
+
 class Proposal(NamedTuple):
     """The edits of one example, and the operator that made them."""
 

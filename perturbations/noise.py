@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-from lapsus.perturbations.core import Edit, Frame, Operator, Proposal, Span, apply, moved, propose
+from lapsus.perturbations.core import Edit, Frame, Operator, Proposal, Span, apply, moved, propose, released
 from lapsus.perturbations.tokens import Utterance, perturb_tokens_batch, utterance
 
 T = TypeVar("T")
@@ -70,8 +70,10 @@ class Noise:
     reason: str | None = None
     bad: Literal["raise", "keep"] = "raise"
     lapsus: str = version("lapsus")  # in the state, so that `map` never reuses the rows of another release
+    released: tuple[str, ...] = field(init=False, repr=False)  # in the state likewise, for the operators
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "released", released(self.op))
         if not isinstance(self.column, str):
             object.__setattr__(self, "column", tuple(self.column))
         if len(self.columns) > 1 and (self.tags or self.answers):

@@ -1,7 +1,7 @@
 """What is published under a name and a version stays as it is: digests of noise, sample data and cards.
 
 `python tests/frozen.py` writes the digests that are missing from `frozen.json`. It never changes one that is there:
-other bytes need another version.
+other bytes need another version. The digests of earlier versions stay in the file.
 """
 
 from __future__ import annotations
@@ -9,14 +9,18 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
+from lapsus.dataset_scripts.sample import Sample
+from lapsus.hub.publish import publish
 from lapsus.perturbations import OPERATORS, Operator, ZhKeyboard, ZhSpeech, perturb_batch
 
 HERE = Path(__file__).parent
 FILE = HERE / "frozen.json"
-SAMPLE = HERE.parent / "dataset_scripts" / "sample_data"
 WITH_A_MODEL = {"nlpaug_tfidf", "nlpaug_contextual"}  # what they do depends on the model they are given
 OF_ANOTHER_LIBRARY = "nlpaug_"  # draws that another version of Python or nlpaug may make otherwise
 SEEDS = (0, 1)
@@ -42,21 +46,67 @@ def operators() -> Iterator[tuple[str, Operator]]:
         yield f"zh_speech.speaker.{number}@{speaker.version}", speaker
 
 
+def sha(content: object) -> str:
+    """Return a digest of anything that JSON can write."""
+    return hashlib.sha256(json.dumps(content).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 def digest_of_noise(op: Operator) -> str:
     """Return a digest of the edits that an operator makes of the frozen texts."""
     texts = frozen_texts()
     keys = [f"row-{number}" for number in range(len(texts))]
-    made = [perturb_batch(op, texts, seed=seed, keys=keys) for seed in SEEDS]
-    return hashlib.sha256(json.dumps(made).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return sha([perturb_batch(op, texts, seed=seed, keys=keys) for seed in SEEDS])
+
+
+def digests_of_sample(folder: Path) -> dict[str, str]:
+    """Return digests of the sample as it is built in `folder`: of the rows of each file, and of the card's prose.
+
+    The bytes of a Parquet file, and so the sizes in the card's header, are those of the installed pyarrow.
+    """
+    made = {}
+    for file in sorted(folder.rglob("*.parquet")):
+        config, split = file.parent.name, file.name.partition("-")[0]
+        table = pq.read_table(file)
+        made[f"sample/{config}/{split}@{Sample.VERSION}"] = sha([table.column_names, table.to_pylist()])
+    prose = (folder / "README.md").read_text(encoding="utf-8").partition("\n---\n")[2]
+    return made | {f"sample/README.md@{Sample.VERSION}": sha(prose)}
+
+
+def built_sample() -> dict[str, str]:
+    """Build the sample and return its digests."""
+    with tempfile.TemporaryDirectory() as folder:
+        publish(Sample, Path(folder) / "sample")
+        return digests_of_sample(Path(folder) / "sample")
+
+
+def frozen() -> dict[str, str]:
+    """Return the digests that are committed."""
+    known: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    return known
+
+
+def fault(name: str, digest: str, known: Mapping[str, str]) -> str | None:
+    """Say what is wrong where `name` has another digest than the committed one, or has none."""
+    if name not in known:
+        return f"{name} has no digest; add it with: python tests/frozen.py"
+    if digest != known[name]:
+        unit, _, version = name.rpartition("@")
+        return (
+            f"{unit} makes other bytes than were published as version {version}; "
+            "raise its version, say so in CHANGELOG.md, and add the digest with: python tests/frozen.py"
+        )
+    return None
 
 
 def main() -> int:
-    """Add what is missing."""
-    known = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
-    for name, op in operators():
-        known.setdefault(name, digest_of_noise(op))
-    FILE.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
-    return 0
+    """Add what is missing; refuse what has changed under the same version."""
+    known = frozen()
+    digests = {name: digest_of_noise(op) for name, op in operators()} | built_sample()
+    changed = [said for name, digest in digests.items() if name in known and (said := fault(name, digest, known))]
+    if not changed:
+        FILE.write_text(json.dumps(dict(sorted((digests | known).items())), indent=1) + "\n", encoding="utf-8")
+    sys.stderr.write("".join(f"{said}\n" for said in changed))
+    return len(changed) > 0
 
 
 if __name__ == "__main__":
