@@ -15,7 +15,7 @@ from hub_double import Fault
 from huggingface_hub import CommitOperationAdd, HfApi, constants, get_session
 from huggingface_hub.errors import HfHubHTTPError
 
-from lapsus.hub.upload import UploadError, upload, upload_space
+from lapsus.hub.upload import UploadError, _local_files, upload, upload_space
 
 ROOT = Path(__file__).parents[1]
 STRANGER = "hf_of_nobody"
@@ -355,3 +355,18 @@ def test_the_double_refuses_what_the_hub_refuses(here):
     with pytest.raises(HfHubHTTPError, match="404"):
         api.list_repo_files("org/strict", repo_type="dataset", revision="nowhere")
     assert HfApi(token=False).list_repo_files("org/strict", repo_type="dataset") == [".gitattributes", "a.txt"]
+
+
+def test_hidden_files_stay_at_home(tmp_path):
+    small_folder.write(tmp_path / "out", small_folder.configs())
+    for secret in (".env", ".git/config", "clean/.token", ".cache/huggingface/token", "__pycache__/a.pyc"):
+        path = tmp_path / "out" / secret
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("secret")
+    sent = _local_files(tmp_path / "out")
+    assert sorted(sent) == [
+        "README.md",
+        "clean/test-00000-of-00001.parquet",
+        "clean/train-00000-of-00001.parquet",
+        "keyboard.1/test-00000-of-00001.parquet",
+    ]

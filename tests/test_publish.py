@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
@@ -241,3 +242,81 @@ def test_changed_sources_are_never_stale(tmp_path):
         seen.append(builder.as_dataset(split="test")[0]["text"])
         time.sleep(0.01)
     assert seen == ["old", "new"]
+
+
+PAIR = Features(
+    {
+        "id": TEXT,
+        "left": TEXT,
+        "right": TEXT,
+        "clean_left": TEXT,
+        "clean_right": TEXT,
+        "edits": {"left": EDITS, "right": EDITS},
+    }
+)
+
+
+def pair(left, right):
+    row = {"id": "a", "left": left, "right": right, "clean_left": "hello", "clean_right": "hill"}
+    return toy(FEATURES=PAIR, DATA=(row | {"edits": {"left": [EDIT], "right": [EDIT]}},), ROWS={"noisy": {"test": 1}})
+
+
+def test_the_edits_of_each_of_two_columns_must_replay_to_that_column(tmp_path):
+    publish(pair("jello", "jill"), tmp_path / "out")
+    for number, (left, right, wrong) in enumerate((("jello", "hill", "right"), ("hello", "jill", "left"))):
+        with pytest.raises(ValueError, match=f"the edits of row 'a' in noisy/test do not give '{wrong}' back"):
+            publish(pair(left, right), tmp_path / f"out{number}")
+
+
+def test_the_folder_of_another_dataset_is_not_replaced(tmp_path):
+    publish(Toy, tmp_path / "out")
+    before = files(tmp_path / "out")
+    with pytest.raises(FileExistsError, match="is no earlier build of sample-2; name another --out"):
+        publish(toy(NAME="sample-2"), tmp_path / "out")
+    with pytest.raises(FileExistsError, match="is no earlier build of sampl; name another --out"):
+        publish(toy(NAME="sampl"), tmp_path / "out")
+    assert files(tmp_path / "out") == before
+
+
+def test_a_benchmark_without_prose_gets_a_general_card(tmp_path):
+    nameless = toy(NAME="lamp", TITLE="Lamp", __doc__="Commands to a lamp.\n\nThey were made up.", WHERE="the shop")
+    publish(nameless, tmp_path / "out")
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "# Lamp\n\nCommands to a lamp.\n" in card
+    assert "They were made up." in card
+    assert "The original files: the shop." in card
+
+
+def beside(folder, monkeypatch, prose):
+    """Return a toy whose module is in `folder`, beside its prose."""
+    (folder / "lamp.md").write_text(prose)
+    monkeypatch.setitem(sys.modules, "lamps", SimpleNamespace(__file__=str(folder / "lamps.py")))
+    return toy(NAME="lamp", TITLE="Lamp", __module__="lamps")
+
+
+def test_prose_beside_the_module_is_the_card(tmp_path, monkeypatch):
+    with_prose = beside(tmp_path, monkeypatch, '{% extends "_card.md" %}{% block summary %}All lamps.{% endblock %}')
+    publish(with_prose, tmp_path / "out")
+    assert "# Lamp\n\nAll lamps.\n" in (tmp_path / "out" / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("prose", "sentence"),
+    [
+        ("first\n{% block %}", r"lamp\.md line 2 cannot be read as a card"),
+        ("{{ nothing_of_this_name }}", r"the card lamp\.md cannot be filled in \('nothing_of_this_name' is undefined"),
+        ('{% extends "_crad.md" %}', r"the card lamp\.md cannot be filled in"),
+    ],
+)
+def test_prose_that_cannot_be_rendered_is_one_sentence(prose, sentence, tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match=sentence):
+        publish(beside(tmp_path, monkeypatch, prose), tmp_path / "out")
+
+
+def test_facts_that_a_card_needs_are_asked_for(tmp_path):
+    class Bare(Benchmark):
+        NAME = "bare"
+        LANGUAGES = ("en",)
+
+    with pytest.raises(ValueError, match="the benchmark Bare states no TITLE and no LICENSE and no ROWS; give it"):
+        publish(Bare, tmp_path / "out")

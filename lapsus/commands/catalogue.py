@@ -22,7 +22,7 @@ def catalogue() -> dict[str, list[dict[str, str]]]:
     from lapsus.perturbations import OPERATORS
 
     datasets = [_unit(name, unit, build_needs(unit)) for name, unit in benchmarks().items()]
-    metrics = [_unit(name, getattr(lapsus.metrics, name)) for name in lapsus.metrics.names()]
+    metrics = [_unit(name, function) for name, function in sorted(lapsus.metrics.metrics().items())]
     operators = [_unit(name, OPERATORS[name]) for name in sorted(OPERATORS) if not re.search(r"\.[1-9]", name)]
     return {"datasets": datasets, "metrics": metrics, "operators": operators}
 
@@ -39,7 +39,7 @@ def input_methods() -> list[dict[str, str]]:
 
 def _unit(name: str, unit: Any, needs: str = "") -> dict[str, str]:
     """Describe a unit by the first line of its docstring."""
-    summary = (getattr(unit, "__doc__", None) or "").strip().splitlines()[0].rstrip(".")
+    summary = next(iter((getattr(unit, "__doc__", None) or "no docstring").strip().splitlines()), "").rstrip(".")
     return {"name": name, "summary": summary, "needs": needs or getattr(unit, "needs", "")}
 
 

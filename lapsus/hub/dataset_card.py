@@ -1,8 +1,13 @@
-"""The card of a published dataset: generated YAML and tables around the prose of hub_cards/."""
+"""The card of a published dataset: generated YAML and tables around its prose.
+
+The prose is `<name>.md`: for the datasets of lapsus in hub_cards/, for those of other packages beside the module that
+builds them. Without such a file the card says what the builder states of itself (hub_cards/_general.md).
+"""
 
 from __future__ import annotations
 
-from functools import cache
+import inspect
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from lapsus.hub.publish import Published
     from lapsus.kernel.error_rates import TrackRates
 
+GENERAL = "_general.md"
 SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
 
 
@@ -50,8 +56,8 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
         }
     ).to_dataset_card_data(data)
     infos.to_dataset_card_data(data)
-    prose = _prose().get_template(f"{benchmark.NAME}.md")
-    body = prose.render(
+    body = _body(
+        benchmark,
         title=benchmark.TITLE,
         name=benchmark.NAME,
         license=benchmark.LICENSE,
@@ -62,20 +68,36 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
         error_rates_table=_error_rates_table(published),
         loading_example=_loading_example(benchmark, infos),
         sources_table=_sources_table(published),
+        facts=benchmark,
+        docstring=inspect.cleandoc(benchmark.__doc__ or benchmark.TITLE),
+        urls=(benchmark.URL,) if isinstance(benchmark.URL, str) else benchmark.URL or (),
+        citation=benchmark.CITATION,
     )
     return f"---\n{data.to_yaml()}\n---\n\n{body.strip()}\n"
 
 
-@cache
-def _prose() -> jinja2.Environment:
-    folder = Path(lapsus.hub_cards.__path__[0])
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
+def _body(benchmark: type[Benchmark], **shown: Any) -> str:
+    """Return the card's Markdown; what is wrong with somebody's prose is one sentence."""
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([*_beside(benchmark), *lapsus.hub_cards.__path__]),
         undefined=jinja2.StrictUndefined,
-        autoescape=False,  # noqa: S701 - Markdown, from our own templates
+        autoescape=False,  # noqa: S701 - Markdown, from installed packages
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    try:
+        return templates.select_template([f"{benchmark.NAME}.md", GENERAL]).render(shown)
+    except jinja2.TemplateSyntaxError as error:
+        place = f"{error.filename or error.name} line {error.lineno}"
+        raise ValueError(f"{place} cannot be read as a card ({error.message}); mend the prose") from error
+    except jinja2.TemplateError as error:
+        raise ValueError(f"the card {benchmark.NAME}.md cannot be filled in ({error}); mend the prose") from error
+
+
+def _beside(benchmark: type[Benchmark]) -> list[Path]:
+    """Return the folder of the module that a benchmark is in, where it is a file."""
+    file = getattr(sys.modules.get(benchmark.__module__), "__file__", None)
+    return [Path(file).parent] if file else []
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

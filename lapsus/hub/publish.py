@@ -61,6 +61,7 @@ def publish(
     import datasets
     from tqdm import tqdm
 
+    check_facts(benchmark)
     infos = datasets.info.DatasetInfosDict()
     rows: dict[str, dict[str, int]] = {}
     sources: dict[str, str] = {}
@@ -106,6 +107,16 @@ def publish(
         published = Published(out.absolute(), rows, differs, tuple(rates), dict(sorted(sources.items())))
         (folder / "README.md").write_text(render(benchmark, infos, published), encoding="utf-8")
     return published
+
+
+def check_facts(benchmark: type[Benchmark]) -> None:
+    """Refuse a benchmark that does not state what its card needs."""
+    absent = [fact for fact in ("NAME", "TITLE", "LANGUAGES", "LICENSE", "ROWS") if not hasattr(benchmark, fact)]
+    if absent:
+        raise ValueError(
+            f"the benchmark {benchmark.__name__} states no {' and no '.join(absent)}; "
+            "give it the class attribute (LICENSE = None where the source states none)"
+        )
 
 
 def is_build_of(benchmark: type[Benchmark], folder: Path) -> bool:

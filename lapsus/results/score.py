@@ -164,10 +164,10 @@ def _is_column(kind: str) -> bool:
 
 def _metric(name: str) -> Callable[..., dict[str, Any]]:
     """Return the plain function of a metric."""
-    if name not in metrics.names():
-        raise LookupError(f"There is no metric {name!r}; {_nearest(name, metrics.names())}")
-    function: Callable[..., dict[str, Any]] = getattr(metrics, name)
-    return function
+    known = metrics.metrics()
+    if name not in known:
+        raise LookupError(f"There is no metric {name!r}; {_nearest(name, known)}")
+    return known[name]
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
