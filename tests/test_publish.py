@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType
 
 import pyarrow.parquet as pq
 import pytest
@@ -290,7 +290,9 @@ def test_a_benchmark_without_prose_gets_a_general_card(tmp_path):
 def beside(folder, monkeypatch, prose):
     """Return a toy whose module is in `folder`, beside its prose."""
     (folder / "lamp.md").write_text(prose)
-    monkeypatch.setitem(sys.modules, "lamps", SimpleNamespace(__file__=str(folder / "lamps.py")))
+    module = ModuleType("lamps")
+    module.__file__ = str(folder / "lamps.py")
+    monkeypatch.setitem(sys.modules, "lamps", module)
     return toy(NAME="lamp", TITLE="Lamp", __module__="lamps")
 
 
