@@ -7,7 +7,6 @@ trusted (archives, XML, encodings) is checked here and nowhere else; each failur
 from __future__ import annotations
 
 import bz2
-import csv
 import gzip
 import hashlib
 import io
@@ -30,6 +29,7 @@ from typing import IO, Any, cast
 from xml.parsers import expat
 
 from lapsus.kernel.names import shown
+from lapsus.kernel.rows import BrokenFileError, cells, decoded, json_value
 
 MAX_BYTES = 4 * 2**30  # of an archive's files together; LAPSUS_MAX_BYTES overrides it
 MAX_RATIO = 200  # of a file to its compressed form, which text never reaches; LAPSUS_MAX_RATIO overrides it
@@ -118,25 +118,18 @@ class Source:
 
     def lines(self, name: str) -> Iterator[str]:
         r"""Yield the lines of a UTF-8 file without their line ends; only \n and \r\n end a line."""
-        number = 0
+        line = None
         with self.open(name) as file:
-            for number, raw in enumerate(file, start=1):
-                data = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
-                try:
-                    line = data.decode("utf-8")
-                except UnicodeDecodeError as error:
-                    raise ValueError(
-                        f"{name} line {number} is not UTF-8 (byte {error.start + 1}); convert the file to UTF-8"
-                    ) from None
+            for line in decoded(file, name):
                 yield line.removesuffix("\n").removesuffix("\r")
-        if not number:
+        if line is None:
             raise ValueError(f"{name} is empty; get the file again")
 
     def json_lines(self, name: str, *required: str) -> Iterator[dict[str, Any]]:
         """Yield the objects of a file with one JSON object per line, each with the required keys."""
         for number, line in enumerate(self.lines(name), start=1):
             if line.strip():
-                yield _object(_parsed(line, f"{name} line {number}"), f"{name} line {number}", required)
+                yield _object(_parsed(line, name, number), f"{name}, line {number}:", required)
 
     def json(self, name: str) -> Any:
         """Return the content of a JSON file."""
@@ -151,7 +144,7 @@ class Source:
             return
         content = self.json(name)
         for number, row in enumerate(content, start=1):
-            yield _object(row, f"{name} object {number}", required)
+            yield _object(row, f"{name}, object {number}:", required)
 
     def table(self, name: str, *required: str, delimiter: str | None = None) -> Iterator[dict[str, str]]:
         """Yield the rows of a CSV or TSV file with a header, each with the required columns.
@@ -161,29 +154,20 @@ class Source:
         lines = self.lines(name)
         header = next(lines)
         delimiter = delimiter or next((mark for mark in "\t;" if mark in header), ",")
-        reader = csv.reader(_with_line_ends(header, lines), delimiter=delimiter, strict=True)
-        try:
-            columns = [column.strip() for column in next(reader)]
-            absent = [column for column in required if column not in columns]
-            if absent:
-                raise ValueError(f"{name} has no column {shown(absent)}; its columns are {shown(columns)}")
-            for row in reader:
-                if len(row) != len(columns):
-                    if not any(row):
-                        continue
-                    raise ValueError(
-                        f"{name} line {reader.line_num} has {len(row)} fields, its header {len(columns)}; mend the line"
-                    )
-                yield dict(zip(columns, row, strict=True))
-        except csv.Error as error:
-            raise ValueError(f"{name} line {reader.line_num} is no table row ({error}); get the file again") from None
+        rows = cells(_with_line_ends(header, lines), name, delimiter)
+        columns = [column.strip() for column in next(rows)[1]]
+        absent = [column for column in required if column not in columns]
+        if absent:
+            raise ValueError(f"{name} has no column {shown(absent)}; its columns are {shown(columns)}")
+        for _, row in rows:
+            yield dict(zip(columns, row, strict=True))
 
     def tabs(self, name: str, fields: int) -> Iterator[list[str]]:
         """Yield the fields of a file of tab-separated lines, without quotes and without a header."""
         for number, line in enumerate(self.lines(name), start=1):
             row = line.split("\t")
             if len(row) != fields:
-                raise ValueError(f"{name} line {number} has {len(row)} tab-separated fields, not {fields}; mend it")
+                raise ValueError(f"{name}, line {number}: has {len(row)} tab-separated fields, not {fields}; mend it")
             yield row
 
     def xml(self, name: str) -> ET.Element:
@@ -390,17 +374,14 @@ def _within(path: Path, size: int, limit: int) -> None:
         )
 
 
-def _parsed(text: str, where: str) -> Any:
-    try:
-        content = json.loads(text)
-        if "\\ud" in text.lower():  # half of a surrogate pair is JSON, but no text
+def _parsed(text: str, name: str, line: int | None = None) -> Any:
+    content = json_value(text, name, line=line, cure="get the file again")
+    if "\\ud" in text.lower():  # half of a surrogate pair is JSON, but no text
+        try:
             json.dumps(content, ensure_ascii=False).encode()
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{where} is no JSON ({error.msg} at character {error.pos + 1}); get the file again") from None
-    except RecursionError:
-        raise ValueError(f"{where} is nested too deeply; get the file again") from None
-    except UnicodeEncodeError:
-        raise ValueError(f"{where} holds half of a surrogate pair, which is no character; mend it") from None
+        except UnicodeEncodeError:
+            what = "holds half of a surrogate pair, which is no character"
+            raise BrokenFileError(name, what, "mend it", line=line) from None
     return content
 
 

@@ -344,19 +344,19 @@ def spoil(tmp_path, file, change):
             "readin-afqmc",
             "afqmc_balanced/train.json",
             lambda text: text.replace('"密码忘了怎么办"', "null"),
-            r"train.json line 2 has no sentence1",
+            r"train.json, line 2: has no sentence1",
         ),
         (
             "readin-afqmc",
             "afqmc_balanced/train.json",
             lambda text: text[:-9],
-            r"train.json line 3 is no JSON",
+            r"train.json, line 3, column \d+: ",
         ),
         (
             "readin-afqmc",
             "afqmc_balanced/train.json",
             lambda text: text.replace("sentence2", "sentence_2"),
-            r"train.json line 1 has no sentence2; its keys are sentence1, sentence_2, label",
+            r"train.json, line 1: has no sentence2; its keys are sentence1, sentence_2, label",
         ),
     ],
 )

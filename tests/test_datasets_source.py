@@ -77,14 +77,14 @@ HOSTILE = {
     "truncated zip": (
         lambda p: cut(zipped(p / "x.zip", [("dev.json", ROWS * 99)])), "is a damaged archive"),
     "truncated tar": (lambda p: cut(tarred(p / "x.tar.gz", [("dev.json", ROWS * 9999)])), "is a damaged archive"),
-    "latin-1": (lambda p: folder(p / "x", dev__json=ROWS + ROWS.replace(b"a", b"\xe9")), "dev.json line 2 is not UTF-8"),
-    "UTF-16": (lambda p: folder(p / "x", dev__json=ROWS.decode().encode("utf-16")), "dev.json line 1 is not UTF-8"),
+    "latin-1": (lambda p: folder(p / "x", dev__json=ROWS + ROWS.replace(b"a", b"\xe9")), "dev.json, line 2: is not UTF-8"),
+    "UTF-16": (lambda p: folder(p / "x", dev__json=ROWS.decode().encode("utf-16")), "dev.json, line 1: is not UTF-8"),
     "empty": (lambda p: folder(p / "x", dev__json=b""), "dev.json is empty"),
-    "cut line": (lambda p: folder(p / "x", dev__json=ROWS + ROWS[:20]), r"dev.json line 2 is no JSON \(.*\)"),
-    "no object": (lambda p: folder(p / "x", dev__json=ROWS + b"3\n"), "dev.json line 2 is int, not an object"),
-    "deep": (lambda p: folder(p / "x", dev__json=ROWS + b'{"a":' * 10**5), "dev.json line 2 is nested too deeply"),
+    "cut line": (lambda p: folder(p / "x", dev__json=ROWS + ROWS[:20]), "dev.json, line 2, column 20: .*; get the file again"),
+    "no object": (lambda p: folder(p / "x", dev__json=ROWS + b"3\n"), "dev.json, line 2: is int, not an object"),
+    "deep": (lambda p: folder(p / "x", dev__json=ROWS + b'{"a":' * 10**5), "dev.json, line 2: is nested too deeply"),
     "half a character": (
-        lambda p: folder(p / "x", dev__json=ROWS.replace(b'"a"', b'"\\ud83d"')), "line 1 holds half of a surrogate pair"),
+        lambda p: folder(p / "x", dev__json=ROWS.replace(b'"a"', b'"\\ud83d"')), "line 1: holds half of a surrogate pair"),
     "no key": (lambda p: folder(p / "x", dev__json=b'{"sentence1": "a"}\n'), "has no sentence2, label; its keys are"),
     "no file": (lambda p: folder(p / "x", other__txt=b"x"), "has no .*train.json; it holds other.txt"),
     "two files": (lambda p: tarred(p / "x.tar", [("a/dev.json", ROWS), ("b/dev.json", ROWS)], "w"), "name the folder"),
@@ -177,9 +177,10 @@ def test_xml_may_declare_another_encoding(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a;b\n1;2;3\n", "t.csv line 2 has 3 fields, its header 2"),
+        ("a;b\n1;2;3\n", "t.csv, line 2: has 3 cells where the header names 2"),
         ("a;c\n1;2\n", "t.csv has no column b; its columns are a, c"),
-        ('a;b\n1;"2\n', "t.csv line 2 is no table row"),
+        ("a;a\n1;2\n", "t.csv, line 1: names a column twice \\('a'\\); give every column its own name"),
+        ('a;b\n1;"2\n', "t.csv, line 2: unexpected end of data"),
     ],
 )
 def test_broken_tables_are_named(text, sentence, tmp_path):

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,6 +18,7 @@ from datasets import ClassLabel, Dataset, Features, List, Value, load_dataset
 
 from lapsus.corpora import perturb_file as module
 from lapsus.corpora.perturb_file import perturb_file
+from lapsus.kernel.atomic import staged_file
 from lapsus.perturbations import Edit, Noise, apply, perturb
 from lapsus.perturbations.en.fillers import ClosingFiller
 
@@ -153,19 +153,21 @@ def test_a_run_that_was_cut_short_goes_on(tmp_path):
 def test_a_run_that_stopped_while_counting_goes_on(tmp_path, monkeypatch):
     source = write(tmp_path / "in.jsonl", [{"text": f"row {i}"} for i in range(18)])
     target = tmp_path / "out.jsonl"
-    write_text = Path.write_text
 
-    def full(path, text, **options):
-        if path.name.startswith("00000001.counts"):
-            path.touch()
+    def full(path):
+        if path.name == "00000001.counts":
             raise OSError("no space left")
-        return write_text(path, text, **options)
+        return staged_file(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_text", full)
+        patch.setattr("lapsus.corpora.perturb_file.staged_file", full)
         with pytest.raises(OSError, match="no space left"):
             perturb_file(source, target, Noise(Fragile()), progress=False)
-    assert list((tmp_path / "out.jsonl.partial").glob("*.counts.new"))
+    assert [path.name for path in sorted(target.with_name("out.jsonl.partial").glob("0*"))] == [
+        "00000000",
+        "00000000.counts",
+        "00000001",
+    ]
     assert perturb_file(source, target, Noise(Fragile()), progress=False).rows == 18
 
 
@@ -308,10 +310,22 @@ def test_several_columns(tmp_path):
             r"""in.jsonl, line 2: holds '\["b"\]'; every line is one JSON object$""",
         ),
         ("in.jsonl", b'{"words": "a"}\n', r"^no column is called 'text'; .*in.jsonl has words$"),
-        ("in.jsonl", b'{"text": "a"}\n{"text": "\xe9"}\n', r"in.jsonl, line 2: is not UTF-8; save the file as UTF-8$"),
-        ("in.csv", b"text\n\xef\xbf\xbd\ncaf\xe9\n", r"in.csv, line 3: is not UTF-8; save the file as UTF-8$"),
+        (
+            "in.jsonl",
+            b'{"text": "a"}\n{"text": "\xe9"}\n',
+            r"in.jsonl, line 2: is not UTF-8 \(byte \d+\); save the file as UTF-8$",
+        ),
+        (
+            "in.csv",
+            b"text\n\xef\xbf\xbd\ncaf\xe9\n",
+            r"in.csv, line 3: is not UTF-8 \(byte \d+\); save the file as UTF-8$",
+        ),
         ("in.csv", b'text\n"a\n', r"in.csv, line 2: unexpected end of data; are its quotes closed\?$"),
-        ("in.csv", b"text\na,b\n", r"in.csv, row 1: has more cells than the header; quote cells that hold the separ"),
+        (
+            "in.csv",
+            b"text\na,b\n",
+            r"in.csv, line 2: has 2 cells where the header names 1; quote cells that contain the separ",
+        ),
         ("in.jsonl", b"", r"in.jsonl: holds no rows; give a file with at least one$"),
         ("in.csv", b"", r"in.csv: holds no rows; give a file with at least one$"),
         ("in.parquet", b"", r"in.parquet: is no Parquet file \(Parquet file size is 0 bytes\); write it again$"),

@@ -10,7 +10,8 @@ from random import Random
 
 import pytest
 
-from lapsus.results.predictions import by_id, read
+from lapsus.results.joining import by_id
+from lapsus.results.predictions import read
 
 ROWS = [{"id": "a1", "prediction": "yes", "score": 1.0}, {"id": "a2", "prediction": "n,o", "score": 0.5}]
 

@@ -13,24 +13,32 @@ import shutil
 import signal
 from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lapsus.kernel.atomic import staged_file
+from lapsus.kernel.rows import (
+    FORMATS,
+    Row,
+    cells,
+    decoded,
+    delimiter_of,
+    format_of,
+    json_lines,
+    parquet_errors,
+)
 from lapsus.perturbations.discovery import OPERATORS
 from lapsus.perturbations.noise import Noise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-Row: TypeAlias = dict[str, Any]
 CHUNK = 5_000  # rows; part of what the parts are, so never a setting
-FORMATS = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
 REASON = "unchanged"  # the column that says why a row has no edits
 
 
@@ -108,11 +116,11 @@ def perturb_file(
     reader = _open(source, split=split, config=config)
     _check_columns(source, reader.columns, noise)
     noise = _with_tag_names(noise, reader.schema)
-    schema = None if _format(target) == "json" else _noisy_schema(reader, noise)
+    schema = None if format_of(target) == "json" else _noisy_schema(reader, noise)
     words = (*noise.columns, noise.tags) if noise.tags else ()
-    part = Part(noise, reader.decode, _Encoder(_format(target), schema, _delimiter(target)), words)
+    part = Part(noise, reader.decode, _Encoder(format_of(target), schema, delimiter_of(target)), words)
     folder = target.with_name(f"{target.name}.partial")
-    _start(folder, [repr(noise), CHUNK, _format(target), str(schema), *reader.identity])
+    _start(folder, [repr(noise), CHUNK, format_of(target), str(schema), *reader.identity])
     try:
         counts = _make_parts(reader, part, folder, workers=workers, progress=progress)
     except BaseException:
@@ -216,9 +224,8 @@ def _made(part: Part, path: Path, raw: Any) -> Counter[str]:
             row[f"clean_{name}"] = old.get(name)
     part.encode(written, path)
     counts = Counter(reason or "" for reason in noisy[REASON])
-    draft = path.with_suffix(".counts.new")
-    draft.write_text(json.dumps(counts), encoding="utf-8")
-    draft.replace(tally)  # last, and whole or not there: it says that the part is whole
+    with staged_file(tally) as file:  # last, and whole or not there: it says that the part is whole
+        file.write(json.dumps(counts).encode())
     return counts
 
 
@@ -234,34 +241,22 @@ def _like(old: Any, new: Any) -> Any:
 
 def _join(folder: Path, target: Path, schema: Any) -> None:
     """Join the parts, in order, and move the whole into place."""
-    whole = folder / "whole"
     parts = sorted(folder.glob("[0-9]" * 8))
-    if _format(target) == "parquet":
-        import pyarrow.parquet as pq
+    with staged_file(target) as out:
+        if format_of(target) == "parquet":
+            import pyarrow.parquet as pq
 
-        with pq.ParquetWriter(whole, schema) as writer:
-            for path in parts:
-                writer.write_table(pq.read_table(path))
-    else:
-        with whole.open("wb") as out:
-            if _format(target) == "csv":
-                header = StringIO()
-                csv.writer(header, delimiter=_delimiter(target), lineterminator="\n").writerow(schema.names)
-                out.write(header.getvalue().encode())
-            for path in parts:
-                with path.open("rb") as part:
-                    shutil.copyfileobj(part, out)
-    whole.replace(target)
-
-
-def _format(path: Path) -> str:
-    if path.suffix.lower() not in FORMATS:
-        raise ValueError(f"{path.name} has no known format; name it {', '.join(f'*{suffix}' for suffix in FORMATS)}")
-    return FORMATS[path.suffix.lower()]
-
-
-def _delimiter(path: Path) -> str:
-    return "\t" if path.suffix.lower() == ".tsv" else ","
+            with pq.ParquetWriter(out, schema) as writer:
+                for path in parts:
+                    writer.write_table(pq.read_table(path))
+            return
+        if format_of(target) == "csv":
+            header = TextIOWrapper(out, encoding="utf-8", newline="")
+            csv.writer(header, delimiter=delimiter_of(target), lineterminator="\n").writerow(schema.names)
+            header.detach()
+        for path in parts:
+            with path.open("rb") as part:
+                shutil.copyfileobj(part, out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,91 +313,54 @@ def _open(source: str | Path, *, split: str | None, config: str | None) -> Sourc
     if path.is_file():
         stat = path.stat()
         identity = [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
-        return {"json": _json_source, "csv": _csv_source, "parquet": _parquet_source}[_format(path)](path, identity)
+        return {"json": _json_source, "csv": _csv_source, "parquet": _parquet_source}[format_of(path)](path, identity)
     if path.suffix.lower() in FORMATS:
         raise FileNotFoundError(f"there is no file {path}; check its name")
     return _dataset_source(str(source), split, config)
 
 
-@contextmanager
-def _text(path: Path, newline: str) -> Iterator[TextIO]:
-    """Open a UTF-8 file, with or without a byte order mark; name the line that is not UTF-8."""
-    try:
-        with path.open(encoding="utf-8-sig", newline=newline) as file:
-            yield file
-    except UnicodeDecodeError:
-        with path.open("rb") as raw:
-            number = next(i for i, line in enumerate(raw, 1) if line.decode(errors="ignore").encode() != line)
-        raise ValueError(f"{path}, line {number}: is not UTF-8; save the file as UTF-8") from None
-
-
 def _json_source(path: Path, identity: list[Any]) -> Source:
-    def chunks() -> Iterator[tuple[int, str]]:
-        with _text(path, "\n") as file:
+    def chunks() -> Iterator[tuple[int, bytes]]:
+        with path.open("rb") as file:
             for number, lines in enumerate(_batched(file)):
-                yield number * CHUNK, "".join(lines)
+                yield number * CHUNK + 1, b"".join(lines)
 
     decode = partial(_decode_json, path)
-    first = decode(next(chunks(), (0, "")))
+    first = decode(next(chunks(), (1, b"")))
     return Source(list(first[0]) if first else [], chunks, decode, None, None, identity)
 
 
-def _decode_json(path: Path, numbered: tuple[int, str]) -> list[Row]:
-    """Read lines, of which so many come before; empty ones are no rows."""
-    before, lines = numbered
-    rows = []
-    for number, line in enumerate(lines.split("\n"), start=before + 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            where = f"{path}, line {number}" + (
-                f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-            )
-            raise ValueError(f"{where}: {getattr(error, 'msg', error)}; every line is one JSON object") from None
-        if not isinstance(row, dict):
-            raise ValueError(f"{path}, line {number}: holds {line.strip()[:40]!r}; every line is one JSON object")  # noqa: TRY004 - the value is at fault
-        rows.append(row)
-    return rows
+def _decode_json(path: Path, numbered: tuple[int, bytes]) -> list[Row]:
+    """Read lines, with the number of the first one."""
+    first, lines = numbered
+    return list(json_lines(BytesIO(lines), path, first))
 
 
 def _csv_source(path: Path, identity: list[Any]) -> Source:
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        with path.open("rb") as file:
+            yield from cells(decoded(file, path), path, delimiter_of(path))
+
     def chunks() -> Iterator[list[Row]]:
-        with _text(path, "") as file:
-            reader = csv.DictReader(file, delimiter=_delimiter(path), strict=True)
-            try:
-                yield from _batched(map(partial(_checked_cells, path), enumerate(reader, start=1)))
-            except csv.Error as error:
-                raise ValueError(f"{path}, line {reader.reader.line_num}: {error}; are its quotes closed?") from None
+        table = rows()
+        _, header = next(table)
+        return _batched(dict(zip(header, row, strict=True)) for _, row in table)
 
     import pyarrow as pa
 
-    with _text(path, "") as file:
-        columns = next(csv.reader(file, delimiter=_delimiter(path)), [])
+    _, columns = next(rows())
     return Source(columns, chunks, list, pa.schema([(name, pa.string()) for name in columns]), None, identity)
 
 
-def _checked_cells(path: Path, numbered: tuple[int, Row]) -> Row:
-    number, row = numbered
-    if None in row:
-        raise ValueError(f"{path}, row {number}: has more cells than the header; quote cells that hold the separator")
-    return row
-
-
 def _parquet_source(path: Path, identity: list[Any]) -> Source:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     def chunks() -> Iterator[Any]:
         with pq.ParquetFile(path) as file:
             yield from map(_packed, file.iter_batches(batch_size=CHUNK))
 
-    try:
-        with pq.ParquetFile(path) as file:
-            schema, rows = file.schema_arrow, file.metadata.num_rows
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{path}: is no Parquet file ({str(error).split('. ')[0]}); write it again") from None
+    with parquet_errors(path), pq.ParquetFile(path) as file:
+        schema, rows = file.schema_arrow, file.metadata.num_rows
     return Source(schema.names, chunks, _decode_arrow, schema, rows, identity)
 
 

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ def staged_file(out: Path) -> Iterator[IO[bytes]]:
     b'42'
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=out.parent, suffix=".partial", delete=False) as file:
-        staging = Path(file.name)
+    staging = out.with_name(f".{out.name}.{token_hex(4)}.partial")  # tempfile would deny it to other users
+    with staging.open("xb") as file:
         try:
             yield file
         except BaseException:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lapsus.results.predictions import READERS, Row, by_id, few, read
+from lapsus.kernel.rows import decoded
+from lapsus.results.joining import by_id, join
+from lapsus.results.predictions import READABLE, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from lapsus.kernel.rows import Row
 
 
 def read_texts(path: Path, column: str | None = None) -> list[str]:
@@ -23,9 +27,9 @@ def read_texts(path: Path, column: str | None = None) -> list[str]:
 
 def _texts_by_id(path: Path, column: str | None) -> dict[str, str]:
     """Return the texts by the `id` of their rows, or by their place where there is none."""
-    if path.suffix.lower() not in READERS:
-        lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
-        return {str(number): line.strip() for number, line in enumerate(lines, 1)}
+    if path.suffix.lower() not in READABLE:
+        with path.open("rb") as file:
+            return {str(number): line.strip() for number, line in enumerate(decoded(file, path), 1)}
     found = read(path)
     rows = by_id(found) if "id" in found.columns else {str(n): row for n, row in enumerate(found.rows, 1)}
     return {key: _value(path, number, row, column).strip() for number, (key, row) in enumerate(rows.items(), 1)}
@@ -58,10 +62,7 @@ def fidelity(
     for path, track in zip((*human, *synthetic), (*people, *machines), strict=True):
         if len(track) != len(meant) and list(track) == [str(n) for n in range(1, len(track) + 1)]:
             raise ValueError(f"{path} has {len(track)} texts and {clean} has {len(meant)}: give one for each.")
-        if meant.keys().isdisjoint(track):
-            raise ValueError(
-                f"{path}: none of its ids is in {clean} ({few(track, 3)} against {few(meant, 3)}); give both the same."
-            )
+        join(path, track, meant, clean)
     if not shared:
         raise ValueError(f"No sentence of {clean} is in all the other files; give files that share some.")
     rows = [([track[key] for track in machines], meant[key], [track[key] for track in people]) for key in shared]

@@ -9,29 +9,21 @@ from __future__ import annotations
 import inspect
 import json
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lapsus import metrics
-from lapsus.results.predictions import Predictions, Row, by_id, few, label, read, read_beside
-from lapsus.results.tracks import GOLD_COLUMNS, PREDICTION_COLUMNS
+from lapsus.kernel.names import unknown
+from lapsus.results.joining import by_id, join
+from lapsus.results.predictions import Predictions, few, read, read_beside
+from lapsus.results.roles import Column, of_perturbed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-# What a column of a metric may be called in a file, beside its own name.
-USUAL: dict[str, tuple[str, ...]] = {
-    "predictions": PREDICTION_COLUMNS,
-    "references": (*GOLD_COLUMNS, "clean_text"),
-    "original_predictions": ("original_prediction", *PREDICTION_COLUMNS),
-    "clean_scores": ("clean_score",),
-    "conditions": ("condition", "track"),
-    "examples": ("example", "id"),
-    "groups": ("group",),
-    "clusters": ("cluster", "original_id"),
-}
+    from lapsus.kernel.rows import Row
+
 NAMED = 10  # ids that do not join are named up to here
 
 
@@ -46,52 +38,6 @@ class Example:
     def first(self) -> Row:
         """The first row that is not empty."""
         return next(filter(None, self.rows))
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column that a metric takes: its name and type there, and what the user says it is called in the files."""
-
-    metric: str
-    name: str
-    kind: str
-    source: str | None = None
-
-    @property
-    def lists(self) -> bool:
-        """Whether an example may have several values, one per annotator."""
-        return "Iterable[Iterable" in self.kind
-
-    def find(self, names: Sequence[str], scored: tuple[str, ...] = (), *, beside: bool = False) -> str:
-        """Return which of the names in a file this column has; of no name means that a row as a whole is the value.
-
-        `scored` are the metrics that a harness has computed. `beside` the predictions, only names that could not mean
-        the predictions themselves are taken.
-        """
-        if self.source is None and "Mapping" in self.kind and {"intent", "tags"} <= set(names) and not beside:
-            return ""
-        scores: tuple[str, ...] = ("score", *(scored if len(scored) == 1 else ())) if "float" in self.kind else ()
-        usual: tuple[str, ...] = (self.name, *(() if beside else scores), *USUAL.get(self.name, ()))
-        if beside:
-            usual = tuple(name for name in usual if name not in PREDICTION_COLUMNS)
-        for name in usual if self.source is None else (self.source,):
-            if name in names:
-                return name
-        if beside and self.name == "original_predictions":
-            raise LookupError(
-                f"{self.metric} needs the predictions before; give original_predictions=clean.jsonl (--set)."
-            )
-        missing = f"column {self.source!r}" if self.source else f"column for its {self.name}"
-        example = next((name for name in names if name != "id"), "id")
-        cure = f"name it, as in --set {self.name}={example}" if names else "give rows with columns"
-        raise LookupError(f"{self.metric} finds no {missing} in the files; they have {few(names)}: {cure}.")
-
-    def value(self, row: Row, name: str) -> Any:
-        """Return what a row holds; labels become text, so that 1 and "1" are one label."""
-        if not name:
-            return {"intent": row["intent"], "tags": row["tags"]}
-        value = row.get(name)
-        return label(value) if self.kind == "Iterable[str] | Iterable[int]" and value is not None else value
 
 
 def score(
@@ -116,15 +62,15 @@ def score(
     known = inspect.signature(function).parameters
     for option in given:
         if option not in known:
-            raise LookupError(f"{name} has no option {option!r}; {_nearest(option, known)}")
+            raise LookupError(f"{name}: {unknown('option', option, known)}")
     if not predictions:
         raise ValueError(f"{name} needs a file of predictions; give at least one.")
     files = [read(path, where=where) for path in predictions]
     texts = wanted["predictions"].startswith("Iterable[str]") and wanted.get("references") == "Iterable[str]"
     if texts and references is None and not {"predictions", "references"} & given.keys():
-        given |= _perturbed(files[0].columns)
+        given |= of_perturbed(files[0].columns)
     columns = [Column(name, column, kind, given.pop(column, None)) for column, kind in wanted.items()]
-    examples, join = _joined(columns[0], files, references, where, stacked="examples" in wanted)
+    examples, joined = _joined(columns[0], files, references, where, stacked="examples" in wanted)
     scored = files[0].metrics
     values = {
         column.name: _values(column, examples, scored, where)
@@ -132,7 +78,7 @@ def score(
         if column.source is not None or known[column.name].default is inspect.Parameter.empty
     }
     result: dict[str, Any] = function(**values, **{option: _parsed(value) for option, value in given.items()})
-    return {**result, "join": join}
+    return {**result, "join": joined}
 
 
 def columns_of(name: str) -> dict[str, str]:
@@ -145,18 +91,6 @@ def columns_of(name: str) -> dict[str, str]:
     }
 
 
-def _perturbed(names: Sequence[str]) -> dict[str, str]:
-    """Return which column `lapsus perturb` has made noisy, and its clean text; nothing if there are several, or none.
-
-    >>> _perturbed(["id", "text", "clean_text", "edits"])
-    {'predictions': 'text', 'references': 'clean_text'}
-    """
-    noisy = [name for name in names if f"clean_{name}" in names]
-    if len(noisy) != 1 or {"predictions", *PREDICTION_COLUMNS} & {*names}:
-        return {}
-    return {"predictions": noisy[0], "references": f"clean_{noisy[0]}"}
-
-
 def _is_column(kind: str) -> bool:
     """Say whether an option of this type holds one value per example; a choice of groups, or a map, does not."""
     return ("Iterable" in kind or "Groups" in kind) and "Mapping" not in kind
@@ -166,15 +100,8 @@ def _metric(name: str) -> Callable[..., dict[str, Any]]:
     """Return the plain function of a metric."""
     known = metrics.metrics()
     if name not in known:
-        raise LookupError(f"There is no metric {name!r}; {_nearest(name, known)}")
+        raise LookupError(unknown("metric", name, known))
     return known[name]
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """Say what a misspelt name may have meant, and what there is."""
-    known = list(known)
-    near = get_close_matches(name, known, n=2)
-    return (f"did you mean {' or '.join(map(repr, near))}? " if near else "") + f"There is {few(known, 20)}."
 
 
 def _parsed(value: str) -> Any:
@@ -203,22 +130,13 @@ def _joined(
         return [Example([row], {}) for row in files[0].rows], {"examples": len(files[0].rows)}
     tables = [by_id(file) for file in files]
     data = None if references is None else by_id(read_beside(references, where))
-    ids = dict.fromkeys(key for table in tables for key in table)
-    used = [key for key in ids if data is None or key in data]
-    if not used:
-        raise ValueError(
-            f"{files[0].path}: none of its ids is in {references} ({few(ids, 3)} against {few(data or (), 3)});"
-            " are these predictions of another dataset or split?"
-        )
-    left_out = {
-        "not_in_references": [key for key in ids if data is not None and key not in data],
-        "not_predicted": [key for key in data or () if key not in ids],
-    }
+    joined = join(files[0].path, chain.from_iterable(tables), data, references)
+    left_out = {"not_in_references": joined.unknown, "not_predicted": joined.missing}
     if len(files) > 1:
         for file, table in zip(files, tables, strict=True):
-            left_out[f"not_in_{file.path.name}"] = [key for key in used if key not in table]
+            left_out[f"not_in_{file.path.name}"] = [key for key in joined.ids if key not in table]
     known: Mapping[str, Row] = data or {}
-    examples = [Example([table.get(key, {}) for table in tables], known.get(key, {})) for key in used]
+    examples = [Example([table.get(key, {}) for table in tables], known.get(key, {})) for key in joined.ids]
     if stacked:
         names = [{"condition": file.path.stem} for file in files]
         examples = [
@@ -227,8 +145,8 @@ def _joined(
             for name, row in zip(names, example.rows, strict=True)
             if row
         ]
-    join = {why: {"count": len(keys), "ids": keys[:NAMED]} for why, keys in left_out.items() if keys}
-    return examples, {"examples": len(used), **join}
+    not_joined = {why: {"count": len(keys), "ids": keys[:NAMED]} for why, keys in left_out.items() if keys}
+    return examples, {"examples": len(joined.ids), **not_joined}
 
 
 def _values(

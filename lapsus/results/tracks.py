@@ -9,17 +9,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
-from lapsus.results.predictions import Predictions, Row, by_id, few, read, read_beside
+from lapsus.results.joining import by_id, join
+from lapsus.results.predictions import Predictions, few, read, read_beside
+from lapsus.results.roles import noisy, of_track
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-PREDICTION_COLUMNS = ("prediction", "predictions", "predicted", "output")
-GOLD_COLUMNS = ("gold", "reference", "references", "label", "target", "intent")
+    from lapsus.kernel.rows import Row
+
 NAMES = ("{model}.{track}", "{model}/{track}")  # bert.keyboard.2.csv, or keyboard.2.csv in the folder bert
 CLEAN = ("clean", "original")
 
@@ -166,46 +168,17 @@ def _track(
 ) -> Track:
     """Join one track's predictions to the data and give their columns the names of `Track`."""
     predicted = by_id(found)
-    joined = predicted if data is None else {key: {**data[key], **row} for key, row in predicted.items() if key in data}
-    if not joined:
-        raise ValueError(
-            f"{found.path}: none of its {len(predicted)} ids is in the data ({few(predicted, 3)} against"
-            f" {few(data or (), 3)}); are these predictions of another dataset or split?"
-        )
-    columns = list(dict.fromkeys(column for row in joined.values() for column in row))
-    roles = _roles(found, columns, chosen)
-    rows = [_row(row, roles) for row in joined.values()]
-    missing = tuple(key for key in data or () if key not in predicted)
-    unknown = tuple(key for key in predicted if key not in joined)
-    return Track(model, name, rows, dataset, missing, unknown)
-
-
-def _roles(found: Predictions, columns: list[str], chosen: Mapping[str, str | None]) -> dict[str, str]:
-    """Decide which column of a file is its score, prediction, gold and cluster."""
-    roles = {role: column for role, column in chosen.items() if column is not None}
-    for role, column in roles.items():
-        if column not in columns:
-            raise LookupError(f"{found.path}: has no column {column!r} for the {role}; it has {few(columns)}.")
-    usual = {"prediction": PREDICTION_COLUMNS, "gold": GOLD_COLUMNS, "score": ("score",), "cluster": ("cluster",)}
-    for role, names in usual.items():
-        usual_column = next((name for name in names if name in columns), None)
-        if role not in roles and usual_column is not None:
-            roles[role] = usual_column
-    if "score" not in roles and len(found.metrics) > 1:
-        raise ValueError(f"{found.path}: holds the scores {few(found.metrics)}; choose one as score.")
-    if "score" not in roles and found.metrics:
-        roles["score"] = found.metrics[0]
-    if "score" not in roles and not {"prediction", "gold"} <= roles.keys():
-        raise ValueError(
-            f"{found.path}: has neither a score nor a prediction with its gold answer; it has {few(columns)}:"
-            " name the columns, or give the references."
-        )
-    return roles
+    joined = join(found.path, predicted, data)
+    rows = [{**(data or {}).get(key, {}), **predicted[key]} for key in joined.ids]
+    columns = list(dict.fromkeys(chain.from_iterable(rows)))
+    roles = of_track(found, columns, chosen)
+    return Track(model, name, [_row(row, roles) for row in rows], dataset, tuple(joined.missing), tuple(joined.unknown))
 
 
 def _row(row: Row, roles: Mapping[str, str]) -> Row:
     """Give the columns of one row the names of `Track`, and pair every text with its clean form."""
     flat = {**(row["translation"] if isinstance(row.get("translation"), dict) else {}), **row}
-    noisy = [name for name in flat if isinstance(flat[name], str) and isinstance(flat.get(f"clean_{name}"), str)]
-    texts = {"text": [flat[name] for name in noisy], "clean_text": [flat[f"clean_{name}"] for name in noisy]}
-    return {**row, **(texts if noisy else {}), **{role: row.get(column) for role, column in roles.items()}}
+    both = [(flat[name], flat[f"clean_{name}"]) for name in noisy(flat)]
+    pairs = [pair for pair in both if all(isinstance(text, str) for text in pair)]
+    texts = {"text": [text for text, _ in pairs], "clean_text": [clean for _, clean in pairs]}
+    return {**row, **(texts if pairs else {}), **{role: row.get(column) for role, column in roles.items()}}

@@ -11,7 +11,6 @@ nothing tells a rare name from a misspelt one.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from math import exp, log
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from lapsus.kernel.rows import BrokenFileError, decoded, json_value
 from lapsus.perturbations.core import Edit, trimmed
 from lapsus.perturbations.zh.correction.character_model import EDGE, ORDER, Characters
 from lapsus.perturbations.zh.correction.one_slip import Readings
@@ -86,9 +86,8 @@ class Corpus:
         With a digest, the content must still be what it was.
         """
         try:
-            lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path} is not UTF-8 at byte {error.start}; save it as UTF-8") from None
+            with Path(path).open("rb") as file:
+                lines = "".join(decoded(file, path)).splitlines()
         except OSError as error:
             raise ValueError(f"{path} cannot be read ({error.strerror}); give a file of clean texts") from None
         found = cls(tuple(text for line in lines for text in _strings(line)), path)
@@ -105,8 +104,8 @@ class Corpus:
 def _strings(line: str) -> list[str]:
     if line.startswith("{"):
         try:
-            return [value for value in json.loads(line).values() if isinstance(value, str)]
-        except (json.JSONDecodeError, RecursionError):
+            return [value for value in json_value(line, "").values() if isinstance(value, str)]
+        except BrokenFileError:
             pass  # a line of text that begins with a brace
     return [line]
 

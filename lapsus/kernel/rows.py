@@ -1,0 +1,256 @@
+"""Rows of any format, read in one way: JSON lines, JSON, CSV, TSV and Parquet.
+
+A row is a dict. `read` takes a whole file. What a file is read by works on lines of bytes, so that it also serves a
+file that is cut into chunks (`json_lines`) or that stands in an archive (`decoded`, `json_value`, `cells`). UTF-8 is
+expected, with or without a byte order mark; whatever is broken is named by file, line and column.
+
+>>> list(json_lines([b'{"id": 1}', b"", b'{"id": 2}'], "p.jsonl"))
+[{'id': 1}, {'id': 2}]
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from lapsus.kernel.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+Row: TypeAlias = dict[str, Any]
+
+FORMATS = {
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+NUMBER_OR_LIST = re.compile(
+    r"[\[{]|-?\d+(\.\d+)?([eE][-+]?\d+)?$", re.ASCII
+)  # JSON has no 007 and no 1_000: labels stay
+BLANKS = re.compile(r"[ \t\n\r]*")
+CLOSING = {"Expecting value": "]", "Expecting property name enclosed in double quotes": "}"}
+ONE_OBJECT = "every line is one JSON object"
+
+
+class BrokenFileError(ValueError):
+    """What is wrong with a file, where, and the cure.
+
+    >>> str(BrokenFileError("p.csv", "is not UTF-8", "save the file as UTF-8", line=3))
+    'p.csv, line 3: is not UTF-8; save the file as UTF-8'
+    """
+
+    def __init__(
+        self, file: object, what: str, cure: str, *, line: int | None = None, column: int | None = None
+    ) -> None:
+        self.line, self.what, self.cure = line, what, cure
+        place = (("line", line), ("column", column))
+        super().__init__(f"{file}{''.join(f', {name} {n}' for name, n in place if n is not None)}: {what}; {cure}")
+
+
+def read(path: Path) -> list[Row]:
+    r"""Return the rows of a file, by its ending; a JSON file holds a list of objects, or one object per line.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "p.csv"
+    ...     _ = path.write_text("id,score\n007,1\n")
+    ...     read(path)
+    [{'id': '007', 'score': 1}]
+    """
+    kind = format_of(path)
+    if kind == "parquet":
+        return _read_parquet(path)
+    if kind == "csv":
+        return _read_csv(path)
+    return objects(document(path), path) if path.suffix.lower() == ".json" else list(_read_json_lines(path))
+
+
+def format_of(path: Path) -> str:
+    """Return what a file is, by its ending: json, csv (or tsv) or parquet."""
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise ValueError(f"{path.name} has no known format; name it {', '.join(f'*{known}' for known in FORMATS)}")
+    return FORMATS[suffix]
+
+
+def delimiter_of(path: Path) -> str:
+    """Return what stands between the cells of a CSV or TSV file, by its ending."""
+    return "\t" if path.suffix.lower() == ".tsv" else ","
+
+
+def document(path: Path) -> Any:
+    """Return the content of a JSON file; of one object after another, as READIN's files are, the list of them."""
+    with path.open("rb") as file:
+        text = "".join(decoded(file, path))
+    try:
+        return json_value(text, path)
+    except BrokenFileError as error:
+        if not error.what.startswith("Extra data") or text.lstrip().startswith("["):
+            raise
+    return list(_read_json_lines(path))
+
+
+def objects(whole: Any, file: object) -> list[Row]:
+    """Return what a JSON document holds as rows, if that is what it is."""
+    if not isinstance(whole, list) or not all(isinstance(row, dict) for row in whole):
+        raise BrokenFileError(file, "holds no list of objects", "give rows, each a JSON object")
+    return whole
+
+
+def json_lines(lines: Iterable[bytes], file: object, first: int = 1) -> Iterator[Row]:
+    """Yield the objects of lines of JSON, the first of which is line `first` of the file; empty lines are no rows."""
+    for number, line in enumerate(decoded(lines, file, first), first):
+        if line.strip():
+            row = json_value(line.rstrip("\r\n"), file, line=number, cure=ONE_OBJECT)
+            if not isinstance(row, dict):
+                raise BrokenFileError(file, f"holds {line.strip()[:40]!r}", ONE_OBJECT, line=number)
+            yield row
+
+
+def decoded(lines: Iterable[bytes], file: object, first: int = 1) -> Iterator[str]:
+    """Yield lines as text with their ends, without the byte order mark of line 1."""
+    for number, line in enumerate(lines, first):
+        try:
+            yield (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).decode("utf-8")
+        except UnicodeDecodeError as error:
+            what = f"is not UTF-8 (byte {error.start + 1})"
+            raise BrokenFileError(file, what, "save the file as UTF-8", line=number) from None
+
+
+def json_value(text: str, file: object, *, line: int | None = None, cure: str = "mend the file") -> Any:
+    """Parse JSON, refusing an object that has a key twice; `line` is the number of the line that the text is.
+
+    >>> json_value('{"a": 1, "a": 2}', "p.json")
+    Traceback (most recent call last):
+    lapsus.kernel.rows.BrokenFileError: p.json: has the key 'a' twice in one object; mend the file
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        what, place = _fault(error)
+        column = place - text.rfind("\n", 0, place)
+        here = 1 + text.count("\n", 0, place) if line is None else line
+        raise BrokenFileError(file, what, cure, line=here, column=column) from None
+    except RecursionError:
+        raise BrokenFileError(file, "is nested too deeply", cure, line=line) from None
+    except ValueError as error:  # a key that is there twice, a number of thousands of digits
+        raise BrokenFileError(file, str(error).partition(";")[0], cure, line=line) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> Row:
+    """Make an object of its keys and values; JSON itself would let the last of two equal keys win."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"has the key {next(key for key in made if keys.count(key) > 1)!r} twice in one object")
+    return made
+
+
+def _fault(error: json.JSONDecodeError) -> tuple[str, int]:
+    """Return what is wrong and where, in the same words on every Python: 3.13 reports a comma before } otherwise."""
+    text, place = error.doc, error.pos
+    if error.msg.startswith("Illegal trailing comma"):  # at the comma
+        place = BLANKS.match(text, place + 1).end()  # type: ignore[union-attr] # it matches anywhere
+    elif CLOSING.get(error.msg) != text[place : place + 1] or not text[:place].rstrip().endswith(","):
+        return error.msg, place
+    return f"has a comma before the closing {text[place]}", place
+
+
+def cells(lines: Iterable[str], file: object, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    r"""Yield the rows of a table, first its header, each with the number of the line it ends in.
+
+    Every row has as many cells as the header, which names no column twice; lines without any text are no rows.
+    A line ends in `\n`, `\r\n` or `\r`.
+
+    >>> list(cells(["a;b\n", "\n", "1;2\n"], "p.csv", ";"))
+    [(1, ['a', 'b']), (3, ['1', '2'])]
+    """
+    table = csv.reader(_split_at_returns(lines), delimiter=delimiter, strict=True)
+    try:
+        header = next(table, [])
+        if len(set(header)) < len(header):
+            twice = shown(dict.fromkeys(repr(name) for name in header if header.count(name) > 1))
+            what = f"names a column twice ({twice})"
+            raise BrokenFileError(file, what, "give every column its own name", line=table.line_num)
+        yield table.line_num, header
+        for row in table:
+            if len(row) != len(header):
+                if not any(row):
+                    continue
+                what = f"has {len(row)} cells where the header names {len(header)}"
+                raise BrokenFileError(file, what, "quote cells that contain the separator", line=table.line_num)
+            yield table.line_num, row
+    except csv.Error as error:
+        raise BrokenFileError(file, str(error), "are its quotes closed?", line=table.line_num) from None
+
+
+def _split_at_returns(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines cut at each carriage return as well, which old spreadsheets end them with."""
+    for line in lines:
+        if "\r" in line[:-2]:
+            yield from filter(None, re.split(r"(?<=\r)(?!\n)", line))
+        else:
+            yield line
+
+
+def typed(column: Sequence[str]) -> list[Any]:
+    """Return the cells of a column as numbers or JSON lists if every cell is one; an empty cell is None.
+
+    >>> typed(["1", "", "0.5"]), typed(["1", "007"])
+    ([1, None, 0.5], ['1', '007'])
+    """
+    if all(NUMBER_OR_LIST.match(cell) for cell in column if cell):
+        with suppress(ValueError):
+            return [json.loads(cell) if cell else None for cell in column]
+    return [cell or None for cell in column]
+
+
+def _read_json_lines(path: Path) -> Iterator[Row]:
+    with path.open("rb") as file:
+        yield from json_lines(file, path)
+
+
+def _read_csv(path: Path) -> list[Row]:
+    """Read a table whose columns have types; an `id` is text, so that 007 stays what it is."""
+    with path.open("rb") as file:
+        (_, header), *table = cells(decoded(file, path), path, delimiter_of(path))
+    columns = [
+        column if name == "id" else typed(column)
+        for name, column in zip(header, zip(*(row for _, row in table), strict=True), strict=False)
+    ]
+    return [dict(zip(header, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _read_parquet(path: Path) -> list[Row]:
+    import pyarrow.parquet as pq
+
+    with parquet_errors(path):
+        table = pq.read_table(path)
+    rows: list[Row] = table.to_pylist()
+    return rows
+
+
+@contextmanager
+def parquet_errors(path: Path) -> Iterator[None]:
+    """Say in a sentence that a file is no Parquet, or not whole."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        raise BrokenFileError(path, f"is no Parquet file ({first_sentence(error)})", "write it again") from None
+
+
+def first_sentence(error: Exception) -> str:
+    """Return the first line of an error's message, without its full stop."""
+    return str(error).partition("\n")[0].rstrip(".")

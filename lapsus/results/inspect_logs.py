@@ -1,0 +1,135 @@
+"""Logs of inspect, as rows: one JSON document, or a zip archive (`.eval`) with a JSON file per sample."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lapsus.kernel.rows import first_sentence, json_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from lapsus.kernel.rows import Row
+
+VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # inspect's marks: correct, partial, incorrect, no answer
+ZSTANDARD = 93  # the method of compression of the zip format
+
+
+class Log(NamedTuple):
+    """The header of a log, as inspect writes it, and its samples."""
+
+    header: Mapping[str, Any]
+    samples: Sequence[Any]
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """What was run: the task, the model, their arguments."""
+        found: Mapping[str, Any] = self.header["eval"]
+        return found
+
+
+def log_of(whole: Any) -> Log | None:
+    """Return the log that a JSON document is; of other documents, nothing.
+
+    >>> log_of([{"id": 1}]) is None
+    True
+    """
+    if isinstance(whole, dict) and isinstance(whole.get("eval"), dict) and isinstance(whole.get("samples"), list):
+        return Log(whole, whole["samples"])
+    return None
+
+
+def read_eval(path: Path) -> Log:
+    """Read a log that is an archive."""
+    try:
+        with zipfile.ZipFile(path) as log:
+            names = {entry.filename: entry for entry in log.infolist()}
+            entry = names.get("header.json") or names.get("_journal/start.json")
+            head = None if entry is None else _member(path, log, entry)
+            if not isinstance(head, dict) or not isinstance(head.get("eval"), dict):
+                raise ValueError(f"{path}: has no header with its task and model; give a log of inspect.")  # noqa: TRY004 - the file is wrong
+            return Log(
+                head, [_member(path, log, names[name]) for name in names if re.fullmatch(r"samples/.*\.json", name)]
+            )
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError) as error:
+        raise ValueError(f"{path}: is no inspect log ({first_sentence(error)}); run it again.") from None
+
+
+def rows_of(path: Path, log: Log) -> tuple[list[Row], tuple[str, ...]]:
+    """Return a row per sample, and the names of the scores."""
+    rows: list[Row] = []
+    metrics: dict[str, None] = {}
+    for number, sample in enumerate(log.samples, 1):
+        try:
+            marks, row = _row(sample)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise ValueError(f"{path}, sample {number}: is not as inspect writes it ({error!r}); log again.") from None
+        metrics |= dict.fromkeys(marks)
+        rows.append(row)
+    rows.sort(key=lambda row: (str(row["epoch"]), row["id"]))
+    return rows, tuple(metrics)
+
+
+def _row(sample: Mapping[str, Any]) -> tuple[dict[str, float], Row]:
+    """Return the scores and the row of one sample."""
+    if sample["id"] is None:
+        raise KeyError("id")
+    scores = sample.get("scores") or {}
+    marks = {name: value for scorer, score in scores.items() for name, value in _marks(scorer, score["value"])}
+    answers = [score["answer"] for score in scores.values() if score.get("answer") is not None]
+    target = sample.get("target")
+    row = {
+        "id": str(sample["id"]),
+        "epoch": sample.get("epoch", 1),
+        "prediction": answers[0] if answers else _completion(sample.get("output") or {}),
+        "reference": target[0] if isinstance(target, list) and len(target) == 1 else target,
+    }
+    return marks, {**(sample.get("metadata") or {}), **row, **marks}
+
+
+def _marks(scorer: str, value: Any) -> Iterator[tuple[str, float]]:
+    """Yield the numbers of one score of inspect: a mark, a number, or a dict of either."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from _marks(f"{scorer}.{name}", part)
+    elif isinstance(value, int | float):
+        yield scorer, float(value)
+    elif isinstance(value, str) and value in VERDICTS:
+        yield scorer, VERDICTS[value]
+
+
+def _completion(output: Mapping[str, Any]) -> str | None:
+    """Return the text that the model gave in answer, as inspect logs it."""
+    if output.get("completion"):
+        return str(output["completion"])
+    for choice in output.get("choices") or []:
+        content = choice["message"]["content"]
+        return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    return None
+
+
+def _member(path: Path, log: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
+    """Parse one JSON file of an archive."""
+    data = _unzstd(path, entry) if entry.compress_type == ZSTANDARD else log.read(entry)
+    try:
+        return json_value(data.decode("utf-8"), f"{path}, {entry.filename}", cure="run it again")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}, {entry.filename}: is not UTF-8; run it again.") from None
+
+
+def _unzstd(path: Path, entry: zipfile.ZipInfo) -> bytes:
+    """Read a Zstandard member, which inspect writes and zipfile reads only from Python 3.14 on."""
+    import pyarrow as pa
+
+    with path.open("rb") as file:
+        file.seek(entry.header_offset)
+        name_length, extra_length = struct.unpack("<26xHH", file.read(30))
+        file.seek(name_length + extra_length, 1)
+        packed = file.read(entry.compress_size)
+    with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as stream:
+        return bytes(stream.read())

@@ -1,0 +1,60 @@
+"""Rows of several files are joined by their id.
+
+>>> join("p.csv", ["a", "b"], {"b": {}, "c": {}}, "data.csv")
+Join(ids=['b'], missing=['c'], unknown=['a'])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lapsus.results.predictions import few
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from lapsus.kernel.rows import Row
+    from lapsus.results.predictions import Predictions
+
+
+class Join(NamedTuple):
+    """The ids that predictions and data share, those of the data without a prediction, and those not in the data."""
+
+    ids: list[str]
+    missing: list[str]
+    unknown: list[str]
+
+
+def join(file: object, predicted: Iterable[str], data: Collection[str] | None, beside: object = "the data") -> Join:
+    """Join the ids that `file` predicts to those of the data, which `beside` names; without data, all are joined."""
+    ids = dict.fromkeys(predicted)
+    if data is None:
+        return Join(list(ids), [], [])
+    shared = [key for key in ids if key in data]
+    if not shared:
+        raise ValueError(
+            f"{file}: none of its ids is in {beside} ({few(ids, 3)} against {few(data, 3)});"
+            " are they of another dataset or split?"
+        )
+    return Join(shared, [key for key in data if key not in ids], [key for key in ids if key not in data])
+
+
+def by_id(found: Predictions) -> dict[str, Row]:
+    """Return the rows of `found` by their id, which every row must have and no other row may share.
+
+    >>> from pathlib import Path
+    >>> from lapsus.results.predictions import Predictions
+    >>> by_id(Predictions(Path("p.csv"), [{"id": "a", "score": 1}]))
+    {'a': {'id': 'a', 'score': 1}}
+    """
+    rows: dict[str, Row] = {}
+    for number, row in enumerate(found.rows, 1):
+        key = row.get("id")
+        if key is None:
+            raise ValueError(f"{found.path}, row {number}: has no 'id'; the columns are {few(found.columns)}.")
+        if key in rows:
+            differing = [name for name in ("filter", "epoch", "split", "track") if row.get(name) != rows[key].get(name)]
+            cure = f"keep one with where, as in {differing[0]}={row[differing[0]]}" if differing else "keep one of them"
+            raise ValueError(f"{found.path}, row {number}: id {key!r} occurs a second time; {cure}.")
+        rows[key] = row
+    return rows

@@ -1,0 +1,80 @@
+"""The samples that lm-evaluation-harness logs, as rows: one JSON object per line, a document with what was answered.
+
+>>> is_samples([{"doc_id": 0, "doc": {"question": "1 + 1?"}, "target": "2", "filtered_resps": ["2"]}])
+True
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from lapsus.kernel.rows import Row
+
+# What a sample holds beside the metrics of its task.
+COLUMNS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
+
+
+def is_samples(rows: Sequence[Row]) -> bool:
+    """Tell whether rows are such samples."""
+    return bool(rows) and {"doc_id", "doc"} <= rows[0].keys()
+
+
+def rows_of(path: Path, samples: Sequence[Row]) -> tuple[list[Row], tuple[str, ...]]:
+    """Return a row per sample, with the columns of its document, and the names of the metrics."""
+    rows: list[Row] = []
+    metrics: dict[str, None] = {}
+    for number, sample in enumerate(samples, 1):
+        doc = sample.get("doc")
+        if not isinstance(doc, dict) or "doc_id" not in sample:
+            raise ValueError(f"{path}, sample {number}: has no doc or doc_id; use --log_samples.")
+        marks = {
+            name: float(value)
+            for name, value in sample.items()
+            if name not in COLUMNS and isinstance(value, int | float)
+        }
+        metrics |= dict.fromkeys(marks)
+        try:
+            said = _response(sample.get("filtered_resps", sample.get("resps")))
+        except (TypeError, ValueError, IndexError) as error:
+            raise ValueError(f"{path}, sample {number}: has a response that is not understood ({error}).") from None
+        row = {
+            "id": doc.get("id", sample["doc_id"]),
+            "prediction": said,
+            "reference": sample.get("target"),
+            **({"filter": sample["filter"]} if "filter" in sample else {}),
+        }
+        rows.append({**doc, **row, **marks})
+    return rows, tuple(metrics)
+
+
+def model_of(path: Path) -> str | None:
+    """Return the model whose samples a file holds: the harness names the folder after it."""
+    return path.resolve().parent.name or None
+
+
+def task_of(path: Path) -> str | None:
+    """Return the task that the name of a file of samples states.
+
+    >>> from pathlib import Path
+    >>> task_of(Path("samples_afqmc_keyboard.2_2026-01-02T03-04-05.6.jsonl"))
+    'afqmc_keyboard.2'
+    """
+    name = re.fullmatch(r"samples_(.+?)(?:_\d{4}-\d\d-\d\dT.*)?", path.stem)
+    return name[1] if name else None
+
+
+def _response(responses: Any) -> Any:
+    """Return what the model said: a text, or for log-likelihoods of several choices the index of the likeliest."""
+    while isinstance(responses, list) and len(responses) == 1 and isinstance(responses[0], list | str):
+        responses = responses[0]
+    if not isinstance(responses, list) or not responses:
+        return responses
+    if all(isinstance(choice, list) and choice for choice in responses):
+        likelihoods = [float(choice[0][0] if isinstance(choice[0], list) else choice[0]) for choice in responses]
+        return likelihoods.index(max(likelihoods))
+    return responses[0]

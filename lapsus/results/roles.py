@@ -1,0 +1,133 @@
+"""Which column of a file plays which role: for a track of the report, and for a metric.
+
+>>> first_of(ROLES["gold"], ["id", "label", "intent"])
+'label'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lapsus.results.predictions import few, label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from lapsus.kernel.rows import Row
+    from lapsus.results.predictions import Predictions
+
+# What the column of a role is called, the likeliest name first.
+ROLES: dict[str, tuple[str, ...]] = {
+    "prediction": ("prediction", "predictions", "predicted", "output"),
+    "gold": ("gold", "reference", "references", "label", "target", "intent"),
+    "score": ("score",),
+    "cluster": ("cluster", "original_id"),
+}
+# What a column that a metric takes is called, beside its own name.
+METRIC_COLUMNS: dict[str, tuple[str, ...]] = {
+    "predictions": ROLES["prediction"],
+    "references": (*ROLES["gold"], "clean_text"),
+    "original_predictions": ("original_prediction", *ROLES["prediction"]),
+    "clean_scores": ("clean_score",),
+    "conditions": ("condition", "track"),
+    "examples": ("example", "id"),
+    "groups": ("group",),
+    "clusters": ROLES["cluster"],
+}
+
+
+def first_of(usual: Iterable[str], columns: Iterable[str]) -> str | None:
+    """Return the first of the usual names that is among the columns."""
+    there = set(columns)
+    return next((name for name in usual if name in there), None)
+
+
+def noisy(columns: Iterable[str]) -> list[str]:
+    """Return the columns whose clean form stands beside them, as `Noise` leaves them.
+
+    >>> noisy(["id", "text", "clean_text", "edits"])
+    ['text']
+    """
+    there = list(columns)
+    return [name for name in there if f"clean_{name}" in there]
+
+
+def of_track(found: Predictions, columns: Sequence[str], chosen: Mapping[str, str | None]) -> dict[str, str]:
+    """Return which column is the score, prediction, gold and cluster of a track, as chosen or else as usual."""
+    roles = {role: column for role, column in chosen.items() if column is not None}
+    for role, column in roles.items():
+        if column not in columns:
+            raise LookupError(f"{found.path}: has no column {column!r} for the {role}; it has {few(columns)}.")
+    for role, names in ROLES.items():
+        usual = first_of(names, columns)
+        if role not in roles and usual is not None:
+            roles[role] = usual
+    if "score" not in roles and len(found.metrics) > 1:
+        raise ValueError(f"{found.path}: holds the scores {few(found.metrics)}; choose one as score.")
+    if "score" not in roles and found.metrics:
+        roles["score"] = found.metrics[0]
+    if "score" not in roles and not {"prediction", "gold"} <= roles.keys():
+        raise ValueError(
+            f"{found.path}: has neither a score nor a prediction with its gold answer; it has {few(columns)}:"
+            " name the columns, or give the references."
+        )
+    return roles
+
+
+def of_perturbed(columns: Sequence[str]) -> dict[str, str]:
+    """Return which column `lapsus perturb` has made noisy, and its clean text; nothing if there are several, or none.
+
+    >>> of_perturbed(["id", "text", "clean_text", "edits"])
+    {'predictions': 'text', 'references': 'clean_text'}
+    """
+    made = noisy(columns)
+    if len(made) != 1 or first_of(("predictions", *ROLES["prediction"]), columns):
+        return {}
+    return {"predictions": made[0], "references": f"clean_{made[0]}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column that a metric takes: its name and type there, and what the user says it is called in the files."""
+
+    metric: str
+    name: str
+    kind: str
+    source: str | None = None
+
+    @property
+    def lists(self) -> bool:
+        """Whether an example may have several values, one per annotator."""
+        return "Iterable[Iterable" in self.kind
+
+    def find(self, names: Sequence[str], scored: tuple[str, ...] = (), *, beside: bool = False) -> str:
+        """Return which of the names in a file this column has; of no name means that a row as a whole is the value.
+
+        `scored` are the metrics that a harness has computed. `beside` the predictions, only names that could not mean
+        the predictions themselves are taken.
+        """
+        if self.source is None and "Mapping" in self.kind and {"intent", "tags"} <= set(names) and not beside:
+            return ""
+        scores: tuple[str, ...] = ("score", *(scored if len(scored) == 1 else ())) if "float" in self.kind else ()
+        usual: tuple[str, ...] = (self.name, *(() if beside else scores), *METRIC_COLUMNS.get(self.name, ()))
+        if beside:
+            usual = tuple(name for name in usual if name not in ROLES["prediction"])
+        found = first_of(usual if self.source is None else (self.source,), names)
+        if found is not None:
+            return found
+        if beside and self.name == "original_predictions":
+            raise LookupError(
+                f"{self.metric} needs the predictions before; give original_predictions=clean.jsonl (--set)."
+            )
+        missing = f"column {self.source!r}" if self.source else f"column for its {self.name}"
+        example = next((name for name in names if name != "id"), "id")
+        cure = f"name it, as in --set {self.name}={example}" if names else "give rows with columns"
+        raise LookupError(f"{self.metric} finds no {missing} in the files; they have {few(names)}: {cure}.")
+
+    def value(self, row: Row, name: str) -> Any:
+        """Return what a row holds; labels become text, so that 1 and "1" are one label."""
+        if not name:
+            return {"intent": row["intent"], "tags": row["tags"]}
+        value = row.get(name)
+        return label(value) if self.kind == "Iterable[str] | Iterable[int]" and value is not None else value
