@@ -1,17 +1,13 @@
-"""Laws that every operator keeps, found by looking at the modules of perturbations/."""
+"""The laws that every operator keeps, and the core that they rest on."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import json
-import os
-import pickle
 import pkgutil
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,34 +22,16 @@ from lapsus.perturbations import (
     ZhKeyboard,
     ZhSpeech,
     apply,
+    laws,
     moved,
     perturb,
     perturb_batch,
     perturb_tokens,
-    stream,
 )
 from lapsus.perturbations.core import Frame, Shout, settled
 from lapsus.perturbations.hashed_draws import GOLDEN, HashedStream, mixed, start_of, starts
 
-SENTENCES = [
-    "please play some jazz in the living room",
-    "what s the weather like in boston on the 4th of july",
-    "book a table for four people at a quiet place tomorrow evening",
-    "Could you quickly find me the cheapest flight to Denver, please?",
-    "jazz",
-    "",
-    "  ",
-    "?!",
-    "🎷🎶",
-    "play a cafe\u0301 song by Beyonce\u0301",
-    "我想听周杰伦的歌,明天提醒我开会",
-    "remind me not to call o'clock-records at 10:30 a.m.",
-    "comprei dois livros muito bons ontem em Lisboa",
-]
-TAGS = {
-    0: "O O B-music_item I-music_item O B-place I-place I-place",
-    2: "O O O O B-size I-size O O B-quality B-kind B-time I-time",
-}
+SENTENCES = list(laws.TEXTS)
 NEED_MODELS = {"nlpaug_tfidf", "nlpaug_contextual"}  # tested with models made on the spot
 NAMES = [name for name in OPERATORS if name not in NEED_MODELS]
 
@@ -63,12 +41,6 @@ def edits_of(name, texts=SENTENCES, **options):
         return perturb_batch(OPERATORS[name], texts, **options)
     except ModuleNotFoundError as missing:
         pytest.skip(str(missing))
-
-
-def digest(names):
-    """Hash what the operators do to the sentences; called in other processes too."""
-    record = {name: perturb_batch(OPERATORS[name], SENTENCES, seed=3) for name in names}
-    return hashlib.sha256(json.dumps(record).encode()).hexdigest()
 
 
 def test_operators_are_found_with_the_names_of_the_configs():
@@ -96,50 +68,22 @@ def test_import_is_light():
     assert min(float(result[0]) for result in results) < 0.3
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_pure(name):
-    once = edits_of(name, seed=1)
-    random.seed(99)
-    state = random.getstate()
-    assert edits_of(name, seed=1) == once
-    assert random.getstate() == state
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_replay_and_order_of_edits(name):
-    for text, edits in zip(SENTENCES, edits_of(name), strict=True):
-        noisy = apply(text, edits)  # refuses unsorted or overlapping edits
-        assert isinstance(noisy, str)
-        assert all(text[start:end] != new for start, end, new in edits)
-        assert json.loads(json.dumps(edits)) == [list(edit) for edit in edits]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_neither_order_nor_batch_matters(name):
-    whole = edits_of(name)
-    assert edits_of(name, SENTENCES[::-1]) == whole[::-1]
-    assert [perturb(OPERATORS[name], text) for text in SENTENCES] == whole
-    keys = [f"row-{i}" for i in range(len(SENTENCES))]
-    keyed = edits_of(name, keys=keys)
-    assert edits_of(name, SENTENCES[5:], keys=keys[5:]) + edits_of(name, SENTENCES[:5], keys=keys[:5]) == (
-        keyed[5:] + keyed[:5]
-    )
-
-
 ANNOTATORS = [who for number in (1, 2, 3) for who in (ZhKeyboard.annotator(number), ZhSpeech.annotator(number))]
 KEYED = (OPERATORS["filler_bos"], OPERATORS["zh_homophone"], *ANNOTATORS)
 MIXTURES = [Mixture("keyed", KEYED), Mixture("nested", (Mixture("keyed", KEYED), OPERATORS["filler_eos"], Shout()))]
 
 
-@pytest.mark.parametrize("operator", [*map(OPERATORS.get, NAMES), *ANNOTATORS, *MIXTURES], ids=str)
-def test_edits_with_the_stream_of_an_example_are_what_perturb_makes(operator):
-    for number, text in enumerate(SENTENCES):
-        for seed, key in ((0, f"row-{number}"), (3, text)):
-            try:
-                made = perturb(operator, text, seed=seed, key=key)
-            except ModuleNotFoundError as missing:
-                pytest.skip(str(missing))
-            assert tuple(operator.edits(text, stream(operator, seed, key))) == made
+@pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize(
+    "operator",
+    [*map(OPERATORS.get, NAMES), *ANNOTATORS, *MIXTURES],
+    ids=lambda op: f"{op.name}{getattr(op, 'who', '')}",
+)
+def test_every_operator_keeps_the_law(law, operator):
+    try:
+        law(operator)
+    except ModuleNotFoundError as missing:
+        pytest.skip(str(missing))
 
 
 def test_a_hashed_stream_goes_on_with_the_draws_of_its_batch():
@@ -162,9 +106,8 @@ def test_seed_and_key_matter(name):
 
 
 @pytest.mark.parametrize("name", list(OPERATORS))
-def test_pickle_and_repr_give_the_operator_back(name):
+def test_the_repr_gives_the_operator_back(name):
     operator = OPERATORS[name]
-    assert pickle.loads(pickle.dumps(operator)) == operator  # noqa: S301 - our own
     namespace = {}
     for module in pkgutil.walk_packages(lapsus.perturbations.__path__, "lapsus.perturbations."):
         namespace |= vars(importlib.import_module(module.name)) if ".installed." not in module.name else {}
@@ -172,44 +115,17 @@ def test_pickle_and_repr_give_the_operator_back(name):
 
 
 @pytest.mark.slow
-def test_the_hash_seed_does_not_matter():
-    names = []
+def test_the_hash_seed_does_not_matter(tmp_path, monkeypatch):
+    (tmp_path / "transformers.py").write_text("raise ImportError('nlpaug imports it for nothing')")
+    monkeypatch.syspath_prepend(tmp_path)
+    there = []
     for name in NAMES:
         try:
             perturb(OPERATORS[name], SENTENCES[0])
-            names.append(name)
+            there.append(OPERATORS[name])
         except ModuleNotFoundError:
             continue
-    light = "import sys; sys.modules['transformers'] = None"  # nlpaug would import it for nothing
-    code = f"{light}; import test_perturbations; print(test_perturbations.digest({names!r}))"
-    there = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=Path(__file__).parent,
-        env=os.environ | {"PYTHONHASHSEED": "4321"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert there.stdout.strip() == digest(names)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("row", TAGS)
-def test_tags_stay_true(name, row):
-    tokens, tags = SENTENCES[row].split(), TAGS[row].split()
-    edits_of(name, [SENTENCES[row]])
-    for seed in range(5):
-        check_tags(OPERATORS[name], tokens, tags, seed)
-
-
-def check_tags(operator, tokens, tags, seed):
-    noisy = perturb_tokens(operator, tokens, tags, seed=seed)
-    assert len(noisy.tokens) == len(noisy.tags)
-    assert all(noisy.tokens)
-    assert apply(" ".join(tokens), noisy.edits) == " ".join(noisy.tokens)
-    assert [tag[2:] for tag in noisy.tags if tag[0] == "B"] == [tag[2:] for tag in tags if tag[0] == "B"]
-    for before, tag in zip(["O", *noisy.tags], noisy.tags, strict=False):
-        assert tag[0] != "I" or before[2:] == tag[2:], "an I follows its own slot"
+    laws.same_in_another_process(*there)
 
 
 words = st.text(st.sampled_from("abehilnoprstuwy'é🎷音1.?-"), min_size=1, max_size=8)
@@ -224,7 +140,7 @@ def test_tags_stay_true_whatever_is_said(name, tokens, data):
         label = data.draw(st.sampled_from(["O", "B-a", "B-b"] + ([f"I-{label[2:]}"] if label != "O" else [])))
         tags.append(label)
     try:
-        check_tags(OPERATORS[name], tokens, tags, seed=0)
+        laws.keep_tags(OPERATORS[name], tokens, tags)
     except ModuleNotFoundError as missing:
         pytest.skip(str(missing))
 

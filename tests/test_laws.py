@@ -1,0 +1,139 @@
+"""Each law catches the operator that breaks it, with a sentence that names both."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+import pytest
+
+from lapsus.perturbations import Edit
+from lapsus.perturbations.core import Shout
+from lapsus.perturbations.laws import LAWS, BrokenLawError, check, same_in_another_process
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Ends with a mark; each class below does it in a way that a law forbids."""
+
+    name: str = "marks"
+    version: str = "1"
+
+    def edits(self, text, rng):
+        return (Edit(len(text), len(text), "!"),)
+
+
+class Unversioned(Marks):
+    """Has no version."""
+
+    def __init__(self):
+        super().__init__(version="")
+
+
+class Undocumented(Marks):
+    __doc__ = None
+
+
+@dataclass(frozen=True)
+class Counting(Marks):
+    """Remembers how often it was asked."""
+
+    asked: list[str] = field(default_factory=list, compare=False)
+
+    def edits(self, text, rng):
+        self.asked.append(text)
+        return (Edit(0, 0, "!" * len(self.asked)),)
+
+
+class Global(Marks):
+    """Draws from the module random; what it draws does not show."""
+
+    def edits(self, text, rng):
+        random.random()
+        return super().edits(text, rng)
+
+
+class Outside(Marks):
+    """Edits behind the end."""
+
+    def edits(self, text, rng):
+        return (Edit(len(text) + 1, len(text) + 1, "!"),)
+
+
+class Idle(Marks):
+    """Replaces a letter by itself."""
+
+    def edits(self, text, rng):
+        return (Edit(0, 1, text[:1]),)
+
+
+class Plain(Marks):
+    """Returns tuples."""
+
+    def edits(self, text, rng):
+        return ((0, 0, "!"),)
+
+
+class Together(Marks):
+    """Looks at the first text of the batch."""
+
+    def edits_batch(self, texts, rngs):
+        return [(Edit(0, 0, texts[0][:1] or "!"),) for _ in texts]
+
+
+class Crowd(Marks):
+    """Looks at the size of the batch."""
+
+    def edits_batch(self, texts, rngs):
+        return [(Edit(0, 0, "!" * len(texts)),) for _ in texts]
+
+
+class Keyed(Marks):
+    """Draws otherwise for many than for one."""
+
+    def edits_keyed(self, texts, seed, keys):
+        return [(Edit(0, 0, key),) for key in keys]
+
+
+class Forgetful(Marks):
+    """Comes back from a worker with another setting."""
+
+    def __reduce__(self):
+        return Forgetful, ("another",)
+
+
+class Hashed(Marks):
+    """Goes by the hash of a string, which each process has its own of."""
+
+    def edits(self, text, rng):
+        return (Edit(0, 0, str(hash(text + "salt"))),)
+
+
+@pytest.mark.parametrize(
+    ("op", "law", "says"),
+    [
+        (Unversioned(), "named", "marks has the version ''"),
+        (Undocumented(), "named", "marks has no docstring"),
+        (Counting(), "pure", "marks is not pure: 'please"),
+        (Global(), "pure", "marks draws from the module random"),
+        (Outside(), "replayable", "marks proposes edits that do not replay"),
+        (Idle(), "replayable", "marks proposes an edit that changes nothing"),
+        (Plain(), "replayable", "marks proposes what is no Edit"),
+        (Together(), "batchable", "marks depends on the order of the texts"),
+        (Crowd(), "batchable", "marks depends on the batch"),
+        (Keyed(), "one_function", "marks has two noise functions"),
+        (Forgetful(), "portable", "marks is another one after pickling"),
+    ],
+)
+def test_a_broken_law_is_named(op, law, says):
+    (held,) = (each for each in LAWS if each.__name__ == law)
+    with pytest.raises(BrokenLawError, match=says):
+        held(op)
+    held(Shout())
+
+
+@pytest.mark.slow
+def test_hashes_of_strings_are_caught_in_another_process():
+    with pytest.raises(BrokenLawError, match="marks makes other edits in another process"):
+        same_in_another_process(Hashed())
+    check(Marks(), Shout())
