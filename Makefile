@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := zh,en,augment,models
 
-.PHONY: demo test lint bench cards clean
+.PHONY: demo test lint bench generated clean
 
 .venv/installed-demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -34,7 +34,7 @@ bench: .venv/installed-dev  ## speed beside peers, as ratios
 	rm -rf build/typist && LAPSUS_COMPILE=1 $(BIN)/pip install -q --no-deps --no-build-isolation --target build/typist .
 	PYTHONPATH=build/typist $(BIN)/python benchmarks/chinese.py
 
-cards: .venv/installed-dev  ## regenerate every generated text
+generated: .venv/installed-dev  ## write every generated text: after a new unit, or another docstring
 	$(BIN)/python -m lapsus.commands.generated
 
 clean:

@@ -6,13 +6,11 @@ Run by CI in an environment of its own: gradio and the tests do not agree on one
 from __future__ import annotations
 
 import json
-import runpy
-import sys
 import urllib.request
-from pathlib import Path
 
+from lapsus.hub.metric_space import metric_class
 from lapsus.kernel.space import app
-from lapsus.metrics import names
+from lapsus.metrics import metrics, names
 
 
 def ask(address: str, name: str, text: str) -> dict:
@@ -28,10 +26,10 @@ def ask(address: str, name: str, text: str) -> dict:
     return json.loads(data.removeprefix("data: "))[0]
 
 
-def main(folder: Path) -> None:
+def main() -> None:
     for name in names():
-        example = runpy.run_path(str(folder / name / "app.py"))["EXAMPLE"]
-        _, address, _ = (running := app(name, example)).launch(prevent_thread_lock=True, quiet=True)
+        example = metric_class(name).EXAMPLE
+        _, address, _ = (running := app(metrics()[name], example)).launch(prevent_thread_lock=True, quiet=True)
         result = ask(address, name, json.dumps(example))
         assert isinstance(result, dict) and result, f"{name} answered {result!r}"
         running.close()
@@ -39,4 +37,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

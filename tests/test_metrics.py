@@ -2,37 +2,22 @@
 
 import ast
 import doctest
+import inspect
 import json
 import os
-import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import lapsus.metrics
+from lapsus.hub.metric_space import WRITTEN, card, documented, metric_class
 
 ROOT = Path(__file__).parents[1]
 NAMES = lapsus.metrics.names()
-
-# the contract of DESIGN: options may grow, these keys may not go
-KEYS = {
-    "noise_rate": "micro_average worst_average annotator_averages corpus_rate examples skipped",
-    "micro_worst_average": "micro_average worst_average annotator_averages examples micro_average_ci worst_average_ci "
-    "groups clean_average micro_drop worst_drop clean_average_ci micro_drop_ci worst_drop_ci",
-    "prediction_consistency": "changed examples changed_rate changed_rate_ci accuracy original_accuracy transitions "
-    "changed_rate_when_correct changed_rate_when_wrong mcnemar_p",
-    "slu_accuracy": "e2e_accuracy intent_accuracy slot_f1 slot_precision slot_recall counts slot_types examples",
-    "win_rate": "win_rate wins losses ties trials p_value p_value_bonferroni significant win_rate_ci "
-    "minimum_detectable_rate",
-    "mixed_effects": "coefficients intercept example_variance residual_variance log_likelihood paired examples "
-    "observations",
-    "dialect_awareness": "awareness_rate wins ties losses trials p_value",
-    "human_likeness": "auc human_aucs synthetic human humans features examples",
-    "annotated_bleu": "micro_average worst_average annotator_averages signature examples",
-}
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +46,7 @@ def load(evaluate, name, **kwargs):
 
 
 def example_of(name):
-    return runpy.run_path(str(ROOT / "metrics" / name / "app.py"))["EXAMPLE"]
+    return metric_class(name).EXAMPLE
 
 
 def split(metric, example):
@@ -109,19 +94,55 @@ def test_the_module_is_one_that_evaluate_can_load(name):
     assert f"\nfrom .score import {name}\n" in source, "evaluate takes a comment on this line for an address"
 
 
-def test_documentation_runs(metric, name, monkeypatch):
+def test_the_module_keeps_the_convention_that_evaluate_tests(metric, monkeypatch):
+    """What `tests/test_metric_common.py` of evaluate does with every module."""
     monkeypatch.chdir(ROOT)
-    for module in (sys.modules[type(metric).__module__], sys.modules[lapsus.metrics.__name__]):
-        failed, attempted = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
-        assert failed == 0
-        assert attempted > (module is not lapsus.metrics)
-    assert name in getattr(lapsus.metrics, name).__doc__
+    parameters = inspect.signature(type(metric)._compute).parameters
+    assert all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters.values())
+    outcome = doctest.testmod(sys.modules[type(metric).__module__], raise_on_error=True)
+    assert outcome.failed == 0
+    assert outcome.attempted > 1
 
 
-def test_result_has_the_agreed_keys_in_plain_json(metric, name, example):
+def test_compute_has_the_parameters_of_the_function(metric, name):
+    this, *parameters = inspect.signature(type(metric)._compute).parameters.values()
+    assert this.name == "self"
+    assert parameters == list(inspect.signature(getattr(lapsus.metrics, name)).parameters.values())
+
+
+def test_documentation_and_features_are_complete(metric, name):
+    assert metric.name == name
+    assert metric.citation.startswith("@")
+    assert metric.description == inspect.getdoc(type(metric))
+    arguments = inspect.signature(type(metric)._compute.__get__(metric)).parameters
+    assert list(documented(metric.inputs_description, "Args")) == list(arguments)
+    given = [
+        features.keys() for features in (metric.features if isinstance(metric.features, list) else [metric.features])
+    ]
+    required = {key for key, argument in arguments.items() if argument.default is argument.empty}
+    assert all(required <= keys <= arguments.keys() for keys in given)
+    assert metric.inputs_description in metric.compute.__doc__
+
+
+def test_the_example_of_the_package_runs():
+    outcome = doctest.testmod(lapsus.metrics)
+    assert outcome.failed == 0
+    assert outcome.attempted
+
+
+def documented_keys(name):
+    """Return the keys that every result has, and those that some have, as the docstring says."""
+    always, sometimes = set(), set()
+    for keys, text in documented(inspect.getdoc(getattr(lapsus.metrics, name)), "Returns").items():
+        (sometimes if " only" in text.partition(":")[0] else always).update(keys.split(", "))
+    return always, sometimes
+
+
+def test_a_result_has_the_documented_keys_in_plain_json(metric, name, example):
     columns, options = split(metric, example)
     result = metric.compute(**columns, **options)
-    assert set(KEYS[name].split()) <= result.keys()
+    always, sometimes = documented_keys(name)
+    assert always <= result.keys() <= always | sometimes
     assert json.loads(json.dumps(result, allow_nan=False)) == result
     assert result == getattr(lapsus.metrics, name)(**example)
 
@@ -250,7 +271,7 @@ def test_combine(evaluate):
 
 
 PROCESS = """
-import json, sys, runpy
+import json, sys
 import evaluate
 sys.path.insert(0, sys.argv[1])
 from test_metrics import NAMES, example_of, load, split
@@ -284,53 +305,63 @@ def test_two_processes_score_together(tmp_path):
     assert results == {name: getattr(lapsus.metrics, name)(**example_of(name)) for name in NAMES}
 
 
-@pytest.mark.usefixtures("evaluate")
-def test_the_card_is_fresh(name):
-    from lapsus.hub.metric_card import card
-
-    assert (ROOT / "metrics" / name / "README.md").read_text("utf-8") == card(name), (
-        "run python -m lapsus.hub.metric_card"
-    )
-
-
-def test_the_card_is_complete(name):
+def test_the_card_says_all(name):
     text = (ROOT / "metrics" / name / "README.md").read_text("utf-8")
     headings = [line[3:] for line in text.splitlines() if line.startswith("## ")]
-    wanted = [
-        "Description",
-        "How to use",
-        "Inputs and options",
-        "Output",
-        "Values from the papers",
-        "Limits",
-        "Citation",
-    ]
-    assert headings == wanted
-    function = getattr(lapsus.metrics, name)
-    for argument in function.__annotations__.keys() - {"return"}:
+    assert headings == ["Description", "How to use", "Inputs and options", "Output", *WRITTEN, "Citation"]
+    for argument in inspect.signature(getattr(lapsus.metrics, name)).parameters:
         assert f"- **{argument}**" in text
 
 
-def test_requirements_name_what_is_imported(name):
-    folder = ROOT / "metrics" / name
-    required = set((folder / "requirements.txt").read_text("utf-8").split())
-    imported = set()
-    for script in (folder / f"{name}.py", folder / "score.py"):
-        for node in ast.walk(ast.parse(script.read_text("utf-8"))):
-            if isinstance(node, ast.Import):
-                imported |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                imported.add(node.module.partition(".")[0])
-    assert required == imported - set(sys.stdlib_module_names)
+def test_a_card_without_its_hand_written_sections_is_refused(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(lapsus.metrics, "FOLDER", tmp_path)
+    with pytest.raises(LookupError, match="has no section 'Values from the papers': write it"):
+        card(name)
 
 
 def test_the_app_answers(name, example):
     from lapsus.kernel.space import answer
 
-    assert f"app({name}, EXAMPLE)" in (ROOT / "metrics" / name / "app.py").read_text("utf-8")
     metric = getattr(lapsus.metrics, name)
     assert answer(metric, json.dumps(example)) == metric(**example)
     with pytest.raises(ValueError, match="no JSON"):
         answer(metric, "{")
     with pytest.raises(TypeError, match="one JSON object"):
         answer(metric, "[]")
+
+
+def test_a_metric_of_another_package_is_listed_and_scored(tmp_path):
+    package, facts = tmp_path / "otherpack.py", tmp_path / "otherpack-1.dist-info"
+    package.write_text(
+        "from collections.abc import Iterable\n"
+        "def doubled(predictions: 'Iterable[float]') -> dict:\n"
+        '    """Return twice the sum."""\n'
+        "    return {'doubled': 2 * sum(predictions)}\n"
+        "UNITS = (doubled,)\n"
+    )
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: otherpack\nVersion: 1\n")
+    (facts / "entry_points.txt").write_text("[lapsus.metrics]\notherpack = otherpack\n")
+    (tmp_path / "rows.jsonl").write_text('{"id": "1", "score": 2}\n{"id": "2", "score": 3}\n')
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+    def run(*words):
+        command = [sys.executable, "-m", "lapsus", *words]
+        return subprocess.run(command, check=True, cwd=tmp_path, env=environment, capture_output=True, text=True).stdout
+
+    assert {"name": "doubled", "summary": "Return twice the sum", "needs": ""} in json.loads(run("list", "--json"))[
+        "metrics"
+    ]
+    assert json.loads(run("score", "doubled", "--predictions", "rows.jsonl"))["doubled"] == 10
+
+
+def test_a_metric_of_another_package_cannot_take_the_name_of_ours(monkeypatch):
+    def win_rate():
+        return {}
+
+    point = SimpleNamespace(value="otherpack", dist=None, load=lambda: SimpleNamespace(UNITS=(win_rate,)))
+    monkeypatch.setattr("lapsus.kernel.units.entry_points", lambda **_: [point])
+    with pytest.raises(
+        ValueError, match=r"lapsus\.metrics\.win_rate\.score and otherpack both have a unit called 'win_rate'"
+    ):
+        lapsus.metrics.metrics()

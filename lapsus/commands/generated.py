@@ -1,29 +1,58 @@
-"""Texts that are generated from the units: the README's tables and the cards of the metrics.
+"""Texts that are generated from the units: the README's tables, the files of the metrics' Spaces, their imports.
 
-`python -m lapsus.commands.generated` rewrites them, in a checkout; `--check` only tells which are stale.
+`make generated` rewrites them, in a checkout; `python -m lapsus.commands.generated --check` tells which are stale.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from lapsus import metrics
 from lapsus.commands.catalogue import catalogue
 from lapsus.hub.dataset_card import table
-from lapsus.hub.metric_card import card
+from lapsus.hub.metric_space import app, card, requirements
 
 UNITS = re.compile(r"(<!-- units: .*? -->\n).*(<!-- /units -->)", re.DOTALL)
+FUNCTIONS = re.compile(r"(# functions: .*?\n).*(# /functions\n)", re.DOTALL)
 LINKS = {"datasets": "hub_cards/{}.md", "metrics": "metrics/{}/README.md"}
 
 
 def texts(root: Path) -> dict[Path, str]:
     """Return every generated text by its path in the checkout at `root`."""
-    readme = root / "README.md"
-    cards = {root / "metrics" / name / "README.md": card(name) for name in metrics.names()}
-    tables = UNITS.sub(lambda marks: f"{marks[1]}{unit_tables()}{marks[2]}", readme.read_text(encoding="utf-8"))
-    return {readme: tables, **cards}
+    readme, functions = root / "README.md", root / "metrics" / "__init__.py"
+    spaces = {
+        root / "metrics" / name / file: make(name)
+        for name in metrics.names()
+        for file, make in (("README.md", card), ("app.py", app), ("requirements.txt", requirements))
+    }
+    return {
+        readme: _between(UNITS, readme, unit_tables()),
+        functions: _between(FUNCTIONS, functions, function_imports(metrics.names())),
+        **spaces,
+    }
+
+
+def _between(marks: re.Pattern[str], path: Path, text: str) -> str:
+    """Return what the file holds, with another text between its marks."""
+    return marks.sub(lambda found: f"{found[1]}{text}{found[2]}", path.read_text(encoding="utf-8"))
+
+
+def function_imports(names: Iterable[str]) -> str:
+    """Return the import of each metric's function, and their `__all__`: so type checkers see them.
+
+    >>> print(function_imports(["win_rate"]), end="")
+    from lapsus.metrics.win_rate.score import win_rate
+    <BLANKLINE>
+    __all__ = [
+        "win_rate",
+    ]
+    """
+    imports = "".join(f"from lapsus.metrics.{name}.score import {name}\n" for name in names)
+    public = "".join(f'    "{name}",\n' for name in names)
+    return f"{imports}\n__all__ = [\n{public}]\n"
 
 
 def unit_tables() -> str:
@@ -45,13 +74,17 @@ def unit_tables() -> str:
 
 def main() -> int:
     """Write what is stale, or with --check say so and fail."""
-    stale = {path: text for path, text in texts(Path.cwd()).items() if path.read_text(encoding="utf-8") != text}
     check = "--check" in sys.argv[1:]
+    stale = {path: text for path, text in texts(Path.cwd()).items() if not _is_fresh(path, text)}
     for path, text in stale.items():
-        print(f"{path.name} of {path.parent.name} is stale; run `make cards`" if check else f"wrote {path}")  # noqa: T201
+        print(f"{path.name} of {path.parent.name} is stale; run `make generated`" if check else f"wrote {path}")  # noqa: T201
         if not check:
             path.write_text(text, encoding="utf-8")
     return int(check and bool(stale))
+
+
+def _is_fresh(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8") == text
 
 
 if __name__ == "__main__":

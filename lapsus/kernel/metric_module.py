@@ -7,8 +7,10 @@ a module.
 from __future__ import annotations
 
 import abc
+import inspect
 from array import array
 from collections.abc import Callable, Iterable
+from functools import wraps
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,14 +30,26 @@ PAIR = ("predictions", "references")
 class StrictMetric(evaluate.Metric, metaclass=abc.ABCMeta):  # type: ignore[misc]  # evaluate has no types
     """A metric whose columns are checked element by element, before Arrow sees them.
 
-    A subclass states its features in `_info`, and in `score` the plain function of those columns and of its options.
+    The docstring of a subclass is its description. It sets the three constants, and `_compute = as_method(function)`,
+    where the function takes the columns of `FEATURES`, and options.
     """
 
-    score: ClassVar[Callable[..., dict[str, Any]]]
+    CITATION: ClassVar[str]  # BibTeX, of lapsus.kernel.citations
+    FEATURES: ClassVar[datasets.Features | list[datasets.Features]]  # of several, the first that fits is taken
+    EXAMPLE: ClassVar[dict[str, Any]]  # columns and options to try it with: the app of its Space shows them
+
     selected_feature_format: datasets.Features | None
 
     @abc.abstractmethod
-    def _info(self) -> evaluate.MetricInfo: ...
+    def _compute(self) -> dict[str, Any]: ...
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=inspect.getdoc(type(self)),
+            citation=self.CITATION,
+            inputs_description=inspect.getdoc(self._compute),
+            features=self.FEATURES,
+        )
 
     def __init__(
         self, config_name: str | None = None, keep_in_memory: bool = False, *, num_process: int = 1, **kwargs: Any
@@ -120,13 +134,31 @@ class StrictMetric(evaluate.Metric, metaclass=abc.ABCMeta):  # type: ignore[misc
             raise ValueError(f"{self.name} has nothing to score: add examples, or give them to compute.")
         super()._finalize()
 
-    def _compute(self, **columns_and_options: Any) -> dict[str, Any]:
-        return self.score(
+
+def as_method(function: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """Return a plain function as the `_compute` of a metric: columns arrive from Arrow, parameters keep their names.
+
+    >>> def total(predictions, *, scale=1):
+    ...     return {"total": scale * sum(predictions)}
+    >>> inspect.signature(as_method(total))
+    <Signature (self, predictions, *, scale=1)>
+    >>> as_method(total)(None, predictions=pa.array([1, 2]))
+    {'total': np.int64(3)}
+    """
+
+    @wraps(function)
+    def compute(_self: StrictMetric, **columns_and_options: Any) -> dict[str, Any]:
+        return function(
             **{
                 name: unboxed(value) if isinstance(value, (pa.Array, pa.ChunkedArray)) else value
                 for name, value in columns_and_options.items()
             }
         )
+
+    own = inspect.signature(function)
+    this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    compute.__signature__ = own.replace(parameters=[this, *own.parameters.values()])  # type: ignore[attr-defined]
+    return compute
 
 
 def column_of(name: str, values: Iterable[Any], kind: pa.DataType) -> pa.Array:

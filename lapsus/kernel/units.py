@@ -18,15 +18,15 @@ Homed = tuple[str, Any]  # the module that a unit is in, and the unit
 
 def units(package: str, group: str, name_of: Callable[[Any], str]) -> dict[str, Any]:
     """Return the units of a package of lapsus, and those of other packages that name the entry point `group`."""
-    return _named((*_own(package), *_others(group)), name_of)
+    return with_others(_own(package), group, name_of)
 
 
-def units_of_others(group: str, name_of: Callable[[Any], str]) -> dict[str, Any]:
-    """Return the units of other packages that name the entry point `group`.
+def with_others(own: Iterable[Homed], group: str, name_of: Callable[[Any], str]) -> dict[str, Any]:
+    """Return these units, and those of other packages that name the entry point `group`, by name.
 
     A package that cannot be imported is left out with a warning: it must not keep the others from being used.
     """
-    return _named(_others(group), name_of)
+    return _named((*own, *_others(group)), name_of)
 
 
 def _named(homed: Iterable[Homed], name_of: Callable[[Any], str]) -> dict[str, Any]:

@@ -9,40 +9,26 @@
 """
 
 import datasets
-import evaluate
 
+import lapsus.kernel.citations
 import lapsus.kernel.metric_module
 
 from .score import annotated_bleu
 
-_CITATION = """\
-@inproceedings{si-etal-2023-readin,
-  title = "{READIN}: A {C}hinese Multi-Task Benchmark with Realistic and Diverse Input Noises",
-  author = "Si, Chenglei and Zhang, Zhengyan and Chen, Yingfa and Wang, Xiaozhi and Liu, Zhiyuan and Sun, Maosong",
-  booktitle = "Proceedings of the 61st Annual Meeting of the Association for Computational Linguistics",
-  year = "2023",
-}"""
 
-_DESCRIPTION = """\
-BLEU by sacrebleu, on average over the annotators of a source and for each sentence's worst served annotator: on one
-scale, or exactly as READIN's script mixes corpus and sentence BLEU.
-"""
-
-_KWARGS_DESCRIPTION = annotated_bleu.__doc__
-
-
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class AnnotatedBleu(lapsus.kernel.metric_module.StrictMetric):
-    """The columns are checked element by element; `score` does the work."""
+    """BLEU by sacrebleu, on average over the annotators of a source and for each sentence's worst served annotator.
 
-    score = staticmethod(annotated_bleu)
+    Either on one scale, or exactly as READIN's script mixes corpus and sentence BLEU.
+    """
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features(
-                {"predictions": datasets.Sequence(datasets.Value("string")), "references": datasets.Value("string")}
-            ),
-        )
+    CITATION = lapsus.kernel.citations.READIN
+    FEATURES = datasets.Features(
+        {"predictions": datasets.Sequence(datasets.Value("string")), "references": datasets.Value("string")}
+    )
+    EXAMPLE = {
+        "predictions": [["the cat sat down", "the hat sat down"]],
+        "references": ["the cat sat down"],
+        "mode": "sentence",
+    }
+    _compute = lapsus.kernel.metric_module.as_method(annotated_bleu)

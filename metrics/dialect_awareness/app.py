@@ -1,9 +1,8 @@
-"""The app of this metric's Space."""
+"""The app of this metric's Space; `make generated` writes it."""
 
 from lapsus.kernel.space import app
-from lapsus.metrics import dialect_awareness
-
-EXAMPLE = {"predictions": [0.8, 0.7, 0.7], "references": [0.6, 0.7, 0.9]}
+from lapsus.metrics.dialect_awareness.dialect_awareness import DialectAwareness
+from lapsus.metrics.dialect_awareness.score import dialect_awareness
 
 if __name__ == "__main__":
-    app(dialect_awareness, EXAMPLE).launch()
+    app(dialect_awareness, DialectAwareness.EXAMPLE).launch()

@@ -1,13 +1,8 @@
-"""The app of this metric's Space."""
+"""The app of this metric's Space; `make generated` writes it."""
 
 from lapsus.kernel.space import app
-from lapsus.metrics import micro_worst_average
-
-EXAMPLE = {
-    "predictions": [[1, 1, 0], [1, 1, 1], [0, None, 1]],
-    "clean_scores": [1, 1, 1],
-    "groups": ["positive", "negative", "positive"],
-}
+from lapsus.metrics.micro_worst_average.micro_worst_average import MicroWorstAverage
+from lapsus.metrics.micro_worst_average.score import micro_worst_average
 
 if __name__ == "__main__":
-    app(micro_worst_average, EXAMPLE).launch()
+    app(micro_worst_average, MicroWorstAverage.EXAMPLE).launch()

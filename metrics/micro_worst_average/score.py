@@ -39,8 +39,9 @@ def micro_worst_average(
         micro_average: the mean over examples of the mean score of their annotators.
         worst_average: the mean over examples of their worst score.
         annotator_averages: the mean score of each annotator, None for one without scores.
+        micro_average_ci, worst_average_ci: the intervals of these two.
         clean_average, micro_drop, worst_drop: with `clean_scores` only.
-        micro_average_ci, worst_average_ci, ...: the interval of each of these except the annotators' averages.
+        clean_average_ci, micro_drop_ci, worst_drop_ci: with `clean_scores` only: the intervals of these three.
         examples: how many were scored.
         groups: with `groups` only: the same for each group, by its name.
 

@@ -1,14 +1,8 @@
-"""The app of this metric's Space."""
+"""The app of this metric's Space; `make generated` writes it."""
 
 from lapsus.kernel.space import app
-from lapsus.metrics import mixed_effects
-
-EXAMPLE = {
-    "predictions": [0.8, 0.5, 0.9, 0.5, 0.7, 0.6],
-    "conditions": ["dialect", "perturbed", "dialect", "perturbed", "dialect", "perturbed"],
-    "examples": ["a", "a", "b", "b", "c", "c"],
-    "baseline": "perturbed",
-}
+from lapsus.metrics.mixed_effects.mixed_effects import MixedEffects
+from lapsus.metrics.mixed_effects.score import mixed_effects
 
 if __name__ == "__main__":
-    app(mixed_effects, EXAMPLE).launch()
+    app(mixed_effects, MixedEffects.EXAMPLE).launch()

@@ -1,9 +1,8 @@
-"""The app of this metric's Space."""
+"""The app of this metric's Space; `make generated` writes it."""
 
 from lapsus.kernel.space import app
-from lapsus.metrics import noise_rate
-
-EXAMPLE = {"predictions": [["花贝提额", "话贝提额"], ["你好", "您好"]], "references": ["花呗提额", "你好"]}
+from lapsus.metrics.noise_rate.noise_rate import NoiseRate
+from lapsus.metrics.noise_rate.score import noise_rate
 
 if __name__ == "__main__":
-    app(noise_rate, EXAMPLE).launch()
+    app(noise_rate, NoiseRate.EXAMPLE).launch()

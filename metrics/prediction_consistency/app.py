@@ -1,14 +1,8 @@
-"""The app of this metric's Space."""
+"""The app of this metric's Space; `make generated` writes it."""
 
 from lapsus.kernel.space import app
-from lapsus.metrics import prediction_consistency
-
-EXAMPLE = {
-    "predictions": ["entailment", "neutral", "neutral"],
-    "references": ["entailment", "entailment", "not_entailment"],
-    "original_predictions": ["entailment", "entailment", "contradiction"],
-    "label_map": {"neutral": "not_entailment", "contradiction": "not_entailment"},
-}
+from lapsus.metrics.prediction_consistency.prediction_consistency import PredictionConsistency
+from lapsus.metrics.prediction_consistency.score import prediction_consistency
 
 if __name__ == "__main__":
-    app(prediction_consistency, EXAMPLE).launch()
+    app(prediction_consistency, PredictionConsistency.EXAMPLE).launch()

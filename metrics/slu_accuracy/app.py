@@ -1,18 +1,8 @@
-"""The app of this metric's Space."""
+"""The app of this metric's Space; `make generated` writes it."""
 
 from lapsus.kernel.space import app
-from lapsus.metrics import slu_accuracy
-
-EXAMPLE = {
-    "predictions": [
-        {"intent": "play", "tags": ["O", "B-artist", "I-artist"]},
-        {"intent": "play", "tags": ["O", "B-artist", "O"]},
-    ],
-    "references": [
-        {"intent": "play", "tags": ["O", "B-artist", "I-artist"]},
-        {"intent": "play", "tags": ["O", "B-artist", "I-artist"]},
-    ],
-}
+from lapsus.metrics.slu_accuracy.score import slu_accuracy
+from lapsus.metrics.slu_accuracy.slu_accuracy import SluAccuracy
 
 if __name__ == "__main__":
-    app(slu_accuracy, EXAMPLE).launch()
+    app(slu_accuracy, SluAccuracy.EXAMPLE).launch()

@@ -10,44 +10,34 @@
 """
 
 import datasets
-import evaluate
 
+import lapsus.kernel.citations
 import lapsus.kernel.metric_module
 
 from .score import slu_accuracy
 
-_CITATION = """\
-@inproceedings{alfonso-hermelo-etal-2021-nature,
-  title = "{NATURE}: Natural Auxiliary Text Utterances for Realistic Spoken Language Evaluation",
-  author = "Alfonso-Hermelo, David and Rashid, Ahmad and Ghaddar, Abbas and Langlais, Philippe and
-            Rezagholizadeh, Mehdi",
-  booktitle = "Proceedings of the NeurIPS Track on Datasets and Benchmarks",
-  year = "2021",
-}"""
 
-_DESCRIPTION = """\
-Intent accuracy, slot F1 over spans as conlleval counts them, and end-to-end accuracy: the share of utterances whose
-intent and tags are all right.
-"""
-
-_KWARGS_DESCRIPTION = slu_accuracy.__doc__
-
-
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class SluAccuracy(lapsus.kernel.metric_module.StrictMetric):
-    """The columns are checked element by element; `score` does the work."""
+    """Intent accuracy, slot F1 over spans as conlleval counts them, and end-to-end accuracy.
 
-    score = staticmethod(slu_accuracy)
+    End to end, an utterance is right if its intent and all its tags are.
+    """
 
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features(
-                {
-                    name: {"intent": datasets.Value("string"), "tags": datasets.Sequence(datasets.Value("string"))}
-                    for name in ("predictions", "references")
-                }
-            ),
-        )
+    CITATION = lapsus.kernel.citations.NATURE
+    FEATURES = datasets.Features(
+        {
+            side: {"intent": datasets.Value("string"), "tags": datasets.Sequence(datasets.Value("string"))}
+            for side in ("predictions", "references")
+        }
+    )
+    EXAMPLE = {
+        "predictions": [
+            {"intent": "play", "tags": ["O", "B-artist", "I-artist"]},
+            {"intent": "play", "tags": ["O", "B-artist", "O"]},
+        ],
+        "references": [
+            {"intent": "play", "tags": ["O", "B-artist", "I-artist"]},
+            {"intent": "play", "tags": ["O", "B-artist", "I-artist"]},
+        ],
+    }
+    _compute = lapsus.kernel.metric_module.as_method(slu_accuracy)

@@ -1,9 +1,8 @@
-"""The app of this metric's Space."""
+"""The app of this metric's Space; `make generated` writes it."""
 
 from lapsus.kernel.space import app
-from lapsus.metrics import win_rate
-
-EXAMPLE = {"predictions": [0.9, 0.8, 0.7, 0.7], "references": [0.1, 0.2, 0.7, 0.3], "comparisons": 5}
+from lapsus.metrics.win_rate.score import win_rate
+from lapsus.metrics.win_rate.win_rate import WinRate
 
 if __name__ == "__main__":
-    app(win_rate, EXAMPLE).launch()
+    app(win_rate, WinRate.EXAMPLE).launch()

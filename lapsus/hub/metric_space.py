@@ -1,0 +1,133 @@
+"""The files of a metric's Space that are generated: its card, its app, and what it needs.
+
+Of the card, what the code says about itself is generated; the other sections are kept as written in README.md.
+`make generated` writes all three.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from importlib import import_module
+
+from lapsus import metrics
+from lapsus.kernel.metric_module import StrictMetric
+
+GRADIO = "6.31.0"  # the version that the apps were last seen to start with
+FRONT_MATTER = """\
+---
+title: {title}
+emoji: 〰️
+colorFrom: blue
+colorTo: yellow
+sdk: gradio
+sdk_version: {gradio}
+app_file: app.py
+pinned: false
+license: apache-2.0
+tags:
+- evaluate
+- metric
+description: >-
+{description}
+---
+"""
+HOW_TO_USE = """\
+```python
+{example}
+```
+
+The same as a plain function, without evaluate: `from lapsus.metrics import {name}`."""
+
+
+WRITTEN = ("Values from the papers", "Limits")
+APP = '''\
+"""The app of this metric's Space; `make generated` writes it."""
+
+from lapsus.kernel.space import app
+{imports}
+
+if __name__ == "__main__":
+    app({name}, {class_name}.EXAMPLE).launch()
+'''
+
+
+def metric_class(name: str) -> type[StrictMetric]:
+    """Return the class that `evaluate` loads for a metric of this package."""
+    module = import_module(f"{metrics.__name__}.{name}.{name}")
+    classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, StrictMetric)]
+    if len(classes) != 1:
+        raise LookupError(f"metrics/{name}/{name}.py has {len(classes)} metric classes: write one.")
+    return classes[0]
+
+
+def card(name: str) -> str:
+    """Return the card of a metric, with the hand-written sections of the present one."""
+    path = metrics.FOLDER / name / "README.md"
+    written = _sections(path.read_text("utf-8") if path.is_file() else "")
+    if lacking := [heading for heading in WRITTEN if not written.get(heading)]:
+        raise LookupError(f"metrics/{name}/README.md has no section {lacking[0]!r}: write it, under ## {lacking[0]}.")
+    found = metric_class(name)
+    title, _, example = (inspect.getdoc(sys.modules[found.__module__]) or "").partition(".\n\n")
+    description = inspect.getdoc(found) or ""
+    docstring = inspect.getdoc(metrics.metrics()[name]) or ""
+    sections = {
+        "Description": description,
+        "How to use": HOW_TO_USE.format(example=example, name=name),
+        "Inputs and options": _bullets(docstring, "Args"),
+        "Output": _bullets(docstring, "Returns"),
+        **{heading: written[heading] for heading in WRITTEN},
+        "Citation": f"```bibtex\n{found.CITATION}\n```",
+    }
+    head = FRONT_MATTER.format(
+        title=title.partition(":")[0],
+        gradio=GRADIO,
+        description="\n".join(f"  {line}" for line in description.splitlines() if line),
+    )
+    return f"{head}\n# {title}\n\n" + "\n\n".join(f"## {head}\n\n{text}" for head, text in sections.items()) + "\n"
+
+
+def app(name: str) -> str:
+    """Return the program of a metric's Space."""
+    class_name = metric_class(name).__name__
+    imports = sorted(
+        f"from lapsus.metrics.{name}.{module} import {what}" for module, what in ((name, class_name), ("score", name))
+    )
+    return APP.format(name=name, class_name=class_name, imports="\n".join(imports))
+
+
+def requirements(name: str) -> str:
+    """Return what a metric imports that Python has not, one name to a line."""
+    imported = {"evaluate"}  # loads it
+    for script in (f"{name}.py", "score.py"):
+        for node in ast.walk(ast.parse((metrics.FOLDER / name / script).read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                imported.add(node.module.partition(".")[0])
+    others = sorted(imported - {"lapsus", *sys.stdlib_module_names})
+    return "\n".join(("lapsus", *others)) + "\n"
+
+
+def documented(docstring: str, section: str) -> dict[str, str]:
+    """Return what a section of a Google docstring says of each name, in order.
+
+    >>> documented(inspect.getdoc(metrics.dialect_awareness), "Args")
+    {'predictions': 'the score of each text with the matching tag.', 'references': 'its score with another tag.'}
+    """
+    found = re.search(rf"^{section}:\n((?:    .+\n?)+)", docstring, flags=re.MULTILINE)
+    if not found:
+        raise LookupError(f"The docstring has no section {section!r}: add one.")
+    entries = re.sub(r"\n {6,}", " ", found[1]).splitlines()
+    return dict(entry.strip().split(": ", 1) for entry in entries)
+
+
+def _bullets(docstring: str, section: str) -> str:
+    return "\n".join(f"- **{name}**: {text}" for name, text in documented(docstring, section).items())
+
+
+def _sections(text: str) -> dict[str, str]:
+    parts = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)[1:]
+    return {heading: body.strip() for heading, body in zip(parts[::2], parts[1::2], strict=True)}

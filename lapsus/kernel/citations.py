@@ -1,0 +1,35 @@
+"""The papers that the metrics come from, as BibTeX."""
+
+PARTE = """\
+@inproceedings{verma-etal-2023-evaluating,
+  title = "Evaluating Paraphrastic Robustness in Textual Entailment Models",
+  author = "Verma, Dhruv and Lal, Yash Kumar and Sinha, Shreyashee and Van Durme, Benjamin and Poliak, Adam",
+  booktitle = "Proceedings of the 61st Annual Meeting of the Association for Computational Linguistics",
+  year = "2023",
+}"""
+
+DIALECT = """\
+@inproceedings{sun-etal-2023-dialect,
+  title = "Dialect-robust Evaluation of Generated Text",
+  author = "Sun, Jiao and Sellam, Thibault and Clark, Elizabeth and Vu, Tu and Dozat, Timothy and Garrette, Dan and
+            Siddhant, Aditya and Eisenstein, Jacob and Gehrmann, Sebastian",
+  booktitle = "Proceedings of the 61st Annual Meeting of the Association for Computational Linguistics",
+  year = "2023",
+}"""
+
+NATURE = """\
+@inproceedings{alfonso-hermelo-etal-2021-nature,
+  title = "{NATURE}: Natural Auxiliary Text Utterances for Realistic Spoken Language Evaluation",
+  author = "Alfonso-Hermelo, David and Rashid, Ahmad and Ghaddar, Abbas and Langlais, Philippe and
+            Rezagholizadeh, Mehdi",
+  booktitle = "Proceedings of the NeurIPS Track on Datasets and Benchmarks",
+  year = "2021",
+}"""
+
+READIN = """\
+@inproceedings{si-etal-2023-readin,
+  title = "{READIN}: A {C}hinese Multi-Task Benchmark with Realistic and Diverse Input Noises",
+  author = "Si, Chenglei and Zhang, Zhengyan and Chen, Yingfa and Wang, Xiaozhi and Liu, Zhiyuan and Sun, Maosong",
+  booktitle = "Proceedings of the 61st Annual Meeting of the Association for Computational Linguistics",
+  year = "2023",
+}"""
