@@ -3,7 +3,7 @@
 >>> import lapsus
 >>> clean = lapsus.Track("bert", "clean", [{"id": "a", "score": 1}, {"id": "b", "score": 1}])
 >>> noisy = lapsus.Track("bert", "keyboard.1", [{"id": "a", "score": 0}, {"id": "b", "score": 1}])
->>> lapsus.measure([clean, noisy])["summary"][0]["micro_drop"]
+>>> lapsus.measure([clean, noisy]).summary[0].averages.micro_drop.value
 0.5
 """
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from lapsus.hub.publish import publish
     from lapsus.hub.upload import upload
     from lapsus.results.fidelity import fidelity
-    from lapsus.results.report import measure, report
+    from lapsus.results.measuring.measure import measure
+    from lapsus.results.report import report
     from lapsus.results.score import score
     from lapsus.results.tracks import Track, read_tracks
 
@@ -41,7 +42,7 @@ __getattr__ = lazy(
     {
         "Track": "lapsus.results.tracks",
         "fidelity": "lapsus.results.fidelity",
-        "measure": "lapsus.results.report",
+        "measure": "lapsus.results.measuring.measure",
         "perturb_file": "lapsus.corpora.perturb_file",
         "publish": "lapsus.hub.publish",
         "read_tracks": "lapsus.results.tracks",

@@ -14,11 +14,18 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
+from lapsus.results.measuring.measure import measure as typed_numbers
+from lapsus.results.measuring.runs import Options
 from lapsus.results.predictions import read_beside
-from lapsus.results.report import Options, measure, report
+from lapsus.results.report import as_json, report
 from lapsus.results.tracks import Track, read_tracks
 
 QUICK = Options(n_resamples=50)
+
+
+def measure(tracks, options=None):
+    """The numbers as report.json holds them."""
+    return json.loads(json.dumps(as_json(typed_numbers(tracks, options))))
 
 
 def scored(model, name, scores, **columns):

@@ -14,13 +14,14 @@ from io import StringIO
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
+from lapsus.results.measuring.records import Averages, Estimate, NoiseClass
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    Record = Mapping[str, Any]
     Limits = tuple[float, float]
 
 WIDTH = 360  # px: a phone
@@ -37,7 +38,7 @@ VARIABLES = dict(
         strict=True,
     )
 ) | {colour: f"series-{number}" for number, colour in enumerate(SERIES)}
-STATES = (("clean_average", CLEAN, "o"), ("micro_average", AVERAGE, "D"), ("worst_average", WORST, "s"))
+STATES = ((CLEAN, "o"), (AVERAGE, "D"), (WORST, "s"))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[Any, ...] = (
     "-",
@@ -65,34 +66,36 @@ def limits(values: Iterable[float | None]) -> Limits:
     return low / 10, high / 10
 
 
-def ends(record: Record, *measures: str) -> list[Any]:
-    """Return the values of some measures and the ends of their intervals."""
-    return [record.get(f"{measure}{end}") for measure in measures for end in ("", "_low", "_high")]
+def slopes(name: str, title: str, rows: Sequence[tuple[str, Averages, int]], axis: Limits) -> str:
+    """Draw clean, average and worst of every row as steps downwards, with the numbers beside its name.
 
-
-def slopes(name: str, title: str, rows: Sequence[tuple[str, Record]], axis: Limits) -> str:
-    """Draw clean, average and worst of every row as steps downwards, with the numbers beside its name."""
+    A row is a name, its averages and the number of its annotators: the worst of one is the average.
+    """
     step, lane = 60, 10
     with _panel(step * len(rows)) as (figure, axes):
-        for number, (text, record) in enumerate(rows):
-            states = [state for state in STATES if record.get(state[0]) is not None]
-            if record.get("annotators") == 1:  # the worst of one is the average
-                states = [state for state in states if state[0] != "worst_average"]
-            values = [record[measure] for measure, _, _ in states]
+        for number, (text, averages, annotators) in enumerate(rows):
+            scores = (averages.clean_average, averages.micro_average, averages.worst_average)
+            drawn = list(zip(scores, STATES, strict=True))[: 2 if annotators == 1 else 3]
+            states = [(score.value, score, state) for score, state in drawn if score.value is not None]
+            values = [value for value, _, _ in states]
             lanes = [step * number + 28 + lane * place for place in range(len(states))]
             axes.plot(values, lanes, color=MUTED, linewidth=1.2, zorder=2)
-            for y, (measure, colour, marker) in zip(lanes, states, strict=True):
-                value, low, high = ends(record, measure)
-                if low is not None:
-                    axes.plot([low, high], [y, y], color=colour, linewidth=2.5, zorder=3)
+            for y, (value, score, (colour, marker)) in zip(lanes, states, strict=True):
+                if score.interval:
+                    axes.plot(score.interval, [y, y], color=colour, linewidth=2.5, zorder=3)
                 axes.plot(value, y, marker, color=colour, markersize=9, markeredgecolor=PAPER, zorder=4)
             _heading(axes, step * number + 16, text, " → ".join(f"{value * 100:.1f}" for value in values))
         _scale(axes, axis)
         return _svg(figure, name, title)
 
 
-def annotators(name: str, title: str, rows: Sequence[tuple[str, float | None, Sequence[Record]]], axis: Limits) -> str:
-    """Draw the average of every annotator as its number, row by row, beside a line for clean."""
+def annotators(
+    name: str, title: str, rows: Sequence[tuple[str, float | None, Sequence[tuple[str, Estimate]]]], axis: Limits
+) -> str:
+    """Draw the average of every annotator as its number, row by row, beside a line for clean.
+
+    A row is a name, its clean average, and the number and average of each of its annotators.
+    """
     step = 18
     with _panel(sum(32 + step * len(tracks) for _, _, tracks in rows)) as (figure, axes):
         top = 0
@@ -102,11 +105,12 @@ def annotators(name: str, title: str, rows: Sequence[tuple[str, float | None, Se
             if clean is not None:
                 last = first + step * (len(tracks) - 1)
                 axes.plot([clean, clean], [first - 9, last + 9], color=CLEAN, linewidth=2.5, zorder=2)
-            for number, track in enumerate(tracks):
-                y = first + step * number
-                value, low, high = ends(track, "average")
-                if low is not None:
-                    axes.plot([low, high], [y, y], color=AVERAGE, linewidth=2.5, zorder=3)
+            for number, (annotator, score) in enumerate(tracks):
+                y, value = first + step * number, score.value
+                if value is None:
+                    continue
+                if score.interval:
+                    axes.plot(score.interval, [y, y], color=AVERAGE, linewidth=2.5, zorder=3)
                 axes.plot(
                     value, y, "o", color=PAPER, markersize=13, markeredgecolor=AVERAGE, markeredgewidth=1.6, zorder=4
                 )
@@ -117,27 +121,30 @@ def annotators(name: str, title: str, rows: Sequence[tuple[str, float | None, Se
                     "fontsize": 9,
                     "zorder": 5,
                 }
-                axes.annotate(str(track["annotator"])[:3], **place)
+                axes.annotate(annotator[:3], **place)
             top += 32 + step * len(tracks)
         _scale(axes, axis)
         return _svg(figure, name, title)
 
 
-def against_noise(name: str, title: str, lines: Sequence[tuple[str, Sequence[Record]]]) -> str:
+def against_noise(name: str, title: str, lines: Sequence[tuple[str, Sequence[NoiseClass]]]) -> str:
     """Draw the average score of texts against how noisy they are, one line each."""
     key = 18 * ceil(len(lines) / 2) + 4 if len(lines) > 1 else 0
     with _panel(220, key) as (figure, axes):
         for number, (text, points) in enumerate(lines):
             colour = SERIES[number % 7]
             style = {"color": colour, "marker": MARKERS[number % 7], "linestyle": DASHES[number % 7]}
-            x = [point["noise_rate"] * 100 for point in points]
-            y = [point["average"] for point in points]
+            known = [
+                (point.noise_rate * 100, value, point.average.interval)
+                for point in points
+                if (value := point.average.value) is not None
+            ]
+            x, y = [rate for rate, _, _ in known], [value for _, value, _ in known]
             axes.plot(x, y, label=_short(text, 24), markersize=7, linewidth=2, markeredgecolor=PAPER, zorder=3, **style)
-            for place, point in zip(x, points, strict=True):
-                if point["average_low"] is not None:
-                    span = [point["average_low"], point["average_high"]]
-                    axes.plot([place, place], span, color=colour, alpha=0.45, linewidth=1.6, zorder=2)
-        bottom, top = limits(value for _, points in lines for point in points for value in ends(point, "average"))
+            for place, _, interval in known:
+                if interval:
+                    axes.plot([place, place], interval, color=colour, alpha=0.45, linewidth=1.6, zorder=2)
+        bottom, top = limits(value for _, points in lines for point in points for value in point.average)
         axes.set_ylim(bottom - 0.01, top + 0.01)
         axes.set_xlim(left=min(-1.0, axes.get_xlim()[0]))
         axes.yaxis.set_major_formatter(lambda value, _: f"{value * 100:.0f}")

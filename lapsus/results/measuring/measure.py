@@ -1,0 +1,197 @@
+"""What noise costs each model, in numbers.
+
+>>> clean = Track("bert", "clean", [{"id": "a", "score": 1}, {"id": "b", "score": 1}])
+>>> noisy = Track("bert", "keyboard.1", [{"id": "a", "score": 0}, {"id": "b", "score": 1}])
+>>> [record.averages.micro_drop.value for record in measure([clean, noisy]).summary]
+[0.5]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from itertools import chain
+from typing import Any
+
+from lapsus.metrics.micro_worst_average.score import micro_worst_average
+from lapsus.results.measuring.broken_texts import broken_texts
+from lapsus.results.measuring.comparisons import comparisons
+from lapsus.results.measuring.flips import MOST_LABELS, changes, transitions
+from lapsus.results.measuring.joins import left_out
+from lapsus.results.measuring.noise import noise_classes, noise_rates
+from lapsus.results.measuring.paired import corrected, paired_test
+from lapsus.results.measuring.records import (
+    Averages,
+    Estimate,
+    FamilySummary,
+    FromClean,
+    GroupScore,
+    LeftOut,
+    NoiseClass,
+    Numbers,
+    Settings,
+    TrackScore,
+    Transition,
+)
+from lapsus.results.measuring.runs import Options, Run, run_of, shared_keys
+from lapsus.results.predictions import few, label
+from lapsus.results.tracks import Track
+
+MOST_GROUPS = 50
+
+
+def measure(tracks: Sequence[Track], options: Options | None = None) -> Numbers:
+    """Return every number of the report."""
+    options = options or Options()
+    runs = [run_of(track) for track in tracks]
+    if not runs:
+        raise ValueError("There are no tracks to report on; give at least one file of predictions.")
+    places = [(run.track.dataset, run.track.model, run.track.track) for run in runs]
+    if len(set(places)) < len(places):
+        dataset, model, name = next(place for place in places if places.count(place) > 1)
+        raise ValueError(f"Track {name!r} of model {model!r} is given twice{f' on {dataset}' if dataset else ''}.")
+    datasets = dict.fromkeys(run.track.dataset for run in runs)
+    parts = [_dataset([run for run in runs if run.track.dataset == dataset], options) for dataset in datasets]
+    return Numbers(
+        lapsus=version("lapsus"),
+        settings=Settings(**options.resampling, by=options.by, clusters=any(run.clustered for run in runs)),
+        **{name: tuple(chain.from_iterable(part[name] for part in parts)) for name in parts[0]},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """The records of one model on one family of noise."""
+
+    summary: FamilySummary
+    breakdowns: list[GroupScore] = field(default_factory=list)
+    transitions: list[Transition] = field(default_factory=list)
+    noise: list[NoiseClass] = field(default_factory=list)
+
+
+def _dataset(runs: Sequence[Run], options: Options) -> dict[str, list[Any]]:
+    """Return the records of all models on one dataset, by the name of their table."""
+    by = _columns(runs, options)
+    models = list(dict.fromkeys(run.track.model for run in runs))
+    tracks: list[TrackScore] = []
+    families: list[_Family] = []
+    joins: list[LeftOut] = []
+    for model in options.progress(models):
+        mine = [run for run in runs if run.track.model == model]
+        clean = next((run for run in mine if run.is_clean), None)
+        noisy = [run for run in mine if run is not clean]
+        tracks += [_track(run, clean, options) for run in mine]
+        for family in dict.fromkeys(run.track.family for run in noisy):
+            members = [run for run in noisy if run.track.family == family]
+            found = _family(members, clean, by, options)
+            families += [found] if found else []
+        joins += left_out(mine, clean, runs)
+    return {
+        "summary": [family.summary for family in families],
+        "tracks": _with_holm(tracks),
+        "comparisons": comparisons(runs, models, options),
+        "transitions": [record for family in families for record in family.transitions],
+        "noise": [record for family in families for record in family.noise],
+        "breakdowns": [record for family in families for record in family.breakdowns],
+        "joins": joins,
+        "examples": broken_texts(runs, models),
+    }
+
+
+def _columns(runs: Sequence[Run], options: Options) -> dict[str, dict[str, str]]:
+    """Return, for each column to break down by, the value of every id."""
+    chosen: dict[str, dict[str, str]] = {}
+    for column in options.by or ("gold",):
+        values: dict[str, str] = {}
+        for run in runs:
+            for key, row in run.rows.items():
+                if row.get(column) is not None:
+                    values.setdefault(key, label(row[column]))
+        groups = len(set(values.values()))
+        if options.by and not values:
+            held = sorted({name for run in runs for row in run.rows.values() for name in row})
+            raise LookupError(f"There is no column {column!r} to break down by; the tracks have {few(held)}.")
+        if options.by and groups > MOST_GROUPS:
+            raise ValueError(f"Column {column!r} has {groups} values; break down by one with at most {MOST_GROUPS}.")
+        if options.by or 2 <= groups <= MOST_LABELS:
+            chosen[column] = values
+    return chosen
+
+
+def _track(run: Run, clean: Run | None, options: Options) -> TrackScore:
+    """Return the record of one track: its average, and how it differs from clean."""
+    average = micro_worst_average([[score] for score in run.scores.values()], **options.resampling)
+    rates = noise_rates(run.rows)
+    return TrackScore(
+        run.track.dataset,
+        run.track.model,
+        run.track.track,
+        run.track.family,
+        run.track.annotator,
+        clean=run.is_clean,
+        examples=average["examples"],
+        average=_estimate(average, "micro_average"),
+        noise_rate=sum(rates.values()) / len(rates) if rates else None,
+        from_clean=None if clean is None or run is clean else _from_clean(run, clean, options),
+    )
+
+
+def _from_clean(run: Run, clean: Run, options: Options) -> FromClean:
+    """Compare a track with the clean one on the examples that both have."""
+    keys = shared_keys(run, clean)
+    test = paired_test(
+        [run.scores[key] for key in keys],
+        [clean.scores[key] for key in keys],
+        [clean.original(key) for key in keys],
+        options.confidence_level,
+    )
+    return FromClean(len(keys), changes([(clean, run)], options.confidence_level), test)
+
+
+def _with_holm(tracks: Sequence[TrackScore]) -> list[TrackScore]:
+    """Correct the tests of all tracks for their number."""
+    tests = iter(corrected(track.from_clean.test for track in tracks if track.from_clean))
+    return [
+        replace(track, from_clean=replace(track.from_clean, test=next(tests))) if track.from_clean else track
+        for track in tracks
+    ]
+
+
+def _family(
+    members: Sequence[Run], clean: Run | None, by: Mapping[str, Mapping[str, str]], options: Options
+) -> _Family | None:
+    """Return the records of the annotators of one family, taken together; None if they share nothing with clean."""
+    every = dict.fromkeys(key for run in members for key in run.scores)
+    keys = [key for key in every if clean is None or key in clean.scores]
+    if not keys:
+        return None
+    table = [[run.scores.get(key) for run in members] for key in keys]
+    clean_scores = None if clean is None else [clean.scores[key] for key in keys]
+    groups = {column: [values.get(key, "(none)") for key in keys] for column, values in by.items()}
+    result = micro_worst_average(table, clean_scores=clean_scores, groups=groups or None, **options.resampling)
+    pairs = [] if clean is None else [(clean, run) for run in members]
+    place = (members[0].track.dataset, members[0].track.model, members[0].track.family)
+    return _Family(
+        FamilySummary(
+            *place, len(members), result["examples"], _averages(result), changes(pairs, options.confidence_level)
+        ),
+        [
+            GroupScore(*place, column, value, len(members), scored["examples"], _averages(scored))
+            for column, values in result.get("groups", {}).items()
+            for value, scored in values.items()
+        ],
+        transitions(pairs, *place),
+        noise_classes(members, options, *place),
+    )
+
+
+def _averages(result: Mapping[str, Any]) -> Averages:
+    """Return the averages of a result; without clean scores, those that need them are unknown."""
+    names = ("clean_average", "micro_average", "worst_average", "micro_drop", "worst_drop")
+    return Averages(*(_estimate(result, name) if name in result else Estimate() for name in names))
+
+
+def _estimate(result: Mapping[str, Any], name: str) -> Estimate:
+    """Return a number of a result with its interval."""
+    return Estimate(result[name], *(result[f"{name}_ci"] or ()))

@@ -1,0 +1,63 @@
+"""How noisy each text is, and what models score on texts of about the same noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lapsus.metrics.micro_worst_average.score import micro_worst_average
+from lapsus.results.measuring.records import Estimate, NoiseClass
+from lapsus.results.measuring.runs import Options, Run, texts_of
+
+NOISE_STEPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, math.inf)  # a class of noise rates ends at each of these
+
+
+def noise_rates(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """Return the noise rate of each row that states it, or its noisy and clean text: edits per clean character.
+
+    >>> noise_rates({"1": {"text": "abXd", "clean_text": "abcd"}, "2": {"noise_rate": 0.5}, "3": {}})
+    {'1': 0.25, '2': 0.5}
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    rates: dict[str, float] = {}
+    for key, row in rows.items():
+        noisy, clean = texts_of(row.get("text")), texts_of(row.get("clean_text"))
+        length = sum(map(len, clean))
+        if noisy and length and len(noisy) == len(clean):
+            rates[key] = sum(map(Levenshtein.distance, noisy, clean)) / length
+    stated = {key: float(row["noise_rate"]) for key, row in rows.items() if row.get("noise_rate") is not None}
+    return {**rates, **stated}
+
+
+def noise_classes(members: Sequence[Run], options: Options, dataset: str, model: str, family: str) -> list[NoiseClass]:
+    """Return the average score of the rows in each class of noise rates."""
+    rates = [noise_rates(run.rows) for run in members]
+    records: list[NoiseClass] = []
+    for low, high in zip((-math.inf, *NOISE_STEPS), NOISE_STEPS, strict=False):
+        table: list[list[float | None]] = []
+        inside: list[float] = []
+        for key in dict.fromkeys(key for run in members for key in run.scores):
+            here = [low < rate.get(key, math.nan) <= high for rate in rates]
+            if any(here):
+                table.append([run.scores.get(key) if there else None for run, there in zip(members, here, strict=True)])
+                inside += [rate[key] for rate, there in zip(rates, here, strict=True) if there]
+        scored = [row for row in table if any(score is not None for score in row)]
+        if not scored:
+            continue
+        result = micro_worst_average(scored, **options.resampling)
+        records.append(
+            NoiseClass(
+                dataset,
+                model,
+                family,
+                noise_above=None if math.isinf(low) else low,
+                noise_up_to=None if math.isinf(high) else high,
+                noise_rate=sum(inside) / len(inside),
+                texts=len(inside),
+                examples=result["examples"],
+                average=Estimate(result["micro_average"], *(result["micro_average_ci"] or ())),
+            )
+        )
+    return records

@@ -1,0 +1,245 @@
+"""The tables of a report, as typed records; `tables` gives them as the flat columns of the JSON and the CSV.
+
+A record is a frozen dataclass. An `Estimate` becomes three columns, a record inside a record becomes its columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, NamedTuple
+
+LEFT_OUT_IF_NONE = {"left_out_if_none": True}  # of a record inside a record: no columns, instead of empty ones
+
+
+class Estimate(NamedTuple):
+    """A number and the ends of its interval; None where there is none."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The ends, where there are both."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the numbers were made."""
+
+    confidence_level: float
+    n_resamples: int
+    seed: int
+    by: tuple[str, ...]
+    clusters: bool  # whether some examples share an original
+
+
+@dataclass(frozen=True, slots=True)
+class Averages:
+    """The averages of one family of noise: of clean text, over annotators, of the worst served, and what is lost."""
+
+    clean_average: Estimate
+    micro_average: Estimate
+    worst_average: Estimate
+    micro_drop: Estimate
+    worst_drop: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """How many answers went which way between clean and noisy text."""
+
+    correct_to_wrong: int
+    wrong_to_correct: int
+    wrong_to_other_wrong: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How many answers differ between clean and noisy text; None where the rows do not tell."""
+
+    changed: int | None = None
+    changed_rate: Estimate = Estimate()
+    flips: Flips | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """The mean difference of two scores of the same examples; `p_holm` is corrected for the tests of its table."""
+
+    difference: Estimate = Estimate()
+    test: str | None = None
+    p_value: float | None = None
+    p_holm: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FromClean:
+    """How a track differs from the clean one, on the examples that both have."""
+
+    compared: int
+    changes: Changes
+    test: PairedTest
+
+
+@dataclass(frozen=True, slots=True)
+class FamilySummary:
+    """One model on one family of noise, all its annotators together."""
+
+    dataset: str
+    model: str
+    family: str
+    annotators: int
+    examples: int
+    averages: Averages
+    changes: Changes
+
+
+@dataclass(frozen=True, slots=True)
+class TrackScore:
+    """One model on one track."""
+
+    dataset: str
+    model: str
+    track: str
+    family: str
+    annotator: str
+    clean: bool
+    examples: int
+    average: Estimate
+    noise_rate: float | None
+    from_clean: FromClean | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two models on the examples that both answered; `measure` is clean, average or worst."""
+
+    dataset: str
+    model: str
+    other: str
+    measure: str
+    family: str
+    examples: int
+    model_score: float
+    other_score: float
+    test: PairedTest
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """How often an answer to clean text became another one to the noisy text of the same example."""
+
+    dataset: str
+    model: str
+    family: str
+    clean: str
+    noisy: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseClass:
+    """The average score of the texts whose noise rate is between two bounds; None is no bound."""
+
+    dataset: str
+    model: str
+    family: str
+    noise_above: float | None
+    noise_up_to: float | None
+    noise_rate: float
+    texts: int
+    examples: int
+    average: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class GroupScore:
+    """The averages of the examples that have one value in a column."""
+
+    dataset: str
+    model: str
+    family: str
+    column: str
+    value: str
+    annotators: int
+    examples: int
+    averages: Averages
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Ids that could not be used, and why; the first of them by name."""
+
+    dataset: str
+    model: str
+    track: str
+    problem: str
+    count: int
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenText:
+    """A noisy text that cost models their right answer to the clean one."""
+
+    dataset: str
+    id: str
+    track: str
+    clean_text: tuple[str, ...]
+    text: tuple[str, ...]
+    gold: str | None
+    lost: tuple[str, ...]
+    models: int
+    predictions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Every number of a report. Rates are fractions; the order of records is that of the tracks."""
+
+    lapsus: str
+    settings: Settings
+    summary: tuple[FamilySummary, ...] = ()
+    tracks: tuple[TrackScore, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    transitions: tuple[Transition, ...] = ()
+    noise: tuple[NoiseClass, ...] = ()
+    breakdowns: tuple[GroupScore, ...] = ()
+    joins: tuple[LeftOut, ...] = ()
+    examples: tuple[BrokenText, ...] = ()
+
+    def tables(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the tables by name, each a list of flat records, as the files hold them."""
+        return {name: [flat(record) for record in records] for name, records in self._records().items()}
+
+    def of_dataset(self, dataset: str) -> Numbers:
+        """Return the records of one dataset."""
+        kept = {
+            name: tuple(record for record in records if record.dataset == dataset)
+            for name, records in self._records().items()
+        }
+        return Numbers(self.lapsus, self.settings, **kept)
+
+    def _records(self) -> dict[str, tuple[Any, ...]]:
+        values = {part.name: getattr(self, part.name) for part in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, tuple)}
+
+
+def flat(record: Any) -> dict[str, Any]:
+    """Return the columns of a record.
+
+    >>> flat(Changes(3, Estimate(0.25, 0.1, 0.5)))
+    {'changed': 3, 'changed_rate': 0.25, 'changed_rate_low': 0.1, 'changed_rate_high': 0.5}
+    """
+    columns: dict[str, Any] = {}
+    for part in fields(record):
+        value = getattr(record, part.name)
+        if isinstance(value, Estimate):
+            columns |= {part.name: value.value, f"{part.name}_low": value.low, f"{part.name}_high": value.high}
+        elif is_dataclass(value):
+            columns |= flat(value)
+        elif value is not None or part.metadata != LEFT_OUT_IF_NONE:
+            columns[part.name] = value
+    return columns

@@ -1,0 +1,127 @@
+"""A track as it is measured: its rows by id, each with its score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lapsus.results.predictions import label
+from lapsus.results.tracks import CLEAN, Track
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the numbers are made."""
+
+    by: tuple[str, ...] = ()
+    confidence_level: float = 0.95
+    n_resamples: int = 10_000
+    seed: int = 0
+    progress: Callable[[list[str]], Iterable[str]] = iter  # wraps the models of each dataset, as tqdm would
+
+    @property
+    def resampling(self) -> dict[str, Any]:
+        """The options that intervals of averages need."""
+        return {"confidence_level": self.confidence_level, "n_resamples": self.n_resamples, "seed": self.seed}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A track whose rows are found by id; `scores` holds those that have one."""
+
+    track: Track
+    rows: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    scores: Mapping[str, float] = field(repr=False)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether this is the track that noise is compared with."""
+        return self.track.track in CLEAN
+
+    @property
+    def clustered(self) -> bool:
+        """Whether several rows share an original."""
+        clusters = [label(row["cluster"]) for row in self.rows.values() if row.get("cluster") is not None]
+        return len(set(clusters)) < len(clusters)
+
+    def original(self, key: str) -> str:
+        """Return what the example was made from; examples with the same original are not independent."""
+        return label(self.rows[key].get("cluster", key))
+
+
+Pair = tuple[Run, Run]  # the same model on clean and on noisy text
+
+
+def run_of(track: Track) -> Run:
+    """Score every row of a track.
+
+    >>> run_of(Track("bert", "clean", [{"id": 7, "prediction": "b", "gold": "b"}])).scores
+    {'7': 1.0}
+    """
+    rows: dict[str, Mapping[str, Any]] = {}
+    for number, row in enumerate(track.rows, 1):
+        if row.get("id") is None:
+            raise ValueError(f"{place_of(track)}, row {number}: has no 'id'; give every row the id of its example.")
+        key = str(row["id"])
+        if key in rows:
+            raise ValueError(f"{place_of(track)}, row {number}: id {key!r} occurs a second time; keep one of them.")
+        rows[key] = row
+    scores = {key: value for key, row in rows.items() if (value := _score(track, key, row)) is not None}
+    if not scores:
+        raise ValueError(
+            f"{place_of(track)}: none of its {len(rows)} rows has a score; give predictions that were scored."
+        )
+    return Run(track, rows, scores)
+
+
+def place_of(track: Track) -> str:
+    """Name a track in an error."""
+    return " / ".join(filter(None, (track.dataset, track.model, track.track)))
+
+
+def _score(track: Track, key: str, row: Mapping[str, Any]) -> float | None:
+    """Return the score of a row, which is whether its prediction is the gold answer unless it says otherwise."""
+    if "score" not in row:
+        if "gold" not in row or "prediction" not in row:
+            raise ValueError(
+                f"{place_of(track)}, id {key!r}: has neither a score nor a prediction with its gold answer."
+            )
+        return None if row["prediction"] is None else float(label(row["prediction"]) == label(row["gold"]))
+    score = row["score"]
+    if score is None:
+        return None
+    if not isinstance(score, int | float | np.number) or not 0 <= score <= 1:  # a NaN is not between them either
+        raise ValueError(f"{place_of(track)}, id {key!r}: the score is {score!r}; give a number from 0 to 1.")
+    return float(score)
+
+
+def shared_keys(run: Run, clean: Run) -> list[str]:
+    """Return the ids that both tracks have scored; refuse tracks whose right answers are not the same."""
+    keys = [key for key in run.scores if key in clean.scores]
+    golds = ((key, run.rows[key].get("gold"), clean.rows[key].get("gold")) for key in keys)
+    apart = [(key, mine, its) for key, mine, its in golds if None not in (mine, its) and label(mine) != label(its)]
+    if apart:
+        key, mine, its = apart[0]
+        raise ValueError(
+            f"{run.track.model}: the right answer of id {key!r} is {mine!r} on {run.track.track} and {its!r} on "
+            f"{clean.track.track} ({len(apart)} ids differ); give both tracks the same data"
+        )
+    return keys
+
+
+def paired_cases(pairs: Sequence[Pair]) -> list[tuple[Run, Run, str]]:
+    """Return the examples that both runs of a pair have scored."""
+    return [(clean, noisy, key) for clean, noisy in pairs for key in noisy.scores if key in clean.scores]
+
+
+def all_right_or_wrong(cases: Iterable[tuple[Run, Run, str]]) -> bool:
+    """Say whether every score is 0 or 1."""
+    return all(run.scores[key] in {0.0, 1.0} for clean, noisy, key in cases for run in (clean, noisy))
+
+
+def texts_of(value: Any) -> tuple[str, ...]:
+    """Return the texts of a column that holds one, several or none."""
+    return (value,) if isinstance(value, str) else tuple(value or ())

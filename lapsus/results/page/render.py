@@ -1,0 +1,75 @@
+"""The page from its template: it needs nothing but itself."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from lapsus.results.measuring.records import Numbers, TrackScore
+from lapsus.results.page.cells import counted
+from lapsus.results.page.lede import lede
+from lapsus.results.page.sections import own, sections
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def page(numbers: Numbers, *, title: str | None = None) -> str:
+    """Return the HTML of the report."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES, encoding="utf-8"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"changes": changes}
+    script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
+    chapters = []
+    for number, dataset in enumerate(dict.fromkeys(record.dataset for record in numbers.tracks)):
+        found = numbers.of_dataset(dataset)
+        chapters.append((dataset, lede(found.summary), sections(f"d{number}", found)))
+    return environment.get_template("report.html.j2").render(
+        title=title or _title(numbers.tracks),
+        facts=_facts(numbers.tracks),
+        chapters=chapters,
+        settings=numbers.settings,
+        version=numbers.lapsus,
+        files=["report.json", *(f"{name}.csv" for name, records in numbers.tables().items() if records)],
+        style=own((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+        script=own(script),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _title(tracks: Sequence[TrackScore]) -> str:
+    models = list(dict.fromkeys(record.model for record in tracks))
+    return f"What noise costs {models[0] if len(models) == 1 else counted(len(models), 'model')}"
+
+
+def _facts(tracks: Sequence[TrackScore]) -> list[str]:
+    """Say in a few words what the report is about."""
+    datasets = list(dict.fromkeys(record.dataset for record in tracks))
+    return [
+        counted(len({record.model for record in tracks}), "model"),
+        *([counted(len(datasets), "dataset")] if len(datasets) > 1 else filter(None, datasets)),
+        counted(len({record.track for record in tracks}), "track"),
+        f"up to {counted(max(record.examples for record in tracks), 'example')}",
+    ]
+
+
+def changes(clean: str, noisy: str) -> list[tuple[bool, str]]:
+    """Return the noisy text in parts, each with whether it differs from the clean text.
+
+    >>> changes("花呗提额", "花贝提额")
+    [(False, '花'), (True, '贝'), (False, '提额')]
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    parts = [
+        (code.tag != "equal", noisy[code.dest_start : code.dest_end]) for code in Levenshtein.opcodes(clean, noisy)
+    ]
+    return [part for part in parts if part[1]]

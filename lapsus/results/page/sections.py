@@ -1,0 +1,327 @@
+"""The sections of the page: one question each, its answer in pictures, and the numbers behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from markupsafe import Markup
+
+from lapsus.results.measuring.records import (
+    Averages,
+    BrokenText,
+    NoiseClass,
+    Numbers,
+    Transition,
+)
+from lapsus.results.page import plots
+from lapsus.results.page.cells import MOST_TABLED, Cell, Table, count, counted, rate, table, tested, word
+
+Item = TypeVar("Item")
+Figures = list[tuple[str, Markup]]
+
+MOST_LINES = 6  # more lines in one plot are no longer told apart
+MOST_ROWS = 40  # more rows in one plot are better read as a table
+FEWEST_TEXTS = 10  # fewer texts of one noise rate tell more about chance than about noise
+NOISE_RATE = "edits per 100 letters"
+ANSWERS = "% of answers"
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """How often the clean prediction of each row became the noisy one of each column, and in what share of the row."""
+
+    caption: str
+    labels: Sequence[str]
+    rows: Sequence[Sequence[tuple[int, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One question, its answer in pictures, and the numbers behind it."""
+
+    key: str
+    title: str
+    text: str
+    figures: Sequence[tuple[str, Markup]] = ()
+    legend: str = ""
+    matrices: Sequence[Matrix] = ()
+    table: Table | None = None
+    examples: Sequence[BrokenText] = ()
+
+
+def sections(key: str, numbers: Numbers) -> list[Section]:
+    """Return the sections of one dataset; `key` begins their addresses on the page."""
+    writers = (_overview, _annotators, _flips, _noise, _breakdowns, _comparisons, _examples, _joins)
+    return [section for write in writers for section in write(key, numbers)]
+
+
+def own(markup: str) -> Markup:
+    """Let through what this project wrote itself: its style, its script, its plots."""
+    return Markup(markup)  # noqa: S704 - every other text is escaped by the template
+
+
+def grouped(items: Iterable[Item], name: Callable[[Item], str]) -> dict[str, list[Item]]:
+    """Group items by a name, in the order of first appearance."""
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        groups.setdefault(name(item), []).append(item)
+    return groups
+
+
+def _overview(key: str, numbers: Numbers) -> Iterator[Section]:
+    summary = numbers.summary
+    if not summary:
+        return
+    axis = plots.limits(value for record in summary for value in _states(record.averages))
+    figures: Figures = []
+    for family, records in grouped(summary, lambda record: record.family).items():
+        ranked = sorted(records, key=lambda record: -(record.averages.worst_average.value or 0.0))
+        rows = [(record.model, record.averages, record.annotators) for record in ranked]
+        title = f"{family}: clean, average and worst score of {counted(len(ranked), 'model')}"
+        figures.append((family, own(plots.slopes(f"{key}-overview-{len(figures)}", title, rows, axis))))
+    rows_of_cells = [
+        {
+            "Model": word(record.model),
+            "Noise": word(record.family),
+            **_scores(record.averages),
+            "Changed": rate(record.changes.changed_rate, ANSWERS),
+            "Annotators": count(record.annotators),
+            "Examples": count(record.examples),
+        }
+        for record in summary
+    ]
+    yield Section(
+        f"{key}-overview",
+        "From clean to worst",
+        "Clean is the score on the text as it was meant. Average is the mean over everyone who typed or spoke it."
+        " Worst counts, for each example, only the one whom the model served worst.",
+        figures,
+        legend="states",
+        table=table("Clean, average and worst scores", rows_of_cells),
+    )
+
+
+def _states(averages: Averages) -> list[float | None]:
+    """Return the scores and the ends of their intervals."""
+    return [*averages.clean_average, *averages.micro_average, *averages.worst_average]
+
+
+def _scores(averages: Averages) -> dict[str, Cell]:
+    return {
+        "Clean": rate(averages.clean_average),
+        "Average": rate(averages.micro_average),
+        "Worst": rate(averages.worst_average),
+        "Average drop": rate(averages.micro_drop, "points"),
+        "Worst drop": rate(averages.worst_drop, "points"),
+    }
+
+
+def _annotators(key: str, numbers: Numbers) -> Iterator[Section]:
+    tracks = numbers.tracks
+    noisy = [record for record in tracks if not record.clean]
+    clean = {record.model: record.average.value for record in tracks if record.clean}
+    axis = plots.limits(value for record in tracks for value in record.average)
+    figures: Figures = []
+    for family, records in grouped(noisy, lambda record: record.family).items():
+        by_model = grouped(records, lambda record: record.model)
+        if max(len(of_model) for of_model in by_model.values()) > 1:
+            rows = [
+                (model, clean.get(model), [(record.annotator, record.average) for record in of_model])
+                for model, of_model in by_model.items()
+            ]
+            title = f"{family}: average score of each annotator"
+            figures.append((family, own(plots.annotators(f"{key}-annotators-{len(figures)}", title, rows, axis))))
+    tests = sum(record.from_clean is not None for record in tracks)
+    cells = []
+    for record in tracks:
+        against = record.from_clean
+        flips = against.changes.flips if against else None
+        cells.append(
+            {
+                "Model": word(record.model),
+                "Track": word(record.track),
+                "Score": rate(record.average),
+                "From clean": rate(against.test.difference if against else None, "points", sign="+"),
+                **tested(against.test if against else None, tests),
+                "Changed": rate(against.changes.changed_rate if against else None, ANSWERS),
+                "Right to wrong": count(flips.correct_to_wrong if flips else None),
+                "Wrong to right": count(flips.wrong_to_correct if flips else None),
+                "Noise rate": rate(record.noise_rate, NOISE_RATE),
+                "Examples": count(record.examples),
+            }
+        )
+    several = (
+        "Each number is a person (or a seed) who typed or spoke the same examples. The farther from clean, the more"
+        " it costs to be that person. The test asks whether right answers were lost and won equally often."
+    )
+    yield Section(
+        f"{key}-annotators",
+        "Annotator by annotator" if figures else "Track by track",
+        several if figures else "What each track costs by itself, against clean, on the examples that both have.",
+        figures,
+        legend="annotators" if figures else "",
+        table=table("Every track", cells),
+    )
+
+
+def _flips(key: str, numbers: Numbers) -> Iterator[Section]:
+    matrices = [
+        _matrix(f"{model} · {family}", records)
+        for model, of_model in grouped(numbers.transitions, lambda record: record.model).items()
+        for family, records in grouped(of_model, lambda record: record.family).items()
+    ]
+    if matrices:
+        yield Section(
+            f"{key}-flips",
+            "Where predictions flip",
+            "Rows are what the model said on clean text, columns what it said on the noisy text of the same example."
+            " The framed diagonal kept its answer; everything else flipped. Shares are of the row.",
+            matrices=matrices,
+        )
+
+
+def _matrix(caption: str, records: Sequence[Transition]) -> Matrix:
+    rows = grouped(records, lambda record: record.clean)
+    counts = [[record.count for record in row] for row in rows.values()]
+    return Matrix(caption, list(rows), [[(number, number / (sum(row) or 1)) for number in row] for row in counts])
+
+
+def _noise(key: str, numbers: Numbers) -> Iterator[Section]:
+    records = numbers.noise
+    if not records:
+        return
+
+    def model(record: NoiseClass) -> str:
+        return record.model
+
+    def family(record: NoiseClass) -> str:
+        return record.family
+
+    panels, lines = (family, model) if len(grouped(records, model)) <= MOST_LINES else (model, family)
+    telling = [record for record in records if record.texts >= FEWEST_TEXTS]
+    figures: Figures = []
+    for panel, inside in grouped(telling, panels).items():
+        drawn = list(grouped(inside, lines).items())[: len(plots.SERIES)]
+        title = f"{panel}: average score against noise rate"
+        figures.append((panel, own(plots.against_noise(f"{key}-noise-{len(figures)}", title, drawn))))
+    cells = [
+        {
+            "Model": word(record.model),
+            "Noise": word(record.family),
+            "Noise rate": Cell(_class(record), record.noise_rate, unit=NOISE_RATE),
+            "Score": rate(record.average),
+            "Mean rate": rate(record.noise_rate, NOISE_RATE),
+            "Texts": count(record.texts),
+            "Examples": count(record.examples),
+        }
+        for record in records
+    ]
+    yield Section(
+        f"{key}-noise",
+        "Score against noise",
+        "Texts are sorted by how much was changed in them: the noise rate is the number of characters to insert, delete"
+        f" or replace, per 100 characters of clean text. Bars are intervals; rates of fewer than {FEWEST_TEXTS} texts"
+        " are only in the table.",
+        figures,
+        table=table("Score by noise rate", cells),
+    )
+
+
+def _class(record: NoiseClass) -> str:
+    """Name a class of noise rates."""
+    low, high = record.noise_above, record.noise_up_to
+    if low is None:
+        return "0"
+    return f"over {low * 100:.0f}" if high is None else f"over {low * 100:.0f} to {high * 100:.0f}"
+
+
+def _breakdowns(key: str, numbers: Numbers) -> Iterator[Section]:
+    by_column = grouped(numbers.breakdowns, lambda record: record.column)
+    for number, (column, records) in enumerate(by_column.items()):
+        called = "right answer" if column == "gold" else column
+        axis = plots.limits(value for record in records for value in _states(record.averages))
+        figures: Figures = []
+        for family, of_family in grouped(records, lambda record: record.family).items():
+            ranked = sorted(of_family, key=lambda record: record.value)
+            if len(ranked) <= MOST_ROWS:
+                rows = [(f"{record.value} · {record.model}", record.averages, record.annotators) for record in ranked]
+                title = f"{family}: clean, average and worst score by {called}"
+                figures.append((family, own(plots.slopes(f"{key}-by{number}-{len(figures)}", title, rows, axis))))
+        cells = [
+            {
+                "Model": word(record.model),
+                "Noise": word(record.family),
+                called.capitalize(): word(record.value),
+                **_scores(record.averages),
+                "Examples": count(record.examples),
+            }
+            for record in records
+        ]
+        yield Section(
+            f"{key}-by{number}",
+            f"By {called}",
+            "The same averages within each group of examples. A safe average can hide a group that pays for it.",
+            figures,
+            legend="states" if figures else "",
+            table=table(f"Scores by {called}", cells),
+        )
+
+
+def _comparisons(key: str, numbers: Numbers) -> Iterator[Section]:
+    records = list(numbers.comparisons)
+    if not records:
+        return
+    if len(records) > MOST_TABLED:
+        records.sort(key=lambda record: 1.0 if record.test.p_value is None else record.test.p_value)
+    cells = [
+        {
+            "Model": word(record.model),
+            "Other": word(record.other),
+            "On": word(f"{record.family} {record.measure}".strip()),
+            "Difference": rate(record.test.difference, "points", sign="+"),
+            **tested(record.test, len(records)),
+            "Model’s score": rate(record.model_score),
+            "Other’s score": rate(record.other_score),
+            "Examples": count(record.examples),
+        }
+        for record in records
+    ]
+    yield Section(
+        f"{key}-models",
+        "Models side by side",
+        "Every two models on the examples that both answered. Where the corrected p is bold, the difference holds up"
+        f" although {counted(len(records), 'comparison')} were made; the others may be chance.",
+        table=table("Pairwise comparison of models", cells),
+    )
+
+
+def _examples(key: str, numbers: Numbers) -> Iterator[Section]:
+    if numbers.examples:
+        yield Section(
+            f"{key}-examples",
+            "Texts that broke it",
+            "Answered right when clean, wrong when noisy, by the most models first. What changed is underlined.",
+            examples=numbers.examples,
+        )
+
+
+def _joins(key: str, numbers: Numbers) -> Iterator[Section]:
+    cells = [
+        {
+            "Model": word(record.model),
+            "Track": word(record.track),
+            "Ids": count(record.count),
+            "Why": word(record.problem),
+            "Which": word(", ".join(record.ids) + (" …" if record.count > len(record.ids) else "")),
+        }
+        for record in numbers.joins
+    ]
+    said = "Tracks and models are compared on the examples they share. These ids could not be used everywhere."
+    yield Section(
+        f"{key}-joins",
+        "Left out",
+        said if cells else "Every prediction found its example: all ids join.",
+        table=table("Ids that do not join", cells),
+    )
