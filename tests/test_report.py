@@ -418,7 +418,7 @@ def test_predictions_join_the_published_folder(tmp_path):
         read_tracks(files, references=tmp_path / "data", split="dev")
     stranger = write_lines(tmp_path / "m" / "clean.jsonl", [{"id": "u-1", "prediction": 1}])
     with pytest.raises(
-        ValueError, match=r"none of its 1 ids is in the data \('u-1' against 't-0', 't-1', 't-2' and 1 more\)"
+        ValueError, match=r"none of its ids is in the data \('u-1' against 't-0', 't-1', 't-2' and 1 more\)"
     ):
         read_tracks([stranger], references=tmp_path / "data")
 
