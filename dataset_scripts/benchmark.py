@@ -49,6 +49,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     CITATION: ClassVar[str] = ""  # BibTeX, for a card that has no prose of its own
     EXTRAS: ClassVar[str] = ""  # of lapsus that a build needs, such as lapsus[zh]
     ROWS: ClassVar[Mapping[str, Mapping[str, int | None]]]  # config -> split -> official number of rows
+    AT_ADDRESS: ClassVar[Mapping[str, int]] = {}  # "config/split" -> rows there, where its address has another number
     NOISY: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # clean column -> path of its noisy twin, where not X / clean_X
 
     VERSION = datasets.Version("1.0.0")

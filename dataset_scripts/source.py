@@ -96,8 +96,12 @@ class Source:
         )
 
     def within(self, *words: str) -> Source:
-        """Return the files whose path has one of the words in it, or all files when none has."""
-        chosen = {name: file for name, file in self.files.items() if any(word in name.lower() for word in words)}
+        """Return the files in folders whose path has one of the words in it, or all files when none has.
+
+        The names of the files themselves do not count: a folder may hold other files that are called after the task.
+        """
+        folders = {name: name.lower().rpartition("/")[0] for name in self.files}
+        chosen = {name: file for name, file in self.files.items() if any(word in folders[name] for word in words)}
         return replace(self, files=chosen) if chosen else self
 
     def open(self, name: str) -> IO[bytes]:

@@ -256,6 +256,15 @@ def test_readin_reads_both_layouts(layout, name, tmp_path):
             assert list(read.rows(read.source, config, split)) == list(plain.rows(plain.source, config, split))
 
 
+def test_other_files_called_after_the_task_do_not_hide_the_rest(tmp_path):
+    """The authors' folder holds CLUE's tables beside READIN's own files."""
+    folder = shutil.copytree(FILES / "readin" / "afqmc_balanced", tmp_path / "afqmc_balanced")
+    for part in ("train", "dev", "test"):
+        (folder / f"afqmc_{part}.tsv").write_text("a\tb\t0\n")
+    for source in (folder, tmp_path):
+        assert len(load("readin-afqmc", "keyboard.1", tmp_path / "cache", source)["test"]) == 4
+
+
 @pytest.mark.parametrize(
     ("name", "folder"),
     [

@@ -322,3 +322,13 @@ def test_facts_that_a_card_needs_are_asked_for(tmp_path):
 
     with pytest.raises(ValueError, match="the benchmark Bare states no TITLE and no LICENSE and no ROWS; give it"):
         publish(Bare, tmp_path / "out")
+
+
+def test_a_split_that_its_address_cuts_short_is_built_and_says_both_numbers(tmp_path):
+    cut = toy(ROWS={"clean": {"test": 3}}, AT_ADDRESS={"clean/test": 2})
+    assert publish(cut, tmp_path / "out").differs == {"clean/test": (3, 2)}
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "> `clean/test` has 2 of 3 official rows: the source's own address holds no others." in card
+    assert "Partial build" not in card
+    with pytest.raises(ValueError, match="clean/test has 1, expected 3"):
+        publish(toy(ROWS=cut.ROWS, AT_ADDRESS=cut.AT_ADDRESS, DATA=Toy.DATA[:1]), tmp_path / "less")

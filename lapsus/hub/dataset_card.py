@@ -62,7 +62,7 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
         name=benchmark.NAME,
         license=benchmark.LICENSE,
         license_link=benchmark.LICENSE_LINK,
-        partial=_partial(published),
+        partial=_partial(benchmark, published),
         rows_table=_rows_table(benchmark, published),
         columns_table=_columns_table(infos),
         error_rates_table=_error_rates_table(published),
@@ -112,13 +112,22 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
-def _partial(published: Published) -> str:
-    if not published.differs:
-        return ""
+def _partial(benchmark: type[Benchmark], published: Published) -> str:
+    """Say which splits have other numbers of rows than the official ones, and why."""
+    known = {place for place, (_, built) in published.differs.items() if benchmark.AT_ADDRESS.get(place) == built}
+    notes = [
+        f"`{place}` has {built:,} of {official:,} official rows: the source's own address holds no others."
+        for place, (official, built) in published.differs.items()
+        if place in known
+    ]
     places = "; ".join(
-        f"`{place}` has {built:,} of {official:,}" for place, (official, built) in published.differs.items()
+        f"`{place}` has {built:,} of {official:,}"
+        for place, (official, built) in published.differs.items()
+        if place not in known
     )
-    return f"> **Partial build.** Not all official rows were in the source: {places}."
+    if places:
+        notes.append(f"**Partial build.** Not all official rows were in the source: {places}.")
+    return "\n>\n".join(f"> {note}" for note in notes)
 
 
 def _rows_table(benchmark: type[Benchmark], published: Published) -> str:
