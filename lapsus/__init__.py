@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lapsus.results.report import report
     from lapsus.results.score import score
     from lapsus.results.tracks import Track, read_tracks
+    from lapsus.running.runner import run
 
 __all__ = [
     "Track",
@@ -31,6 +32,7 @@ __all__ = [
     "publish",
     "read_tracks",
     "report",
+    "run",
     "score",
     "upload",
 ]
@@ -47,6 +49,7 @@ __getattr__ = lazy(
         "publish": "lapsus.hub.publish",
         "read_tracks": "lapsus.results.tracks",
         "report": "lapsus.results.report",
+        "run": "lapsus.running.runner",
         "score": "lapsus.results.score",
         "upload": "lapsus.hub.upload",
     },

@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 import lapsus
+from lapsus.commands.help_texts import example
+from lapsus.commands.run import run, tasks
 
 # What a user can cause; anything else is a bug of ours, and its traceback is welcome.
 USER_ERRORS = (ValueError, TypeError, LookupError, OSError, ImportError)
@@ -39,16 +41,15 @@ def one_sentence(error: BaseException) -> str:
     return " ".join(text.split()) or type(error).__name__
 
 
-def example(text: str) -> str:
-    """Return the epilog that shows a command in use."""
-    return f"\b\nExample:\n  {text}"
-
-
 @click.group(cls=OneSentenceErrors, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(lapsus.__version__)
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def main(*, debug: bool) -> None:
     """Measure what real human input costs a language model."""
+
+
+main.add_command(run)
+main.add_command(tasks)
 
 
 @main.command(epilog=example("lapsus demo --out demo"))

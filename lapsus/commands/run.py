@@ -1,0 +1,247 @@
+"""`lapsus run` and `lapsus tasks`: a model on tracks, and what can be asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lapsus.commands.help_texts import example
+
+if TYPE_CHECKING:
+    from lapsus.running.data import Data
+    from lapsus.running.runner import Outcome, Run
+
+PATH = click.Path(path_type=Path)
+
+
+class Price(click.ParamType[tuple[float, float]]):
+    """Money per million tokens: of prompts, or of prompts and answers."""
+
+    name = "IN[,OUT]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float]:
+        """Read one number or two."""
+        try:
+            numbers = [float(part) for part in str(value).split(",")]
+        except ValueError:
+            numbers = []
+        if len(numbers) not in {1, 2} or min(numbers) < 0:
+            self.fail(f"{value!r} is no price; write one per million tokens, as 0.15 or 0.15,0.60", param, ctx)
+        return numbers[0], numbers[-1] if len(numbers) == 2 else 0.0
+
+
+@click.command(
+    epilog=example(
+        "lapsus run --rows mine.jsonl --text question --gold answer --noise filler_eos:2 "
+        "--model python:mymodel:answer --out out",
+        "lapsus run readin-afqmc --data readin-afqmc --model hf:PATH --tracks clean,keyboard.* --out out",
+    )
+)
+@click.argument("task", required=False)
+@click.option("--data", metavar="DIR|ORG/NAME", help="Dataset: a folder of `lapsus build`, or a repo of the Hub.")
+@click.option("--rows", type=PATH, help="Your own rows instead: JSON lines, JSON, CSV or Parquet.")
+@click.option("--text", multiple=True, metavar="COLUMN", help="With --rows: the column that a user wrote; repeatable.")
+@click.option("--gold", metavar="COLUMN", help="With --rows: the column of right answers.")
+@click.option("--key", default="id", show_default=True, metavar="COLUMN", help="With --rows: the column of ids.")
+@click.option("--labels", metavar="A,B,…", help="With --rows: the answers to choose from.")
+@click.option("--prompt", help="With --rows: the instruction, with columns as {column}.")
+@click.option(
+    "--noise", multiple=True, metavar="OPERATOR[:ANNOTATORS][@SEVERITY]", help="Add noisy tracks; repeatable."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of --noise.")
+@click.option(
+    "--model",
+    "word",
+    metavar="MODEL",
+    help="hf:PATH-OR-ID, http://HOST/v1#NAME, inspect:PROVIDER/NAME or python:MODULE:FUNCTION.",
+)
+@click.option("--name", help="What the model is called in files and reports.")
+@click.option("--tracks", metavar="GLOB,…", help="Only these tracks, and the clean one, which is run always.")
+@click.option("--split", help="Split of the dataset. [default: test, or what stands for it]")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N examples.")
+@click.option("--out", type=PATH, help="Folder for predictions; a run that stopped goes on there.")
+@click.option("--cache", type=PATH, help="File that keeps the answers. [default: OUT/answers.sqlite]")
+@click.option("--fresh", is_flag=True, help="Ask again, whatever is kept from earlier runs.")
+@click.option("--dry-run", is_flag=True, help="Say what would be asked, and what it costs at --price; ask nothing.")
+@click.option("--price", type=Price(), help="With --dry-run: price of a million tokens, of prompts and of answers.")
+@click.option("--batch", type=click.IntRange(min=1), help="Questions under way at once.")
+@click.option("--databases", type=PATH, help="Text-to-SQL: folder with NAME/NAME.sqlite, to compare results too.")
+def run(
+    task: str | None,
+    data: str | None,
+    rows: Path | None,
+    word: str | None,
+    out: Path | None,
+    cache: Path | None,
+    limit: int | None,
+    price: tuple[float, float] | None,
+    *,
+    fresh: bool,
+    dry_run: bool,
+    **options: Any,
+) -> None:
+    """Ask a model about every track of TASK, or of your own rows, and write its predictions.
+
+    Each question is asked once: answers are kept in OUT, and a run that was stopped goes on where it stopped.
+    """
+    from lapsus.running.models import open_model
+    from lapsus.running.runner import Run
+
+    if task is None and rows is None:
+        offer()
+        return
+    if word is None:
+        raise click.UsageError("which model? give --model, such as --model python:MODULE:FUNCTION")
+    if out is None and not dry_run:
+        raise click.UsageError("where do the predictions go? give --out FOLDER")
+    chosen = _own_rows(task, rows, options) if rows else _dataset(str(task), data, options)
+    if options["noise"]:
+        from lapsus.running.noise_on_rows import with_noise
+
+        chosen = with_noise(chosen.limited(limit), options["noise"], seed=options["seed"])
+    chosen = chosen.chosen(_list(options["tracks"])).limited(limit)
+    for line in chosen.said:
+        click.echo(line, err=True)
+    if len(chosen.tracks) == 1:
+        click.echo(
+            "only the clean track: add --noise OPERATOR, such as --noise filler_eos:2, to see what noise costs",
+            err=True,
+        )
+    model = open_model(word, {name: value for name, value in options.items() if value is not None})
+    planned = Run(chosen, model, out, cache, fresh)
+    if dry_run:
+        tell_cost(planned, price)
+        return
+    _execute(planned)
+
+
+def _execute(planned: Run) -> None:
+    from tqdm import tqdm
+
+    total = sum(map(len, planned.data.tracks.values()))
+    with tqdm(total=total, unit=" rows", disable=None, dynamic_ncols=True) as bar:
+        try:
+            outcome = planned.execute(bar.update)
+        except KeyboardInterrupt:
+            bar.close()
+            click.echo("stopped; run the same command again to go on, nothing is asked twice", err=True)
+            raise SystemExit(130) from None
+    tell_outcome(planned, outcome)
+
+
+def _own_rows(task: str | None, rows: Path, options: dict[str, Any]) -> Data:
+    from lapsus.running.data import Data
+    from lapsus.running.tasks import find_task, own_task
+
+    if task is not None:
+        for name in ("text", "gold", "labels", "prompt"):
+            if options[name]:
+                raise click.UsageError(
+                    f"--{name} belongs to rows without a task, but the task {task} is named; leave one out"
+                )
+        return Data.of_file(rows, find_task(task), options["key"])
+    if not options["text"] or not options["gold"]:
+        raise click.UsageError("--rows needs --text COLUMN, what a user wrote, and --gold COLUMN, the right answer")
+    labels = _list(options["labels"])
+    own = own_task(options["text"], options["gold"], labels=labels, prompt=options["prompt"], name=rows.stem)
+    return Data.of_file(rows, own, options["key"])
+
+
+def _dataset(task: str, data: str | None, options: dict[str, Any]) -> Data:
+    from lapsus.running.data import open_dataset
+    from lapsus.running.tasks import find_task
+
+    for name in ("text", "gold", "labels", "prompt"):
+        if options[name]:
+            raise click.UsageError(f"--{name} is for your own rows; give --rows FILE, or leave it out")
+    found = find_task(task)
+    if data is None:
+        raise click.UsageError(
+            f"where are the rows of {task}? give --data, the folder that "
+            f"`lapsus build {found.dataset} --out DIR` wrote, or ORG/{found.dataset} on the Hub"
+        )
+    patterns = () if options["noise"] else _list(options["tracks"])
+    return open_dataset(data, found, patterns, split=options["split"], databases=options["databases"])
+
+
+def _list(words: str | None) -> list[str]:
+    return [word.strip() for word in (words or "").split(",") if word.strip()]
+
+
+def offer() -> None:
+    """Show the tasks there are, and how to begin."""
+    tell_tasks()
+    click.echo(
+        "\nOn a dataset:     lapsus build sample --out sample\n"
+        "                  lapsus run sample-intent --data sample --model hf:PATH --out out\n"
+        "On your own rows: lapsus run --rows mine.jsonl --text question --gold answer --noise filler_eos:2 \\\n"
+        "                    --model python:MODULE:FUNCTION --out out\n"
+        "More: lapsus run --help"
+    )
+
+
+def tell_tasks() -> None:
+    """List the tasks, a line each."""
+    from lapsus.running.tasks import tasks
+
+    known = tasks()
+    width = max(map(len, known))
+    datasets = max(len(task.dataset) for task in known.values())
+    click.echo(f"{'task':<{width}}  {'dataset':<{datasets}}  what is asked")
+    for name, task in known.items():
+        click.echo(f"{name:<{width}}  {task.dataset:<{datasets}}  {task.summary}"[:100])
+
+
+def tell_cost(planned: Run, price: tuple[float, float] | None) -> None:
+    """Say what a run would ask."""
+    cost = planned.cost()
+    tracks = ", ".join(f"{name} ({len(rows):,})" for name, rows in planned.data.tracks.items())
+    click.echo(f"tracks: {tracks}")
+    click.echo(f"{cost.rows:,} rows ask {cost.questions:,} different questions; {cost.unanswered:,} have no answer yet")
+    if cost.tokens is None:
+        click.echo("tokens: not known for this kind of model")
+        return
+    click.echo(f"tokens: {cost.tokens:,} of prompts, at most {cost.most_answer_tokens:,} of answers")
+    if price is not None:
+        money = (cost.tokens * price[0] + cost.most_answer_tokens * price[1]) / 1e6
+        click.echo(f"cost: at most {money:,.4f} at {price[0]:g} and {price[1]:g} per million tokens")
+
+
+def tell_outcome(planned: Run, outcome: Outcome) -> None:
+    """Say what a run came to, and what to do with it."""
+    click.echo(f"{'track':<24}{'rows':>8}{'score':>9}{'unparsed':>10}")
+    for track in outcome.tracks:
+        scores = [row["score"] for row in track.rows if row["score"] is not None]
+        mean = f"{sum(scores) / len(scores):.1%}" if scores else "-"
+        unparsed = sum(bool(row["unparsed"]) for row in track.rows)
+        click.echo(f"{track.track:<24}{len(track.rows):>8,}{mean:>9}{unparsed:>10,}")
+    kept = f"; {outcome.reused:,} answers were kept from before (--fresh asks again)" if outcome.reused else ""
+    click.echo(f"asked {outcome.asked:,} questions{kept}")
+    for name, number in planned.model.usage().items():
+        click.echo(f"{name}: {number:,}")
+    for problem, number in outcome.problems.items():
+        click.echo(f"no answer to {number:,} rows: {problem}", err=True)
+    if outcome.unparsed:
+        click.echo(f"{outcome.unparsed:,} answers could not be read, and count as wrong", err=True)
+    click.echo(f"wrote {len(outcome.files)} files to {planned.folder}")
+    click.echo(f"next: lapsus report {planned.folder}/*.jsonl --out report")
+
+
+@click.command(epilog=example("lapsus tasks", "lapsus tasks readin-afqmc"))
+@click.argument("task", required=False)
+def tasks(task: str | None) -> None:
+    """List the tasks that `lapsus run` knows, or show TASK as a model sees it."""
+    from lapsus.running.tasks import find_task
+
+    if task is None:
+        tell_tasks()
+        return
+    found = find_task(task)
+    click.echo(f"{found.name}, version {found.version}: {found.summary}")
+    click.echo(f"dataset: {found.dataset}")
+    click.echo(f"reads:   {', '.join(found.columns)}; noise goes to {', '.join(found.inputs)}")
+    choices = ", ".join(f"{word} ({name})" if word != name else word for name, word in found.kind.choices.items())
+    click.echo(f"answers: {choices or type(found.kind).__name__}")
+    click.echo(f"\n{found.prompt}")

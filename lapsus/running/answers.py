@@ -1,0 +1,76 @@
+"""What a model said, and every answer kept on disk under what was asked.
+
+>>> key = asked_key("python:mymodel:answer at 1", "readin-afqmc 1", {"sentence1": "a", "sentence2": "b"})
+>>> with AnswerCache(None) as cache:
+...     cache.put(key, Answer("different"))
+...     cache.get(key)
+Answer(raw='different', scores=None, problem=None)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from types import TracebackType
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer of a model.
+
+    Args:
+        raw: What the model gave, as JSON can hold it: a text, a label, a number, a list or an object.
+        scores: The log-likelihood of each label, where the model was asked to choose by it.
+        problem: Why there is no answer to read, as when the context is too long; such a row counts as unparsed.
+    """
+
+    raw: Any
+    scores: Mapping[str, float] | None = None
+    problem: str | None = None
+
+
+def asked_key(model: str, task: str, question: Any) -> str:
+    """Return the name of an answer: a hash of the model's identity, the task's, and the question."""
+    told = json.dumps([model, task, question], ensure_ascii=False, sort_keys=True, default=str)
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+class AnswerCache:
+    """Answers by key, in one SQLite file: an answer that was put is there after a crash."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Open the file at `path`, or keep the answers in memory alone."""
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        self._connection = sqlite3.connect(":memory:" if path is None else path, isolation_level=None)
+        try:
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)")
+        except sqlite3.DatabaseError as error:
+            self._connection.close()
+            raise ValueError(f"{path} is no cache of answers ({error}); delete it, or name another folder") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def get(self, key: str) -> Answer | None:
+        """Return the answer that was put under `key`."""
+        found = self._connection.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+        return None if found is None else Answer(**json.loads(found[0]))
+
+    def put(self, key: str, answer: Answer) -> None:
+        """Keep an answer."""
+        kept = json.dumps(asdict(answer), ensure_ascii=False)
+        self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, kept))

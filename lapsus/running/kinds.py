@@ -1,0 +1,382 @@
+"""Kinds of answers: how each is read from what a model gave, and what it scores against the right one.
+
+A raw answer is text from a model that writes, or a value from one that decides: a label or its number, tags, a frame.
+
+>>> paraphrase = Label("label", {"different": "不同", "paraphrase": "相同"})
+>>> paraphrase.parse("相同。", {}), paraphrase.parse(1, {}), paraphrase.parse("也许", {})
+('paraphrase', 'paraphrase', None)
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from lapsus.results.predictions import label
+from lapsus.running.reading import chosen, first_number, first_object, first_query, plain
+
+Row = Mapping[str, Any]
+
+
+class Kind(Protocol):
+    """A kind of answer. `gold_columns` are those that a model must not see."""
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        """The columns that hold the right answer."""
+        ...
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        """What can be answered, by label, where the answer is one of a few words."""
+        ...
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """The JSON schema of an answer, where it is an object."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """How long a written answer may be."""
+        ...
+
+    def bound(self, features: Mapping[str, Sequence[str]]) -> Kind:
+        """Return this kind with the names that a dataset has for its labels, by column."""
+        ...
+
+    def filling(self) -> Mapping[str, str]:
+        """Return what stands for `{labels}` and such in a prompt."""
+        ...
+
+    def parse(self, raw: Any, row: Row) -> Any | None:
+        """Return what a raw answer means, or None."""
+        ...
+
+    def judged(self, prediction: Any | None, row: Row) -> dict[str, Any]:
+        """Return the columns `prediction`, `gold` and `score`, and others of this kind; None scores 0."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """An answer that is neither a choice nor an object."""
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        return {}
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        return None
+
+    def bound(self, features: Mapping[str, Sequence[str]]) -> Any:
+        return self
+
+    def filling(self) -> Mapping[str, str]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Label(_Plain):
+    """One of a few labels; `words` is what a model that writes calls each of them."""
+
+    column: str = "label"
+    words: Mapping[str, str] = field(default_factory=dict)
+    max_tokens: int = 16
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        return self.words
+
+    def bound(self, features: Mapping[str, Sequence[str]]) -> Label:
+        names = features.get(self.column)
+        if not names:
+            return self
+        if self.words and set(names) != set(self.words):
+            raise ValueError(
+                f"the data's column {self.column!r} has the labels {', '.join(names)}, the task knows "
+                f"{', '.join(self.words)}; choose the task that fits the data (lapsus tasks)"
+            )
+        return replace(self, words={name: self.words.get(name, name) for name in names})
+
+    def filling(self) -> Mapping[str, str]:
+        return {"labels": ", ".join(self.words.values())}
+
+    def parse(self, raw: Any, row: Row) -> str | None:
+        if isinstance(raw, Mapping) and "label" in raw:
+            raw = raw["label"]
+        if isinstance(raw, str):
+            if raw in self.words:
+                return raw
+            return chosen(raw, {word: name for name, word in self.words.items()} | {name: name for name in self.words})
+        if raw is None or isinstance(raw, Mapping | list):
+            return None
+        written = label(int(raw) if isinstance(raw, bool) else raw)
+        names = list(self.words)
+        if written in names:
+            return written
+        return names[int(written)] if written.isdigit() and int(written) < len(names) else None
+
+    def judged(self, prediction: str | None, row: Row) -> dict[str, Any]:
+        gold = label(row[self.column])
+        return {"prediction": prediction, "gold": gold, "score": float(prediction == gold)}
+
+
+@dataclass(frozen=True, slots=True)
+class Exact(_Plain):
+    """An answer that is right when it is the same as the gold one: the kind of rows that bring no task."""
+
+    column: str = "answer"
+    max_tokens: int = 64
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def parse(self, raw: Any, row: Row) -> str | None:
+        if isinstance(raw, str):
+            return plain(raw) or None
+        return None if raw is None else label(raw)
+
+    def judged(self, prediction: str | None, row: Row) -> dict[str, Any]:
+        gold = label(row[self.column])
+        return {"prediction": prediction, "gold": gold, "score": float(prediction in {gold, plain(gold)})}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame(_Plain):
+    """An intent and slots; `score` says whether all of it is right, `intent_right` the intent alone.
+
+    The gold frame is `intent` with `tags` over `tokens`, or with `slots`, a list of [slot, text].
+    """
+
+    intents: tuple[str, ...] = ()
+    slots: tuple[str, ...] = ()
+    max_tokens: int = 160
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return ("intent", "tags", "slots")
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        text = {"type": "string"}
+        return {
+            "type": "object",
+            "properties": {
+                "intent": {"enum": list(self.intents)} if self.intents else text,
+                "slots": {"type": "object", "additionalProperties": {"type": "array", "items": text}},
+            },
+            "required": ["intent", "slots"],
+        }
+
+    def bound(self, features: Mapping[str, Sequence[str]]) -> Frame:
+        slots = dict.fromkeys(tag[2:] for tag in features.get("tags", ()) if tag != "O")
+        return replace(
+            self,
+            intents=tuple(features.get("intent", self.intents)),
+            slots=tuple(features.get("slots", ())) or tuple(slots) or self.slots,
+        )
+
+    def filling(self) -> Mapping[str, str]:
+        return {"intents": ", ".join(self.intents), "slots": ", ".join(self.slots)}
+
+    def parse(self, raw: Any, row: Row) -> dict[str, Any] | None:
+        found = first_object(raw) if isinstance(raw, str) else raw
+        if not isinstance(found, Mapping) or found.get("intent") is None:
+            return None
+        intent = self._intent(found["intent"])
+        tags = found.get("tags")
+        if tags is not None:
+            tokens = row.get("tokens") or []
+            if len(tags) != len(tokens):
+                return None
+            slots = spans(tokens, [str(tag) for tag in tags])
+        else:
+            slots = _slot_list(found.get("slots") or {})
+        if intent is None or slots is None:
+            return None
+        return {"intent": intent, "slots": sorted(slots)}
+
+    def _intent(self, said: Any) -> str | None:
+        if isinstance(said, int) and 0 <= said < len(self.intents):
+            return self.intents[said]
+        if not self.intents:
+            return str(said)
+        return chosen(str(said), {intent: intent for intent in self.intents})
+
+    def judged(self, prediction: dict[str, Any] | None, row: Row) -> dict[str, Any]:
+        told = row.get("slots")
+        gold = spans(row["tokens"], row["tags"]) if told is None else [tuple(slot) for slot in told]
+        intent = label(row["intent"])
+        mine = prediction or {"intent": None, "slots": []}
+        right = mine["intent"] == intent and _folded(mine["slots"]) == _folded(gold)
+        return {
+            "prediction": mine["intent"],
+            "gold": intent,
+            "score": float(right),
+            "intent_right": float(mine["intent"] == intent),
+            "slots": [list(slot) for slot in mine["slots"]],
+            "gold_slots": sorted(list(slot) for slot in gold),
+        }
+
+
+def spans(tokens: Sequence[str], tags: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the slots of BIO tags with their words.
+
+    >>> spans(["play", "new", "wave", "now"], ["O", "B-genre", "I-genre", "O"])
+    [('genre', 'new wave')]
+    """
+    found: list[tuple[str, list[str]]] = []
+    before = "O"
+    for token, tag in zip(tokens, tags, strict=True):
+        if tag != "O":
+            if found and tag[:2] == "I-" and before[2:] == tag[2:]:
+                found[-1][1].append(token)
+            else:
+                found.append((tag[2:], [token]))
+        before = tag
+    return [(slot, " ".join(words)) for slot, words in found]
+
+
+def _slot_list(slots: Any) -> list[tuple[str, str]] | None:
+    """Read slots written as {slot: text}, {slot: [texts]} or [[slot, text]]."""
+    if isinstance(slots, Mapping):
+        pairs = [(name, each) for name, held in slots.items() for each in (held if isinstance(held, list) else [held])]
+    elif isinstance(slots, list) and all(isinstance(each, list | tuple) and len(each) == 2 for each in slots):
+        pairs = [(each[0], each[1]) for each in slots]
+    else:
+        return None
+    return [(str(name), str(text)) for name, text in pairs if text not in {None, ""}]
+
+
+def _folded(slots: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return sorted((name, " ".join(str(text).casefold().split())) for name, text in slots)
+
+
+@dataclass(frozen=True, slots=True)
+class Span(_Plain):
+    """A passage of the context: `score` is the F1 of its words (in Chinese characters), `exact` exact match."""
+
+    column: str = "answers"
+    max_tokens: int = 48
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def parse(self, raw: Any, row: Row) -> str | None:
+        found = raw.get("answer") if isinstance(raw, Mapping) else raw
+        return found.strip() or None if isinstance(found, str) else None
+
+    def judged(self, prediction: str | None, row: Row) -> dict[str, Any]:
+        golds = list(row[self.column]["text"])
+        best = max((overlap(prediction, gold) for gold in golds), default=0.0) if prediction else 0.0
+        exact = bool(prediction) and any(units(prediction or "") == units(gold) for gold in golds)
+        return {"prediction": prediction, "gold": golds[0], "golds": golds, "score": best, "exact": float(exact)}
+
+
+def units(text: str) -> list[str]:
+    """Return the words of an answer as SQuAD's script compares them; Chinese by characters.
+
+    >>> units("The Eiffel Tower!"), units("在巴黎。")
+    (['eiffel', 'tower'], ['在', '巴', '黎'])
+    """
+    text = "".join(" " if char in MARKS else char for char in text.casefold())
+    text = re.sub(r"([\u3400-\u9fff\uf900-\ufaff])", r" \1 ", text)
+    return [word for word in text.split() if word not in {"a", "an", "the"}]
+
+
+MARKS = frozenset(string.punctuation + "。，、；：？！“”‘’（）《》〈〉【】「」『』—…·～")
+
+
+def overlap(prediction: str, gold: str) -> float:
+    """Return the F1 of the words that two answers share.
+
+    >>> overlap("in Paris France", "Paris")
+    0.5
+    """
+    mine, its = units(prediction), units(gold)
+    if not mine or not its:
+        return float(mine == its)
+    shared = sum((Counter(mine) & Counter(its)).values())
+    return 2 * shared / (len(mine) + len(its))
+
+
+@dataclass(frozen=True, slots=True)
+class Translation(_Plain):
+    """A translation: `score` is the chrF of the sentence, from 0 to 1; corpus scores come from `lapsus score`."""
+
+    column: str = "reference"
+    max_tokens: int = 256
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def parse(self, raw: Any, row: Row) -> str | None:
+        return raw.strip() or None if isinstance(raw, str) else None
+
+    def judged(self, prediction: str | None, row: Row) -> dict[str, Any]:
+        from sacrebleu import sentence_chrf
+
+        gold = row[self.column]
+        score = sentence_chrf(prediction, [gold]).score / 100 if prediction else 0.0
+        return {"prediction": prediction, "gold": gold, "score": min(1.0, score)}
+
+
+@dataclass(frozen=True, slots=True)
+class Query(_Plain):
+    """An SQL query: `score` is Spider's exact set match, values left out; `executed` compares results on a database.
+
+    A row may hold `database`, the path of an SQLite file.
+    """
+
+    column: str = "query"
+    max_tokens: int = 256
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def parse(self, raw: Any, row: Row) -> str | None:
+        return first_query(raw) if isinstance(raw, str) else None
+
+    def judged(self, prediction: str | None, row: Row) -> dict[str, Any]:
+        from lapsus.running.queries import same_clauses, same_result
+
+        gold = row[self.column]
+        right = prediction is not None and same_clauses(prediction, gold)
+        made = {"prediction": prediction, "gold": gold, "score": float(right)}
+        if row.get("database"):
+            made["executed"] = float(prediction is not None and same_result(prediction, gold, row["database"]))
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Similarity(_Plain):
+    """How alike two texts mean, from 0 to 100; `score` is a hundredth of it. There is no right answer."""
+
+    max_tokens: int = 8
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return ("perturbation", "bucket", "feature", "features")
+
+    def parse(self, raw: Any, row: Row) -> float | None:
+        number = first_number(raw) if isinstance(raw, str) else raw
+        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 100:
+            return None
+        return float(number)
+
+    def judged(self, prediction: float | None, row: Row) -> dict[str, Any]:
+        return {"prediction": prediction, "score": None if prediction is None else prediction / 100}

@@ -1,0 +1,108 @@
+"""From the text that a model wrote to the answer it means, or to None where that cannot be told.
+
+>>> chosen("Answer: not entailed.", {"yes": "entailed", "entailed": "entailed", "not entailed": "not_entailed"})
+'not_entailed'
+>>> first_object('Sure: ```json {"intent": "play"} ```')
+{'intent': 'play'}
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LEAD = re.compile(
+    r"(?:(?:the\s+)?(?:correct\s+|right\s+|final\s+)?(?:answer|label|intent)\s*(?:is|:|=)|答案(?:是|为|：|:)?|回答(?:是|：|:)?)\s*:?\s*",
+    re.IGNORECASE,
+)
+WRAPPING = " \t\r\n\"'`*“”‘’「」《》()（）[]【】<>.,;:!?。，；：！？"
+THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+NEGATION = re.compile(r"(?:\b(?:not|no|never|isn't|neither|nor)\W+|[不非没])$", re.IGNORECASE)
+
+
+def plain(text: str) -> str:
+    """Return a text without the quotes, marks and spaces around it, and without a preceding train of thought.
+
+    >>> plain(" “相同”。")
+    '相同'
+    """
+    return THOUGHT.sub("", text).strip(WRAPPING)
+
+
+def chosen(text: str, words: Mapping[str, str]) -> str | None:
+    """Return the label whose word the text begins with, alone or after "the answer is"; else the only one it holds.
+
+    A word counts as a whole: `entailed` is not in `not_entailed`, nor 相同 in 不相同.
+
+    >>> chosen("不相同", {"相同": "paraphrase", "不同": "different"}) is None
+    True
+    """
+    by_form = {word.casefold(): label for word, label in words.items()}
+    said = plain(text).casefold()
+    if said in by_form:
+        return by_form[said]
+    forms = sorted(by_form, key=len, reverse=True)
+    after = LEAD.search(said)
+    for start in (said, *([said[after.end() :].lstrip(WRAPPING)] if after else [])):
+        for form in forms:
+            if start.startswith(form) and _ends(start, len(form)):
+                return by_form[form]
+    found = {by_form[form] for form in _occurring(said, forms)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _occurring(said: str, forms: list[str]) -> list[str]:
+    """Return the forms that stand in a text as whole words, a longer one hiding the shorter ones within it."""
+    found = []
+    for form in forms:
+        if not form.isascii():  # without spaces between words, a word in the midst may be part of another
+            continue
+        pattern = re.compile(rf"(?<!\w){re.escape(form)}(?!\w)")
+        found += ["" if NEGATION.search(said[: match.start()]) else form for match in pattern.finditer(said)]
+        said = pattern.sub(lambda match: " " * len(match[0]), said)
+    return [form for form in found if form] if "" not in found else []
+
+
+def _ends(text: str, place: int) -> bool:
+    """Tell whether no Latin word goes on at this place."""
+    return place >= len(text) or not (text[place].isascii() and (text[place].isalnum() or text[place] == "_"))
+
+
+def first_object(text: str) -> dict[str, Any] | None:
+    """Return the first JSON object in a text."""
+    text = THOUGHT.sub("", text)
+    decoder = json.JSONDecoder()
+    for match in re.finditer(r"\{", text):
+        try:
+            found, _ = decoder.raw_decode(text, match.start())
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            return found
+    return None
+
+
+def first_number(text: str) -> float | None:
+    """Return the first number in a text.
+
+    >>> first_number("I would say 85 of 100.")
+    85.0
+    """
+    found = re.search(r"-?\d+(?:\.\d+)?", THOUGHT.sub("", text))
+    return float(found[0]) if found else None
+
+
+def first_query(text: str) -> str | None:
+    """Return the SQL query in a text, on one line.
+
+    >>> first_query("```sql" + chr(10) + "SELECT name" + chr(10) + "FROM singer;" + chr(10) + "```")
+    'SELECT name FROM singer'
+    """
+    text = THOUGHT.sub("", text)
+    fenced = re.search(r"```(?:\w+)?\s*\n?(.*?)```", text, re.DOTALL)
+    found = re.search(r"(?is)\b(?:select|with)\b[^;]*", fenced[1] if fenced else text)
+    return " ".join(found[0].split()) if found else None

@@ -1,0 +1,314 @@
+"""A model on every track of a dataset: each question asked once, each answer kept as it comes.
+
+Tracks are interleaved: all tracks of an example are asked together, so that a run that stops is paired all the same.
+
+>>> rows = [{"id": "a", "text": "rain today", "label": "weather"}, {"id": "b", "text": "a song", "label": "music"}]
+>>> def keywords(rows):
+...     return ["weather" if row["text"].endswith("today") else "music" for row in rows]
+>>> tracks = run(own_task(["text"], "label"), rows, keywords, noise=["filler_eos:2"])
+>>> [(track.track, [row["prediction"] for row in track.rows]) for track in tracks]
+[('clean', ['weather', 'music']), ('filler_eos.1', ['music', 'music']), ('filler_eos.2', ['music', 'music'])]
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from typing import Any, cast
+
+from lapsus.kernel.atomic import staged_file
+from lapsus.results.tracks import Track
+from lapsus.running.answers import Answer, AnswerCache, asked_key
+from lapsus.running.data import Data, open_dataset, safe
+from lapsus.running.models import Model, open_model
+from lapsus.running.models.python_function import PythonFunction, revision_of
+from lapsus.running.noise_on_rows import with_noise
+from lapsus.running.predictions_files import PredictionsFile
+from lapsus.running.tasks import Task, find_task, own_task
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One row of one track, the name of its answer, and the columns that do not depend on the answer."""
+
+    track: str
+    row: Row = field(repr=False)
+    key: str
+    fixed: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run came to: its tracks, and how many rows of each origin and trouble it has."""
+
+    tracks: list[Track]
+    files: list[Path]
+    asked: int
+    reused: int
+    unparsed: int
+    problems: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a run would ask: rows, different questions, those without an answer yet, and their tokens if known."""
+
+    rows: int
+    questions: int
+    unanswered: int
+    tokens: int | None
+    most_answer_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A model on the tracks of `data`.
+
+    Args:
+        data: The rows of each track.
+        model: What answers.
+        out: The folder for predictions; None keeps them in memory.
+        cache: The file that keeps the answers; by default `answers.sqlite` in `out`.
+        fresh: Ask again, whatever the cache holds.
+    """
+
+    data: Data
+    model: Model
+    out: Path | None = None
+    cache: Path | None = None
+    fresh: bool = False
+
+    @property
+    def task(self) -> Task:
+        """The task, with the labels of the data."""
+        return self.data.task
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the predictions of this model on this dataset go."""
+        return None if self.out is None else self.out / safe(self.data.name) / safe(self.model.name)
+
+    def cost(self) -> Cost:
+        """Count what would be asked, without asking."""
+        self.model.prepare(self.task)
+        planned = list(chain.from_iterable(self._interleaved()))
+        different = {one.key: one for one in planned}
+        kept = self._cache_path()
+        with AnswerCache(kept if kept and kept.exists() else None) as cache:
+            left = [one for key, one in different.items() if self.fresh or cache.get(key) is None]
+        tokens = self.model.tokens(self.task, [one.row for one in left])
+        return Cost(len(planned), len(different), len(left), tokens, len(left) * self.task.kind.max_tokens)
+
+    def execute(self, progress: Callable[[int], Any] = lambda _: None) -> Outcome:
+        """Ask what has no answer yet, and write what comes; `progress` is told of rows that are done."""
+        self.model.prepare(self.task)
+        groups = list(self._interleaved())
+        wanted: dict[str, dict[str, Mapping[str, Any]]] = {name: {} for name in self.data.tracks}
+        for one in chain.from_iterable(groups):
+            wanted[one.track][str(one.row["id"])] = {"asked": one.key, **one.fixed}
+        self._describe()
+        made: dict[str, dict[str, Row]] = {name: {} for name in self.data.tracks}
+        asked = reused = 0
+        with ExitStack() as stack:
+            cache = stack.enter_context(AnswerCache(self._cache_path()))
+            files = self._files(wanted, stack)
+            for batch in _batches(groups, self.model.batch):
+                todo = []
+                for one in batch:
+                    kept = files[one.track].kept.get(str(one.row["id"])) if files and not self.fresh else None
+                    if kept is not None:
+                        made[one.track][str(one.row["id"])] = kept
+                        reused += 1
+                    else:
+                        todo.append(one)
+                answers, fresh = self._answers(todo, cache)
+                asked += fresh
+                reused += len({one.key for one in todo}) - fresh
+                new: dict[str, list[dict[str, Any]]] = {}
+                for one in todo:
+                    row = self._judged(one, answers[one.key])
+                    made[one.track][row["id"]] = row
+                    new.setdefault(one.track, []).append(row)
+                for track, rows in new.items():
+                    if files:
+                        files[track].append(rows)
+                progress(len(batch))
+        tracks = [Track(self.model.name, name, list(rows.values()), self.data.name) for name, rows in made.items()]
+        everything = [row for track in tracks for row in track.rows]
+        problems: dict[str, int] = {}
+        for row in everything:
+            if row.get("problem"):
+                problems[row["problem"]] = problems.get(row["problem"], 0) + 1
+        unparsed = sum(bool(row["unparsed"]) for row in everything)
+        return Outcome(tracks, [file.path for file in files.values()], asked, reused, unparsed, problems)
+
+    def _cache_path(self) -> Path | None:
+        return self.cache or (None if self.out is None else self.out / "answers.sqlite")
+
+    def _files(self, wanted: Mapping[str, Mapping[str, Row]], stack: ExitStack) -> dict[str, PredictionsFile]:
+        if self.folder is None:
+            return {}
+        paths = {name: self.folder / f"{safe(name)}.jsonl" for name in self.data.tracks}
+        known = {} if self.fresh else wanted
+        return {name: stack.enter_context(PredictionsFile(path, known.get(name, {}))) for name, path in paths.items()}
+
+    def _describe(self) -> None:
+        """Write down what is run; refuse a folder with the predictions of another model of the same name."""
+        if self.folder is None:
+            return
+        note = self.folder / "run.json"
+        told = {
+            "model": self.model.name,
+            "identity": self.model.identity,
+            "task": self.task.identity,
+            "lapsus": version("lapsus"),
+        }
+        if note.exists():
+            before = json.loads(note.read_text(encoding="utf-8"))
+            if before["identity"].partition(" at ")[0] != self.model.identity.partition(" at ")[0]:
+                raise ValueError(
+                    f"{self.folder} holds the predictions of another model ({before['identity']}); "
+                    "give this one a --name of its own, or another --out"
+                )
+        with staged_file(note) as file:
+            file.write(json.dumps(told, ensure_ascii=False, indent=1).encode())
+
+    def _interleaved(self) -> Iterator[list[Asked]]:
+        """Yield what is asked about each example, all tracks together."""
+        by_id = {name: {str(row["id"]): row for row in rows} for name, rows in self.data.tracks.items()}
+        for key in dict.fromkeys(chain.from_iterable(by_id.values())):
+            yield [self._asked(name, rows[key]) for name, rows in by_id.items() if key in rows]
+
+    def _asked(self, track: str, row: Row) -> Asked:
+        key = asked_key(self.model.identity, self.task.identity, self.model.question(self.task, row))
+        gold = {k: v for k, v in self.task.kind.judged(None, row).items() if k.startswith("gold")}
+        return Asked(track, row, key, gold)
+
+    def _answers(self, todo: Sequence[Asked], cache: AnswerCache) -> tuple[dict[str, Answer], int]:
+        """Return the answers to a batch by key, and how many of them were asked for now."""
+        found: dict[str, Answer] = {}
+        open_questions: dict[str, Row] = {}
+        for one in todo:
+            kept = None if self.fresh else cache.get(one.key)
+            if kept is None:
+                open_questions.setdefault(one.key, one.row)
+            else:
+                found[one.key] = kept
+        keys = list(open_questions)
+        for place, answer in self.model.answers(self.task, list(open_questions.values())) if keys else ():
+            cache.put(keys[place], answer)
+            found[keys[place]] = answer
+        lacking = [key for key in keys if key not in found]
+        if lacking:
+            raise ValueError(f"{self.model.name} gave no answer to {len(lacking)} of {len(keys)} questions; run again")
+        return found, len(keys)
+
+    def _judged(self, one: Asked, answer: Answer) -> dict[str, Any]:
+        """Return the row of a predictions file."""
+        task, row = self.task, one.row
+        prediction = None if answer.problem else task.kind.parse(answer.raw, row)
+        texts = {"text": [_said(row[name]) for name in task.inputs]}
+        if all(f"clean_{name}" in row for name in task.inputs):
+            texts["clean_text"] = [_said(row[f"clean_{name}"]) for name in task.inputs]
+        made: dict[str, Any] = {
+            "id": str(row["id"]),
+            "dataset": self.data.name,
+            "model": self.model.name,
+            "track": one.track,
+            "answer": answer.raw,
+            "unparsed": prediction is None,
+            **task.kind.judged(prediction, row),
+            **{name: values[0] if len(values) == 1 else values for name, values in texts.items()},
+        }
+        if task.cluster is not None:
+            made["cluster"] = row[task.cluster]
+        made |= {name: row[name] for name in ("edits", "operator") if row.get(name) is not None}
+        made |= {name: value for name, value in (("scores", answer.scores), ("problem", answer.problem)) if value}
+        return made | {"asked": one.key}
+
+
+def _said(value: Any) -> str:
+    return " ".join(value) if isinstance(value, list) else str(value)
+
+
+def _batches(groups: Iterable[list[Asked]], size: int) -> Iterator[list[Asked]]:
+    """Yield examples, whole, until a batch has enough questions."""
+    batch: list[Asked] = []
+    for group in groups:
+        batch += group
+        if len(batch) >= size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def run(
+    task: str | Task,
+    rows: Any,
+    model: str | Model | Callable[[list[dict[str, Any]]], Any],
+    *,
+    noise: Sequence[str] = (),
+    tracks: Sequence[str] = (),
+    limit: int | None = None,
+    seed: int = 0,
+    split: str | None = None,
+    out: Path | str | None = None,
+    fresh: bool = False,
+    progress: Callable[[int], Any] = lambda _: None,
+    **options: Any,
+) -> list[Track]:
+    """Return what a model answers on every track, as `lapsus.report` takes it.
+
+    Args:
+        task: A name of `lapsus tasks`, or a `Task`.
+        rows: A dataset folder or ORG/NAME of the Hub; a list of rows or a `datasets.Dataset`; or rows by track.
+        model: Such as `hf:PATH`, `http://HOST/v1#NAME`, `python:MODULE:FUNCTION`; a model; or a function of rows.
+        noise: Noise to add to the clean rows, each as OPERATOR[:ANNOTATORS][@SEVERITY].
+        tracks: Patterns of the tracks to run, such as `keyboard.*`; the clean one is run always.
+        limit: Only the first so many examples.
+        seed: The seed of the noise.
+        split: The split of a dataset; by default `test`, or the one that stands for it.
+        out: A folder that keeps predictions and answers, so that a run that stopped goes on.
+        fresh: Ask again, whatever is kept.
+        progress: Is told of the rows that are done.
+        options: Those of the model.
+    """
+    chosen = find_task(task) if isinstance(task, str) else task
+    data = _data(chosen, rows, tracks if not noise else (), split)
+    if noise:
+        data = with_noise(data, noise, seed=seed).chosen(tracks)
+    asked: Model
+    if isinstance(model, str):
+        asked = open_model(model, options)
+    elif hasattr(model, "answers"):
+        asked = cast("Model", model)
+    elif callable(model):
+        asked = PythonFunction(model, getattr(model, "__name__", "function"), revision_of(model))
+    else:
+        raise TypeError(f"model is {model!r}; give a word such as 'hf:PATH', or a function of rows")
+    return Run(data.limited(limit), asked, None if out is None else Path(out), fresh=fresh).execute(progress).tracks
+
+
+def _data(task: Task, rows: Any, patterns: Sequence[str], split: str | None) -> Data:
+    if isinstance(rows, Data):
+        return rows.chosen(patterns)
+    if isinstance(rows, Path | str):
+        return open_dataset(str(rows), task, patterns, split=split)
+    if isinstance(rows, Mapping):
+        parts = {name: Data.of_rows(name, task, part) for name, part in rows.items()}
+        first = next(iter(parts.values()))
+        return Data(
+            task.dataset or task.name, first.task, {name: part.tracks["clean"] for name, part in parts.items()}
+        ).chosen(patterns)
+    return Data.of_rows(task.dataset or task.name, task, rows).chosen(patterns)
+
+
+__all__ = ["Cost", "Outcome", "Run", "own_task", "run"]

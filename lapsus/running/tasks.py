@@ -1,0 +1,272 @@
+"""The table of tasks: what is asked on each benchmark, how an answer is read, and what it scores.
+
+The instruction is the same on every track; only the words of the user change. Whatever is exported to other harnesses
+is rendered from this table. Other packages add tasks through the entry point `lapsus.tasks`, a module with `UNITS`.
+
+>>> task = tasks()["readin-afqmc"]
+>>> print(task.asked({"sentence1": "花呗怎么还款", "sentence2": "怎么还花呗"}))
+句子一：花呗怎么还款
+句子二：怎么还花呗
+这两句话的意思相同吗？只回答“相同”或“不同”。
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lapsus.kernel.names import shown, unknown
+from lapsus.kernel.units import with_others
+from lapsus.running.kinds import Exact, Frame, Kind, Label, Query, Similarity, Span, Translation
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked of a model about a row.
+
+    Args:
+        name: What the task is called; that of its benchmark, where this has one task.
+        inputs: The columns that a user wrote. Noise goes here, and nowhere else.
+        prompt: The instruction, with columns as `{column}`; without a column it stands before the inputs.
+        kind: How an answer is read and scored.
+        dataset: The benchmark; the folder of `lapsus build`, or the repo on the Hub.
+        clean: The config without noise, or its name before the row's own `original_` columns where these hold it.
+        tracks: Patterns of the configs with noise.
+        context: Columns that a model reads besides the inputs, such as the paragraph of a question.
+        cluster: The column that names the original several rows share.
+        labels_beside: Names of columns whose label names the prompt or the parser need.
+        version: Another one whenever the same row would be asked or read in another way.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    prompt: str
+    kind: Kind
+    summary: str = ""
+    dataset: str = ""
+    clean: str = "clean"
+    tracks: tuple[str, ...] = ("*",)
+    context: tuple[str, ...] = ()
+    cluster: str | None = None
+    version: str = "1"
+
+    @property
+    def identity(self) -> str:
+        """What an answer to the task depends on besides the question."""
+        return f"{self.name} {self.version}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that a model reads."""
+        return (*self.context, *self.inputs)
+
+    def bound(self, features: Mapping[str, Sequence[str]]) -> Task:
+        """Return the task with the names of the labels that the data has, by column."""
+        return replace(self, kind=self.kind.bound(features))
+
+    def asked(self, row: Mapping[str, Any]) -> str:
+        """Return the prompt about a row."""
+        said = {name: _text(row[name]) for name in self.columns}
+        filled: str = string.Formatter().vformat(self.prompt, (), _Filling({**said, **self.kind.filling()}))
+        return filled
+
+    def seen(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a model that is given rows may see: no right answer, no clean twin, no edits."""
+        hidden = {*self.kind.gold_columns, "edits", "operator", *(name for name in row if name.startswith("clean_"))}
+        return {name: value for name, value in row.items() if name not in hidden}
+
+    def fit(self, row: Mapping[str, Any], where: str) -> None:
+        """Refuse rows without the columns of the task."""
+        lacking = [name for name in self.columns if name not in row]
+        if lacking:
+            raise LookupError(
+                f"{where} has no column {lacking[0]!r}, which the task {self.name} reads (columns: {shown(row)}); "
+                "choose the task that fits the data (lapsus tasks), or rename the column"
+            )
+
+
+class _Filling(dict[str, str]):
+    """The columns of a prompt; one that is missing is named."""
+
+    def __missing__(self, name: str) -> str:
+        raise LookupError(f"the prompt names {{{name}}}, but there are {shown(self)}; name one of these")
+
+
+def _text(value: Any) -> str:
+    return " ".join(value) if isinstance(value, list) else str(value)
+
+
+def tasks() -> dict[str, Task]:
+    """Return every task by its name, those of other packages too."""
+    own = ((__name__, task) for task in UNITS)
+    return dict(sorted(with_others(own, "lapsus.tasks", lambda task: task.name).items()))
+
+
+def find_task(name: str) -> Task:
+    """Return a task by its name, or say which are near."""
+    known = tasks()
+    if name not in known:
+        raise LookupError(unknown("task", name, known))
+    return known[name]
+
+
+PARAPHRASE = Task(
+    "paraphrase",
+    ("sentence1", "sentence2"),
+    "句子一：{sentence1}\n句子二：{sentence2}\n这两句话的意思相同吗？只回答“相同”或“不同”。",
+    Label("label", {"different": "不同", "paraphrase": "相同"}),
+    "whether two questions ask the same",
+)
+ENTAILMENT = Task(
+    "entailment",
+    ("premise", "hypothesis"),
+    '{premise}\nDoes this imply that "{hypothesis}"? Answer with one word, yes or no.',
+    Label("label", {"not_entailed": "no", "entailed": "yes"}),
+    "whether a text implies a sentence",
+)
+FRAME = Task(
+    "frame",
+    ("tokens",),
+    "Read a request to a voice assistant. Name its intent, one of: {intents}.\n"
+    "Name its slots, each with the words of the request that fill it; the slots are: {slots}.\n"
+    'Answer with JSON alone, as in {{"intent": "…", "slots": {{"slot": ["words"]}}}}.\n'
+    "Request: {tokens}",
+    Frame(),
+    "intent and slots of a request, right when all of it is right",
+    clean="original",
+    tracks=("filler_*", "synonym_*", "speako", "random.*", "hard"),
+)
+INTENT = replace(
+    FRAME,
+    prompt="What is the intent of this request to a voice assistant? It is one of: {labels}.\n"
+    "Request: {tokens}\nAnswer with the intent alone.",
+    kind=Label("intent"),
+    summary="the intent of a request",
+)
+PASSAGE_ZH = Task(
+    "qa-zh",
+    ("question",),
+    "{context}\n\n根据上文回答问题。只写出原文中的答案，不要解释。\n问题：{question}",
+    Span(),
+    "answer a question by a passage of its context",
+    context=("context",),
+)
+PASSAGE_EN = replace(
+    PASSAGE_ZH,
+    prompt="{context}\n\nAnswer the question with words of the text above, as short as possible, "
+    "without explanation.\nQuestion: {question}",
+)
+TRANSLATION = Task(
+    "translation-zh-en",
+    ("zh",),
+    "Translate into English. Write the translation alone.\n{zh}",
+    Translation("en"),
+    "Chinese news in English",
+)
+QUERY = Task(
+    "text-to-sql",
+    ("question",),
+    "The tables of an SQLite database:\n{schema}\n\n"
+    "Write one SQL query that answers the question. Write the query alone.\n问题：{question}",
+    Query(),
+    "SQL for a question, by exact set match (and execution, with --databases)",
+    context=("schema",),
+)
+MEANING = Task(
+    "same-meaning",
+    ("candidate",),
+    "Sentence 1: {base}\nSentence 2: {candidate}\n"
+    "How alike is their meaning, from 0 (another meaning) to 100 (the same meaning)? Answer with a number alone.",
+    Similarity(),
+    "how alike a sentence means in another dialect, and with another meaning",
+    clean="dialect",
+    tracks=("perturbed",),
+    context=("base",),
+)
+
+
+def _on(base: Task, name: str, **changes: Any) -> Task:
+    return replace(base, name=name, **{"dataset": name, **changes})
+
+
+NOISY_READIN = ("keyboard.*", "speech.*", "auto.*")
+
+UNITS = (
+    *(_on(PARAPHRASE, name, tracks=NOISY_READIN) for name in ("readin-afqmc", "readin-afqmc-sim")),
+    *(_on(PASSAGE_ZH, name, tracks=NOISY_READIN) for name in ("readin-cmrc2018", "readin-cmrc2018-sim")),
+    *(_on(QUERY, name, tracks=NOISY_READIN) for name in ("readin-cspider", "readin-cspider-sim")),
+    *(_on(TRANSLATION, name, tracks=NOISY_READIN) for name in ("readin-wmt2021", "readin-wmt2021-sim")),
+    *(_on(ENTAILMENT, name, dataset="rte", clean=name, tracks=()) for name in ("rte1", "rte2", "rte3")),
+    _on(ENTAILMENT, "parte", clean="original_", tracks=("default",), cluster="original_id"),
+    *(_on(FRAME, name) for name in ("nature-atis", "nature-snips", "nature-nlued")),
+    *(_on(INTENT, f"{name}-intent", dataset=name) for name in ("nature-atis", "nature-snips", "nature-nlued")),
+    _on(
+        FRAME,
+        "slurp-asr",
+        inputs=("text",),
+        prompt=FRAME.prompt.replace("{tokens}", "{text}"),
+        clean="clean",
+        tracks=("speech.*",),
+    ),
+    _on(
+        INTENT,
+        "slurp-asr-intent",
+        dataset="slurp-asr",
+        inputs=("text",),
+        prompt=INTENT.prompt.replace("{tokens}", "{text}"),
+        clean="clean",
+        tracks=("speech.*",),
+    ),
+    _on(
+        FRAME,
+        "zh-asr-slu",
+        inputs=("text",),
+        prompt="阅读一句对车载导航说的话，用JSON写出意图（{intents}之一）和语义槽，只写JSON，"
+        '例如 {{"intent": "…", "slots": {{"槽": ["词语"]}}}}。\n语义槽有：{slots}。\n用户：{text}',
+        clean="clean",
+        tracks=("speech",),
+    ),
+    _on(PASSAGE_EN, "noiseqa"),
+    *(_on(MEANING, name) for name in ("dialect-en", "dialect-en-demszky", "dialect-pt", "dialect-zh")),
+    _on(PARAPHRASE, "sample-paraphrase", dataset="sample", tracks=NOISY_READIN),
+    _on(FRAME, "sample-commands", dataset="sample"),
+    _on(INTENT, "sample-intent", dataset="sample"),
+    _on(
+        ENTAILMENT,
+        "sample-entailment",
+        dataset="sample",
+        clean="original_",
+        tracks=("entailment",),
+        cluster="original_id",
+    ),
+)
+
+
+def own_task(
+    inputs: Sequence[str],
+    gold: str,
+    *,
+    prompt: str | None = None,
+    labels: Sequence[str] = (),
+    name: str = "rows",
+    max_tokens: int = 64,
+) -> Task:
+    """Return the task of rows that bring none: right is what equals the gold column.
+
+    >>> own_task(["text"], "label", labels=["weather", "music"]).asked({"text": "will it rain"})
+    'will it rain'
+    """
+    kind: Kind = Label(gold, {label: label for label in labels}) if labels else Exact(gold, max_tokens)
+    instruction = prompt or "\n".join(f"{{{column}}}" for column in inputs)
+    named = [part for _, part, _, _ in string.Formatter().parse(instruction) if part]
+    if prompt and not set(named) & set(inputs):
+        instruction = "\n".join(
+            [
+                prompt.replace("{", "{{").replace("}", "}}") if not named else prompt,
+                *(f"{{{column}}}" for column in inputs),
+            ]
+        )
+    context = tuple(dict.fromkeys(part for part in named if part not in {*inputs, "labels"}))
+    return Task(name, tuple(inputs), instruction, kind, dataset=name, context=context, clean="clean")

@@ -1,0 +1,355 @@
+"""Runs: what is asked, kept, read and refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from datasets import Dataset
+
+from lapsus import report
+from lapsus import run as run_model
+from lapsus.commands.cli import main
+from lapsus.perturbations import apply
+from lapsus.running.answers import AnswerCache
+from lapsus.running.data import Data
+from lapsus.running.kinds import Exact, Frame, Label, Span, overlap
+from lapsus.running.models.python_function import PythonFunction
+from lapsus.running.reading import chosen
+from lapsus.running.runner import Run
+from lapsus.running.tasks import own_task
+
+ROWS = [
+    {
+        "id": str(i),
+        "text": f"will it rain in town {i}" if i % 2 else f"play song number {i}",
+        "label": "weather" if i % 2 else "music",
+    }
+    for i in range(20)
+]
+TASK = own_task(["text"], "label", name="mine")
+
+
+def keywords(rows):
+    return ["weather" if "rain" in row["text"].split() else "music" for row in rows]
+
+
+def counting(rows_seen):
+    def model(rows):
+        rows_seen.extend(rows)
+        return keywords(rows)
+
+    return model
+
+
+def test_a_function_sees_what_a_user_wrote_and_never_the_right_answer():
+    seen = []
+    rows = [row | {"clean_text": "secret", "town": "Rome"} for row in ROWS]
+    run_model(TASK, rows, counting(seen), noise=["filler_eos"])
+    assert all(set(row) == {"id", "text", "town"} for row in seen)
+
+
+def test_the_clean_twin_is_always_run_and_noise_replays_from_the_rows(tmp_path):
+    tracks = run_model(
+        TASK, ROWS, keywords, noise=["filler_eos:2", "filler_bos"], tracks=["filler_eos.*"], out=tmp_path
+    )
+    assert [track.track for track in tracks] == ["clean", "filler_eos.1", "filler_eos.2"]
+    for track in tracks[1:]:
+        for row, clean in zip(track.rows, ROWS, strict=True):
+            assert row["id"] == clean["id"] and row["clean_text"] == clean["text"]
+            assert apply(row["clean_text"], [(e["start"], e["end"], e["text"]) for e in row["edits"]]) == row["text"]
+    assert sum(row["text"] != row["clean_text"] for row in tracks[1].rows) == len(ROWS)
+    page = report(tracks, tmp_path / "report")
+    assert page.is_file()
+    files = sorted(path.name for path in tmp_path.rglob("*.jsonl"))
+    assert files == ["clean.jsonl", "filler_eos.1.jsonl", "filler_eos.2.jsonl"]
+
+
+def test_a_repeat_asks_nothing_and_leaves_the_files_as_they_are(tmp_path):
+    seen = []
+    model = PythonFunction(counting(seen), "m", "1")
+    data = Data.of_rows("mine", TASK, ROWS)
+    first = Run(data, model, tmp_path).execute()
+    before = (tmp_path / "mine" / "m" / "clean.jsonl").read_bytes()
+    again = Run(data, model, tmp_path).execute()
+    assert (first.asked, first.reused, again.asked, again.reused) == (20, 0, 0, 20)
+    assert len(seen) == 20 and (tmp_path / "mine" / "m" / "clean.jsonl").read_bytes() == before
+    assert Run(data, PythonFunction(counting(seen), "m", "2"), tmp_path).execute().asked == 20, (
+        "another revision is another model"
+    )
+    assert Run(data, model, tmp_path, fresh=True).execute().asked == 20
+
+
+def test_a_row_whose_right_answer_was_mended_is_scored_anew(tmp_path):
+    model = PythonFunction(keywords, "m", "1")
+    Run(Data.of_rows("mine", TASK, ROWS), model, tmp_path).execute()
+    mended = [row | {"label": "music"} for row in ROWS]
+    outcome = Run(Data.of_rows("mine", TASK, mended), model, tmp_path).execute()
+    assert outcome.asked == 0 and sum(row["score"] for row in outcome.tracks[0].rows) == 10
+
+
+def test_a_limit_takes_the_first_examples_and_a_longer_run_goes_on(tmp_path):
+    model = PythonFunction(keywords, "m", "1")
+    data = Data.of_rows("mine", TASK, ROWS)
+    assert Run(data.limited(5), model, tmp_path).execute().asked == 5
+    assert Run(data, model, tmp_path).execute().asked == 15
+    lines = (tmp_path / "mine" / "m" / "clean.jsonl").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [row["id"] for row in ROWS]
+
+
+def test_equal_questions_are_asked_once():
+    task = own_task(["text"], "label")
+    asked = []
+
+    class Echo(PythonFunction):
+        def question(self, task, row):
+            return row["text"]
+
+    model = Echo(lambda rows: [asked.append(row["text"]) or "x" for row in rows], "echo", "1")
+    rows = [{"id": str(i), "text": "same", "label": "x"} for i in range(5)]
+    outcome = Run(Data.of_rows("d", task, rows), model).execute()
+    assert asked == ["same"] and len(outcome.tracks[0].rows) == 5
+
+
+SLOW = """
+import os, time
+calls = open(os.environ["CALLS"], "a")
+def answer(rows):
+    time.sleep(0.05)
+    calls.write("".join(row["id"] + "\\n" for row in rows)); calls.flush()
+    return ["music" for _ in rows]
+"""
+
+
+def test_kill_9_loses_at_most_the_batch_under_way(tmp_path):
+    (tmp_path / "slow.py").write_text(SLOW)
+    rows = "".join(json.dumps(row | {"id": f"{i}-{row['id']}"}) + "\n" for i in range(10) for row in ROWS)
+    (tmp_path / "rows.jsonl").write_text(rows)
+    words = [
+        "run",
+        "--rows",
+        "rows.jsonl",
+        "--text",
+        "text",
+        "--gold",
+        "label",
+        "--noise",
+        "filler_eos:2",
+        "--model",
+        "python:slow:answer",
+        "--batch",
+        "12",
+        "--out",
+        "out",
+    ]
+    command = [sys.executable, "-m", "lapsus", *words]
+    env = os.environ | {"CALLS": str(tmp_path / "calls"), "PYTHONPATH": str(tmp_path)}
+    running = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    clean = tmp_path / "out" / "rows" / "slow.answer" / "clean.jsonl"
+    for _ in range(3000):
+        if clean.exists() and clean.read_bytes().count(b"\n") >= 12:
+            break
+        time.sleep(0.02)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    called = (tmp_path / "calls").read_text().splitlines()
+    tracks = [path.read_bytes().count(b"\n") for path in sorted(clean.parent.glob("*.jsonl"))]
+    assert 12 <= tracks[0] < 200 and max(tracks) - min(tracks) <= 12, "a stopped run is paired"
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+    again = (tmp_path / "calls").read_text().splitlines()
+    assert len(again) <= 600 + 12 and len(again) - len(called) < 600, done.stdout
+    for path in clean.parent.glob("*.jsonl"):
+        found = [json.loads(line) for line in path.read_text().splitlines()]
+        assert len(found) == len({row["id"] for row in found}) == 200
+
+
+def test_a_line_that_a_crash_cut_is_written_again(tmp_path):
+    model = PythonFunction(keywords, "m", "1")
+    data = Data.of_rows("mine", TASK, ROWS)
+    Run(data, model, tmp_path).execute()
+    path = tmp_path / "mine" / "m" / "clean.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-30])
+    assert Run(data, model, tmp_path).execute().asked == 0
+    assert path.read_bytes() == whole
+
+
+def test_another_model_of_the_same_name_is_refused(tmp_path):
+    data = Data.of_rows("mine", TASK, ROWS)
+    Run(data, PythonFunction(keywords, "m", "1"), tmp_path).execute()
+
+    class Other(PythonFunction):
+        @property
+        def identity(self):
+            return "hf:elsewhere/m at 1"
+
+    with pytest.raises(ValueError, match="give this one a --name"):
+        Run(data, Other(keywords, "m", "1"), tmp_path).execute()
+
+
+def test_slots_keep_their_tags_under_noise():
+    rows = [{"id": "a", "tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"}]
+    task = own_task(["tokens"], "intent")
+    task = type(task)("frames", ("tokens",), "{tokens}", Frame(), clean="clean")
+    perfect = {}
+
+    def model(rows):
+        return [{"intent": "play", "tags": [perfect.get(token, "O") for token in row["tokens"]]} for row in rows]
+
+    perfect["jazz"] = "B-genre"
+    tracks = run_model(task, rows, model, noise=["filler_eos"])
+    assert [row["score"] for track in tracks for row in track.rows] == [1.0, 1.0]
+    perfect.clear()
+    assert [row["score"] for track in run_model(task, rows, model) for row in track.rows] == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("yes", "entailed"),
+        ("Yes, it does.", "entailed"),
+        ("The answer is: no.", "not_entailed"),
+        ("No", "not_entailed"),
+        ("**Yes**", "entailed"),
+        ("<think>no, hmm, yes?</think> No.", "not_entailed"),
+        ("entailed", "entailed"),
+        ("not_entailed", "not_entailed"),
+        ("not yes", None),
+        ("Nobody knows", None),
+        ("yesterday", None),
+        ("It is hard to say: yes or no.", None),
+        ("I think that it implies it, yes.", "entailed"),
+        ("", None),
+    ],
+)
+def test_reading_a_label(said, meant):
+    assert Label("label", {"not_entailed": "no", "entailed": "yes"}).parse(said, {}) == meant
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("相同", "same"),
+        ("“不同”。", "other"),
+        ("答案：相同", "same"),
+        ("不相同", None),
+        ("相同。因为都问还款", "same"),
+        ("是否相同不好说", None),
+    ],
+)
+def test_reading_a_chinese_label(said, meant):
+    assert chosen(said, {"相同": "same", "不同": "other"}) == meant
+
+
+def test_numbers_of_labels_are_names_and_texts_that_are_numbers_stay():
+    assert Label("label", {"no": "no", "yes": "yes"}).parse(1, {}) == "yes"
+    assert Label("label", {"1": "one", "0": "none"}).parse(1, {}) == "1"
+    assert Label("label", {"no": "no"}).parse(7, {}) is None
+    assert Exact("gold").judged(Exact("gold").parse(1.0, {}), {"gold": 1})["score"] == 1.0
+
+
+def test_f1_of_a_passage_is_squads():
+    # hand-counted: 2 of 3 and 2 of 2 units shared
+    assert overlap("in New York", "New York") == pytest.approx(0.8)
+    assert overlap("the cat", "A cat!") == 1.0 and overlap("dog", "cat") == 0.0
+    judged = Span().judged("1990年", {"answers": {"text": ["1990", "1990年"], "answer_start": [0, 0]}})
+    assert judged["score"] == 1.0 and judged["exact"] == 1.0
+
+
+def test_unparsed_answers_count_as_wrong():
+    task = own_task(["text"], "label", labels=["weather", "music"])
+    tracks = run_model(task, ROWS[:4], lambda rows: ["perhaps"] * len(rows))
+    assert [(row["prediction"], row["unparsed"], row["score"]) for row in tracks[0].rows] == [(None, True, 0.0)] * 4
+
+
+def test_dataset_features_name_the_labels():
+    data = Dataset.from_list([{"id": "a", "text": "x", "label": 1}])
+    from datasets import ClassLabel
+
+    data = data.cast_column("label", ClassLabel(names=["no", "yes"]))
+    task = own_task(["text"], "label", labels=["no", "yes"])
+    assert run_model(task, data, lambda _: [1])[0].rows[0] | {"asked": ""} == {
+        "id": "a", "dataset": "rows", "model": "<lambda>", "track": "clean", "answer": 1, "unparsed": False,
+        "prediction": "yes", "gold": "yes", "score": 1.0, "text": "x", "asked": "",
+    }  # fmt: skip
+
+
+def invoke(*words):
+    return CliRunner().invoke(main, list(map(str, words)))
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    (tmp_path / "my_test_model.py").write_text(
+        "def answer(rows):\n    return ['music'] * len(rows)\ndef short(rows):\n    return []\n"
+    )
+    return tmp_path
+
+
+OWN = ("run", "--rows", "mine.jsonl", "--text", "text", "--gold", "label", "--out", "out")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((*OWN,), "which model?"),
+        ((*OWN, "--model", "nothing"), "names no kind of model"),
+        ((*OWN, "--model", "python:my_test_model:other"), "it has answer, short"),
+        ((*OWN, "--model", "python:no_such_module:answer"), "there is no module 'no_such_module' here"),
+        ((*OWN, "--model", "python:my_test_model:short"), "returned 0 answers for 20 rows"),
+        ((*OWN, "--model", "python:my_test_model:answer", "--tracks", "keyboard.*"), "no track fits 'keyboard.*'"),
+        ((*OWN, "--model", "python:my_test_model:answer", "--noise", "filler_eso"), "filler_eos"),
+        ((*OWN, "--model", "python:my_test_model:answer", "--text", "question"), "has no column 'question'"),
+        ((*OWN, "--model", "python:my_test_model:answer", "--key", "number"), "has no column 'number' for the id"),
+        (
+            ("run", "readin-afqmc", "--model", "python:my_test_model:answer", "--out", "out"),
+            "lapsus build readin-afqmc",
+        ),
+        (
+            ("run", "readin-afqm", "--data", "x", "--model", "python:my_test_model:answer", "--out", "o"),
+            "did you mean readin-afqmc",
+        ),
+        (
+            ("run", "readin-afqmc", *OWN[1:3], "--model", "python:my_test_model:answer", "--out", "out"),
+            "no column 'sentence1'",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("mine")
+def test_a_mistake_gets_one_sentence(words, said):
+    result = invoke(*words)
+    assert result.exit_code != 0 and said in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_dry_run_asks_nothing_and_says_how_much_there_is(mine):
+    result = invoke(*OWN, "--model", "python:my_test_model:answer", "--noise", "filler_eos:2", "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert "60 rows ask 58 different questions; 58 have no answer yet" in result.output
+    assert not (mine / "out").exists()
+
+
+def test_without_a_dataset_the_tasks_are_offered():
+    result = invoke("run")
+    assert result.exit_code == 0 and "readin-afqmc" in result.output and "--rows mine.jsonl" in result.output
+
+
+def test_every_option_has_help():
+    for name in ("run", "tasks"):
+        for option in main.commands[name].params:
+            assert getattr(option, "help", "argument") or option.param_type_name == "argument"
+
+
+def test_the_cache_says_when_it_is_no_cache(tmp_path):
+    (tmp_path / "answers.sqlite").write_text("these are no answers, but a text that is long enough to be no database")
+    with pytest.raises(ValueError, match="is no cache of answers"):
+        AnswerCache(Path(tmp_path / "answers.sqlite"))
