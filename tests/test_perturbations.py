@@ -174,6 +174,28 @@ def test_settled_edits_spare_spans_and_what_is_protected(text, wanted, protected
         assert noisy[new_start:new_end] == text[start:end]
 
 
+@pytest.mark.parametrize(
+    ("edit", "kept"),
+    [
+        (Edit(4, 4, "!"), Edit(4, 4, "!")),  # at the left border of "home"
+        (Edit(8, 8, "!"), Edit(8, 8, "!")),  # at its right border
+        (Edit(4, 4, "so "), Edit(4, 4, "so ")),
+        (Edit(8, 8, " now"), Edit(8, 8, " now")),
+        (Edit(6, 6, "!"), None),
+        (Edit(6, 6, "so "), Edit(4, 4, "so ")),
+        (Edit(6, 6, " now"), Edit(8, 8, " now")),
+        (Edit(2, 4, "x"), Edit(2, 4, "x")),  # what is replaced ends where the protected word begins
+        (Edit(8, 9, "x"), Edit(8, 9, "x")),
+        (Edit(3, 5, "x"), None),
+        (Edit(7, 9, "x"), None),
+        (Edit(4, 8, "x"), None),
+        (Edit(2, 10, "x"), None),
+    ],
+)
+def test_an_insertion_stands_at_the_border_of_a_protected_word_and_never_in_it(edit, kept):
+    assert settled([edit], Frame(protected=((4, 8),))) == (() if kept is None else (kept,))  # go, home, now
+
+
 def test_edits_out_of_place_are_refused():
     with pytest.raises(
         ValueError, match=r"edit \(1, 3, 'x'\) overlaps its neighbour or leaves the text of 2 characters"

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from lapsus.perturbations.core import Operator, apply, perturb, perturb_batch
 from lapsus.perturbations.zh.engine.installed import engines
+from lapsus.perturbations.zh.engine.pinyin import load_engine
+from lapsus.perturbations.zh.typist.candidates import EMBEDDED, input_method
 from lapsus.perturbations.zh.typist.habits import Typist, annotators
 from lapsus.perturbations.zh.typist.keyboard import LONGEST, UNITS, ZhKeyboard, retyped
-from lapsus.perturbations.zh.typist.learned_words import Memory, memories, options, topic_of
+from lapsus.perturbations.zh.typist.learned_words import NOTHING, Memory, memories, options, topic_of
 from lapsus.perturbations.zh.typist.retyping import is_prose
 
 PEOPLE = [ZhKeyboard.annotator(n) for n in (1, 2, 3)]
@@ -135,6 +137,28 @@ def test_a_candidate_can_be_learned():
     hasty = replace(PERFECT, glance=0.0)
     learned = Memory({}, {}, {"里程": -5.0}, options({}))
     assert all(retyped("里程", hasty, Random(n), memory=learned) == [] for n in range(20))
+
+
+def after_and_alone(keys, before):
+    offers = input_method(1, 0.0, EMBEDDED, NOTHING, None)
+    return [dict(zip(*offers(keys, word), strict=True)) for word in (before, "")]
+
+
+@pytest.mark.parametrize(
+    ("keys", "before", "first"), [("hao", "手机", "号"), ("xing", "提", "醒"), ("qing", "今天", "青")]
+)
+def test_the_word_before_can_put_another_candidate_first(keys, before, first):
+    after, alone = after_and_alone(keys, before)
+    assert next(iter(alone)) != next(iter(after)) == first
+
+
+def test_the_word_before_weighs_two_fifths_of_what_its_bigrams_say():
+    after, alone = after_and_alone("hao", "手机")
+    costs, (row, backoff) = load_engine().costs, load_engine().bigrams.row("手机")
+    moves = {text: row[text] - costs[text] if text in row else backoff for text in after if f"机{text}" not in costs}
+    assert len(moves) > 3 and any(text in row for text in moves) and any(text not in row for text in moves)
+    for text, move in moves.items():
+        assert after[text] - alone[text] == pytest.approx(0.4 * move)
 
 
 def test_what_was_learned_from_questions_to_a_bank_stays_there():
