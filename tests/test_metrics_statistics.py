@@ -43,9 +43,15 @@ def test_wilson_does_not_separate_three_models():
 def test_mcnemar(one_way, other_way):
     if one_way + other_way:
         expected = mcnemar([[0, one_way], [other_way, 0]], exact=True).pvalue
-        assert statistics.mcnemar(one_way, other_way) == pytest.approx(expected)
+        assert statistics.mcnemar(one_way, other_way, exact=True) == pytest.approx(expected)
+        lower, here = (
+            stats.binom.cdf(one_way - 1, one_way + other_way, 0.5),
+            stats.binom.pmf(one_way, one_way + other_way, 0.5),
+        )
+        tail = lower + here / 2
+        assert statistics.mcnemar(one_way, other_way) == pytest.approx(2 * min(tail, 1 - tail))
     else:
-        assert statistics.mcnemar(0, 0) == 1
+        assert statistics.mcnemar(0, 0) == statistics.mcnemar(0, 0, exact=True) == 1
 
 
 @given(P_VALUES)

@@ -106,7 +106,7 @@ def _rates(outcomes: list[int], level: float) -> dict[str, Any]:
         },
         "changed_rate_when_correct": _share(to_wrong, originally_right),
         "changed_rate_when_wrong": _share(to_right + other_wrong, examples - originally_right),
-        "mcnemar_p": statistics.mcnemar(to_wrong, to_right) if examples else None,
+        "mcnemar_p": statistics.mcnemar(to_wrong, to_right, exact=True) if examples else None,
     }
 
 

@@ -41,7 +41,10 @@ def paired_test(ours: Sequence[float], theirs: Sequence[float], originals: Seque
         p_value = 1.0
     test = "paired t"
     if set(first) | set(second) <= {0.0, 1.0}:
-        test, p_value = "McNemar, exact", statistics.mcnemar(int((difference > 0).sum()), int((difference < 0).sum()))
+        test, p_value = (
+            "McNemar, exact",
+            statistics.mcnemar(int((difference > 0).sum()), int((difference < 0).sum()), exact=True),
+        )
     return PairedTest(Estimate(mean, low, high), test, p_value)
 
 

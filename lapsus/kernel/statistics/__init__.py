@@ -1,0 +1,60 @@
+"""The tests and intervals that metrics and reports share. What each holds was simulated: docs/statistics.md.
+
+Probabilities and rates are fractions; an interval is `[low, high]`, or None where the data say nothing about it.
+Everything takes `clusters`, what each row was made from: rows that share an original are one finding, not several.
+
+To describe and to compare two tracks, these are enough:
+
+- `average(scores, clusters)`: a mean score and its interval.
+- `compare(first, second, clusters)`: the mean difference of two paired scores, right or wrong or graded, with its
+  interval, the p-value that the interval inverts, the size of the effect, and the smallest difference that so many
+  examples would find. (Average, worst and drops over several annotators: `micro_worst_average(..., clusters=...)`.)
+- `holm(p_values)`: the p-values of one family of hypotheses, each of which is in it once.
+- `permutation_test(first, second, clusters)`: the same hypothesis with no formula behind it.
+"""
+
+from lapsus.kernel.statistics.clusters import Clustered, clustered
+from lapsus.kernel.statistics.comparison import Comparison, clustered_mean, compare, score_difference
+from lapsus.kernel.statistics.discordance import mcnemar, sign_test
+from lapsus.kernel.statistics.families import bonferroni, holm
+from lapsus.kernel.statistics.permutation import permutation_test
+from lapsus.kernel.statistics.rates import (
+    Average,
+    Interval,
+    average,
+    check_level,
+    clustered_rate,
+    clustered_wilson,
+    wilson,
+)
+from lapsus.kernel.statistics.resampling import (
+    distinct_rows,
+    percentile_interval,
+    resampled_means,
+    studentised_interval,
+)
+
+__all__ = [
+    "Average",
+    "Clustered",
+    "Comparison",
+    "Interval",
+    "average",
+    "bonferroni",
+    "check_level",
+    "clustered",
+    "clustered_mean",
+    "clustered_rate",
+    "clustered_wilson",
+    "compare",
+    "distinct_rows",
+    "holm",
+    "mcnemar",
+    "percentile_interval",
+    "permutation_test",
+    "resampled_means",
+    "score_difference",
+    "sign_test",
+    "studentised_interval",
+    "wilson",
+]

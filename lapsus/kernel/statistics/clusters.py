@@ -1,0 +1,69 @@
+"""Rows that share an original, summed: what varies from study to study is the original, not the row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lapsus.kernel import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lapsus.kernel.columns import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Clustered:
+    """A ratio of two sums (a mean, where the size of a row is 1), by cluster.
+
+    `row_variance` is what its variance would be if all rows were independent; 0 where that is not known.
+    """
+
+    sums: FloatArray
+    sizes: FloatArray | IntArray
+    row_variance: float = 0.0
+
+    @property
+    def number(self) -> int:
+        """How many clusters there are; one without a row (or a span, or a token) says nothing."""
+        return int(np.count_nonzero(self.sizes))
+
+    @property
+    def mean(self) -> float:
+        """The sum of all values over the sum of all sizes."""
+        return float(self.sums.sum() / self.sizes.sum())
+
+    @property
+    def variance(self) -> float:
+        """The variance of the mean, by what the clusters vary; never below that of independent rows.
+
+        It is without the factor n / (n - 1), so that one row in each cluster gives that of independent rows exactly.
+        """
+        between = float(((self.sums - self.mean * self.sizes) ** 2).sum() / self.sizes.sum() ** 2)
+        return max(between, self.row_variance)
+
+
+def clustered(values: FloatArray, clusters: Iterable[Any] | None = None) -> Clustered:
+    """Return the sums of the values by cluster; without clusters each row is one.
+
+    >>> clustered(np.array([1.0, 0.0, 1.0]), ["a", "a", "b"]).sums
+    array([1., 1.])
+    """
+    squares = float(((values - values.mean()) ** 2).sum()) / len(values) ** 2
+    if clusters is None:
+        return Clustered(values, np.ones(len(values), np.int64), squares)
+    number_of, _ = columns.numbered("clusters", clusters)
+    columns.same_length(scores=values, clusters=number_of)
+    return of_numbers(values, number_of, squares)
+
+
+def of_numbers(values: FloatArray, number_of: IntArray, row_variance: float | None = None) -> Clustered:
+    """Return the sums by cluster, where clusters are numbers from 0 on; a number that does not occur is left out."""
+    if row_variance is None:
+        row_variance = float(((values - values.mean()) ** 2).sum()) / len(values) ** 2
+    sizes = np.bincount(number_of)
+    occurs = sizes > 0
+    return Clustered(np.bincount(number_of, values)[occurs], sizes[occurs], row_variance)

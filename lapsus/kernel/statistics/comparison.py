@@ -1,0 +1,144 @@
+"""Two scores of the same examples: how far apart they are, and whether that could be chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import optimize, stats
+
+from lapsus.kernel.statistics.clusters import Clustered, clustered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lapsus.kernel.columns import FloatArray, IntArray
+    from lapsus.kernel.statistics.rates import Interval
+
+POWER = 0.8  # the chance of finding a difference that is called detectable
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The mean of first - second, with a p-value below 1 - level exactly where the interval leaves 0 out."""
+
+    difference: float
+    interval: Interval | None
+    p_value: float | None
+    test: str | None
+    effect_size: float | None  # the difference in standard deviations of the differences (Cohen's d for pairs)
+    detectable: float | None  # the smallest true difference that the test finds with a chance of 80 %
+    examples: int
+    clusters: int
+
+
+def compare(
+    first: FloatArray, second: FloatArray, clusters: Iterable[Any] | None = None, *, level: float = 0.95
+) -> Comparison:
+    """Return how much higher the first of two paired scores is on average, and whether that could be chance.
+
+    Scores between 0 and 1 get the score test of the sums of each original (without clusters, and with scores of 0 and
+    1, it is McNemar's) and the interval that inverts it; other scores get Student's t over originals.
+
+    >>> found = compare(np.array([1.0] * 18 + [0, 0]), np.array([1.0] * 10 + [0] * 10))
+    >>> found.difference, round(found.p_value, 4), [round(end, 2) for end in found.interval]
+    (0.4, 0.0047, [0.17, 0.61])
+    """
+    one, other = np.asarray(first, float), np.asarray(second, float)
+    differences = one - other
+    differences[abs(differences) < 1e-12] = 0.0  # they differ by rounding alone
+    found = clustered(differences, clusters)
+    number = found.number
+    spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
+    size = found.mean / spread if spread > 0 else None
+    if number < 2:
+        return Comparison(found.mean, None, None, None, size, None, len(one), number)
+    detectable = detectable_difference(found, level)
+    if min(one.min(), other.min()) >= 0 and max(one.max(), other.max()) <= 1:
+        gains = float(differences[differences > 0].sum()) / len(one)
+        interval, p_value = score_difference(found, gains, level)
+        plain = number == len(one) and bool(np.isin(differences, (-1.0, 0.0, 1.0)).all())
+        test = "McNemar" if plain else "score test over originals" if number < len(one) else "score test"
+    else:
+        interval, p_value = clustered_mean(found.sums, found.sizes, level)
+        test = "t over originals" if number < len(one) else "paired t"
+    return Comparison(found.mean, interval, p_value, test, size, detectable, len(one), number)
+
+
+def score_difference(found: Clustered, gains: float, level: float) -> tuple[Interval, float]:
+    """Return the interval of a mean difference of scores between 0 and 1, and the p-value that it is 0.
+
+    Args:
+        found: the differences by cluster, at least two.
+        gains: the mean of the differences above 0 (and 0 for the others).
+        level: of the interval.
+
+    The test divides the mean by its standard error under the hypothesis, which for one pair of 0 or 1 in each cluster
+    is McNemar's. The interval is Tango's, at the number of independent pairs of 0 and 1 that would vary as much as the
+    clusters do; its critical value is the one at which it leaves out 0 exactly where the test rejects.
+    """
+    clusters, difference, variance = found.number, found.mean, found.variance
+    losses = max(0.0, gains - difference)
+    if variance < 1e-15:  # nothing varies: every cluster counts once
+        variance, effective = 0.0, float(clusters)
+    else:
+        effective = (gains + losses - difference**2) / variance
+    null = variance + difference**2 / clusters
+    p_value = 2 * float(stats.norm.sf(abs(difference) / np.sqrt(null))) if difference else 1.0
+    square = float(stats.norm.ppf(0.5 + level / 2)) ** 2
+    reach = square / (1 - square / clusters) if clusters > square else np.inf
+    critical = 1 / (1 / reach + 1 / effective) if variance else square
+    low = _end(gains, losses, effective, critical, -1.0)
+    high = _end(gains, losses, effective, critical, 1.0)
+    return [low, high], p_value
+
+
+def _end(gains: float, losses: float, number: float, critical: float, bound: float) -> float:
+    """Return where Tango's score statistic reaches the critical value, between the difference and -1 or 1."""
+    difference = gains - losses
+
+    def excess(true: float) -> float:
+        middle = (2 - difference) * true - gains - losses
+        other = (np.sqrt(max(0.0, middle**2 + 8 * losses * true * (1 - true))) - middle) / 4
+        variance = 2 * other + true * (1 - true)
+        return float(number * (difference - true) ** 2 - critical * variance)
+
+    if excess(bound) <= 0 or bound == difference:
+        return bound
+    inside = difference + 1e-13 * (bound - difference)
+    return inside if excess(inside) >= 0 else float(optimize.brentq(excess, inside, bound, xtol=1e-12))
+
+
+def clustered_mean(sums: FloatArray, sizes: IntArray, level: float) -> tuple[Interval | None, float | None]:
+    """Return the interval of a mean whose values come in clusters, and the p-value that it is 0.
+
+    `sums` and `sizes` are those of each cluster; what varies is the cluster, with Student's t for their number.
+    Clusters of one value each give the usual t-test:
+
+    >>> interval, p_value = clustered_mean(np.array([1.0, 0.0, 2.0, 1.0]), np.ones(4, int), 0.95)
+    >>> round(p_value, 4), round(float(stats.ttest_1samp([1, 0, 2, 1], 0).pvalue), 4)
+    (0.0917, 0.0917)
+    """
+    clusters, total = len(sizes), int(sizes.sum())
+    if clusters < 2:
+        return None, None
+    mean = sums.sum() / total
+    error = float(np.sqrt(clusters / (clusters - 1) * ((sums - mean * sizes) ** 2).sum()) / total)
+    if error == 0:
+        return [float(mean), float(mean)], 1.0 if mean == 0 else None
+    half = float(stats.t.ppf(0.5 + level / 2, clusters - 1)) * error
+    p_value = 2 * float(stats.t.sf(abs(mean) / error, clusters - 1))
+    return [float(mean - half), float(mean + half)], p_value
+
+
+def detectable_difference(found: Clustered, level: float) -> float | None:
+    """Return the smallest true mean difference that is found with a chance of 80 %, if clusters vary as these do.
+
+    Where nothing varies there is nothing to tell it from: None.
+    """
+    clusters = found.number
+    error = np.sqrt(found.variance * clusters / (clusters - 1))
+    if error == 0:
+        return None
+    return float((stats.norm.ppf(0.5 + level / 2) + stats.norm.ppf(POWER)) * error)

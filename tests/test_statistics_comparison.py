@@ -1,0 +1,145 @@
+"""Comparisons and averages against independent implementations, and their laws."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+from statsmodels.stats.contingency_tables import mcnemar
+
+from lapsus.kernel import statistics
+
+settings.register_profile("patient", deadline=None)  # two busy cores are no failure
+settings.load_profile("patient")
+
+OUTCOMES = st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 1.0])), min_size=5, max_size=60)
+GRADES = st.lists(st.tuples(st.sampled_from([0.0, 0.3, 0.5, 1.0]), st.floats(0, 1)), min_size=5, max_size=40)
+
+
+def sides(pairs):
+    return map(np.array, zip(*pairs, strict=True))
+
+
+@given(OUTCOMES)
+def test_right_and_wrong_are_compared_by_mcnemar(pairs):
+    first, second = sides(pairs)
+    one_way, other_way = int((first > second).sum()), int((first < second).sum())
+    found = statistics.compare(first, second)
+    if one_way + other_way:
+        expected = mcnemar([[0, one_way], [other_way, 0]], exact=False, correction=False).pvalue
+        assert found.p_value == pytest.approx(expected)
+    else:
+        assert found.p_value == 1
+    assert found.test == "McNemar"
+
+
+def restricted_statistic(one_way, other_way, pairs, true):
+    """Return the score statistic of a difference, the nuisance rate being searched for by the likelihood."""
+
+    def unlikely(rate):
+        same = 1 - 2 * rate - true
+        rates = np.array([rate + true, rate, same])
+        counts = np.array([one_way, other_way, pairs - one_way - other_way])
+        return -(counts * np.log(np.maximum(rates, 1e-300))).sum()
+
+    bounds = max(0.0, -true), (1 - true) / 2
+    rate = optimize.minimize_scalar(unlikely, bounds=bounds, method="bounded", options={"xatol": 1e-12}).x
+    return (one_way - other_way - pairs * true) / np.sqrt(pairs * (2 * rate + true * (1 - true)))
+
+
+@pytest.mark.parametrize(("one_way", "other_way", "pairs"), [(12, 2, 44), (9, 3, 100), (20, 19, 80), (1, 0, 50)])
+def test_the_interval_is_tangos(one_way, other_way, pairs):
+    first = np.repeat([1.0, 0.0, 1.0], [one_way, other_way, pairs - one_way - other_way])
+    second = np.repeat([0.0, 1.0, 1.0], [one_way, other_way, pairs - one_way - other_way])
+    low, high = statistics.compare(first, second).interval
+    assert restricted_statistic(one_way, other_way, pairs, low) == pytest.approx(1.959964, abs=1e-4)
+    assert restricted_statistic(one_way, other_way, pairs, high) == pytest.approx(-1.959964, abs=1e-4)
+
+
+@given(st.one_of(OUTCOMES, GRADES), st.sampled_from([1, 2, 3]), st.sampled_from([0.8, 0.95, 0.99]))
+def test_interval_and_p_value_never_disagree(pairs, share, level):
+    first, second = sides(pairs)
+    found = statistics.compare(first, second, [number // share for number in range(len(first))], level=level)
+    if found.interval is not None:
+        low, high = found.interval
+        margin = 1e-9
+        assert -1 <= low <= found.difference + margin and found.difference - margin <= high <= 1
+        if abs(found.p_value - (1 - level)) > margin:
+            assert (found.p_value < 1 - level) == (low > margin or high < -margin)
+
+
+@given(st.one_of(OUTCOMES, GRADES))
+def test_to_turn_the_sides_turns_the_interval(pairs):
+    first, second = sides(pairs)
+    one, other = statistics.compare(first, second), statistics.compare(second, first)
+    assert other.p_value == pytest.approx(one.p_value)
+    assert other.interval == pytest.approx([-end for end in one.interval[::-1]], abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1, 100])
+def test_saying_everything_five_times_proves_no_more(scale):
+    random = np.random.default_rng(0)
+    first, second = scale * random.random((2, 40))
+    once = statistics.compare(first, second)
+    often = statistics.compare(np.repeat(first, 5), np.repeat(second, 5), np.repeat(np.arange(40), 5))
+    assert often.p_value == pytest.approx(once.p_value)
+    assert often.interval == pytest.approx(once.interval)
+    one, five = statistics.average(first), statistics.average(np.repeat(first, 5), np.repeat(np.arange(40), 5))
+    assert five.interval == pytest.approx(one.interval)
+    assert (five.examples, five.clusters) == (200, 40)
+
+
+def test_other_scores_get_students_t():
+    random = np.random.default_rng(1)
+    first, second = 100 * random.random((2, 30))
+    found = statistics.compare(first, second, level=0.9)
+    expected = stats.ttest_rel(first, second)
+    assert found.p_value == pytest.approx(expected.pvalue)
+    assert found.interval == pytest.approx(list(expected.confidence_interval(0.9)))
+    assert found.effect_size == pytest.approx(expected.statistic / np.sqrt(30))
+
+
+def test_the_detectable_difference_is_found_in_four_of_five():
+    random = np.random.default_rng(2)
+    wanted = statistics.compare(*random.normal(size=(2, 200)).clip(-9, 9) + 50).detectable
+    found = [statistics.compare(*random.normal([[wanted], [0]], size=(2, 200))).p_value < 0.05 for _ in range(500)]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.06)
+
+
+def test_no_spread_is_not_certainty():
+    same = statistics.compare(np.ones(20), np.ones(20))
+    assert same.p_value == 1
+    assert same.interval == pytest.approx([-0.1611, 0.1611], abs=1e-4)  # z² / (n + z²)
+    assert statistics.average(np.ones(20)).interval == pytest.approx([0.8203, 1], abs=1e-4)
+    assert statistics.compare(np.ones(2), np.zeros(2), ["a", "a"]).interval is None
+
+
+def test_swaps_are_all_counted():
+    """Of 2**10 ways to swap, by the definition; beyond 16 differences they are drawn."""
+    random = np.random.default_rng(3)
+    first, second = random.random((2, 10))
+    expected = stats.permutation_test(
+        (first, second), lambda x, y, axis: (x - y).mean(axis=axis), permutation_type="samples", n_resamples=np.inf
+    )
+    assert statistics.permutation_test(first, second, seed=0) == pytest.approx(expected.pvalue)
+    first, second = random.random((2, 60))
+    drawn = statistics.permutation_test(first, second, seed=0, n_resamples=40_000)
+    assert drawn == pytest.approx(statistics.compare(first, second).p_value, abs=0.02)
+    together = statistics.permutation_test(np.repeat(first, 3), np.repeat(second, 3), np.repeat(range(60), 3), seed=0)
+    assert together == pytest.approx(drawn, abs=0.02)
+    assert statistics.permutation_test(first, first, seed=0) == 1
+
+
+def test_resampling_measures_each_sample_by_its_own_error():
+    """The studentised interval of skewed scores, by the textbook's loop."""
+    random = np.random.default_rng(4)
+    scores = random.exponential(size=30)
+    means, errors = [], []
+    for _ in range(20_000):
+        sample = random.choice(scores, 30)
+        means.append(sample.mean())
+        errors.append(sample.std() / 30**0.5)
+    low, high = np.quantile((np.array(means) - scores.mean()) / errors, [0.025, 0.975])
+    error = scores.std() / 30**0.5
+    found = statistics.studentised_interval(scores, np.ones(30), 0.95, 20_000, seed=0)
+    assert found == pytest.approx([scores.mean() - high * error, scores.mean() - low * error], abs=0.06 * error * 4)
