@@ -250,6 +250,36 @@ def report(
     click.echo(f"wrote {write(tracks, out, by=by, title=title, confidence_level=confidence_level)}")
 
 
+@main.command(epilog=example('lapsus compare report-main report-branch --fail-if "drop > 5 and p < 0.05"'))
+@click.argument("old", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@click.argument("new", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@click.option("--fail-if", metavar="EXPRESSION", help="Exit with 3 where this holds for a model and a kind of noise.")
+@click.option("--confidence-level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def compare(old: Path, new: Path, *, fail_if: str | None, confidence_level: float, as_json: bool) -> None:
+    """Say what got better and what got worse between two folders of `lapsus report`.
+
+    In EXPRESSION, `clean`, `average`, `worst`, `drop` and `worst_drop` are changes from OLD to NEW in points (`drop >
+    5`: noise costs over 5 points more than before); with `old_` or `new_` before them they are the values themselves
+    (`new_drop > 10`). `p` and `p_holm` are the p-values of the change of the drop.
+    """
+    from lapsus.results import comparing
+    from lapsus.results.conditions import condition
+
+    fails = condition(fail_if, comparing.NAMES) if fail_if else None
+    changes = comparing.compare(old, new, confidence_level=confidence_level)
+    click.echo(
+        json.dumps([comparing.as_record(change) for change in changes], ensure_ascii=False, indent=2)
+        if as_json
+        else comparing.as_text(changes)
+    )
+    failing = [change for change in changes if fails and fails.holds(change.values())]
+    for change in failing:
+        click.echo(f"fails: {fail_if} holds for {change.model} on {change.family}", err=True)
+    if failing:
+        raise SystemExit(3)
+
+
 @main.command(
     epilog=example(
         "lapsus fidelity --clean clean.jsonl --human h1.jsonl --human h2.jsonl --synthetic s1.jsonl --column text"

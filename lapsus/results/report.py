@@ -1,4 +1,4 @@
-"""The folder of a report: the page, every number as JSON, and each table as CSV."""
+"""The folder of a report: the page, every number as JSON, each table as CSV, and the score of every row."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from lapsus.kernel.atomic import staged_folder
-from lapsus.results.measuring.measure import measure
+from lapsus.results.measuring.measure import measure_runs, runs_of
 from lapsus.results.measuring.records import Numbers
 from lapsus.results.measuring.runs import Options
+from lapsus.results.saved_scores import write_scores
 from lapsus.results.tracks import Track
 
 
@@ -36,13 +37,15 @@ def report(
     """
     from lapsus.results.page.render import page
 
-    numbers = measure(tracks, Options(tuple(by), confidence_level, n_resamples, seed, progress))
+    runs = runs_of(tracks)
+    numbers = measure_runs(runs, Options(tuple(by), confidence_level, n_resamples, seed, progress))
     with staged_folder(out, ours=is_report, what="report") as draft:
         (draft / "index.html").write_text(page(numbers, title=title), encoding="utf-8")
         (draft / "report.json").write_text(json.dumps(as_json(numbers), ensure_ascii=False, indent=1), encoding="utf-8")
         for name, records in numbers.tables().items():
             if records:
                 _write_csv(draft / f"{name}.csv", records)
+        write_scores(runs, draft)
     return out / "index.html"
 
 

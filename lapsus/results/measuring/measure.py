@@ -43,7 +43,11 @@ MOST_GROUPS = 50
 
 def measure(tracks: Sequence[Track], options: Options | None = None) -> Numbers:
     """Return every number of the report."""
-    options = options or Options()
+    return measure_runs(runs_of(tracks), options or Options())
+
+
+def runs_of(tracks: Sequence[Track]) -> list[Run]:
+    """Score every row of every track; no track may be there twice."""
     runs = [run_of(track) for track in tracks]
     if not runs:
         raise ValueError("There are no tracks to report on; give at least one file of predictions.")
@@ -51,6 +55,11 @@ def measure(tracks: Sequence[Track], options: Options | None = None) -> Numbers:
     if len(set(places)) < len(places):
         dataset, model, name = next(place for place in places if places.count(place) > 1)
         raise ValueError(f"Track {name!r} of model {model!r} is given twice{f' on {dataset}' if dataset else ''}.")
+    return runs
+
+
+def measure_runs(runs: Sequence[Run], options: Options) -> Numbers:
+    """Return every number of tracks that are scored."""
     datasets = dict.fromkeys(run.track.dataset for run in runs)
     parts = [_dataset([run for run in runs if run.track.dataset == dataset], options) for dataset in datasets]
     return Numbers(

@@ -1,0 +1,106 @@
+"""Conditions on numbers, as a user writes them: `drop > 5 and p < 0.05`.
+
+Only numbers, names, arithmetic, comparisons and `and`, `or`, `not` are understood; nothing is ever executed.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from lapsus.results.predictions import few
+
+ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+UNARY: dict[type[ast.unaryop], Callable[[float], float]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Not: operator.not_,
+}
+COMPARISONS: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition and the names in it."""
+
+    text: str
+    tree: ast.expr
+    names: tuple[str, ...]
+
+    def holds(self, values: Mapping[str, float | None]) -> bool:
+        """Say whether the condition holds; where one of its values is unknown, it does not.
+
+        >>> condition("drop > 5 and p < 0.05", ["drop", "p"]).holds({"drop": 7.5, "p": 0.01})
+        True
+        """
+        known = {name: value for name in self.names if (value := values[name]) is not None}
+        return len(known) == len(self.names) and bool(_value(self.tree, known))
+
+
+def condition(text: str, names: Collection[str]) -> Condition:
+    """Read a condition on values that have these names.
+
+    >>> condition("drop >> 5", ["drop"])
+    Traceback (most recent call last):
+    ValueError: 'drop >> 5' is no condition; write one like "drop > 5 and p < 0.05" over 'drop'.
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        used = tuple(dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)))
+        truth = isinstance(tree, ast.Compare | ast.BoolOp) or (
+            isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not)
+        )
+        understood = truth and all(_understood(node) for node in ast.walk(tree))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        understood = False
+    if not understood or not set(used) <= set(names) or not used:
+        raise ValueError(
+            f'{text!r} is no condition; write one like "drop > 5 and p < 0.05" over {few(sorted(names), 30)}.'
+        )
+    return Condition(text, tree, used)
+
+
+def _understood(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int | float) and not isinstance(node.value, bool)
+    if isinstance(node, ast.operator):
+        return type(node) in ARITHMETIC
+    if isinstance(node, ast.cmpop):
+        return type(node) in COMPARISONS
+    kinds = ast.Name | ast.Load | ast.Compare | ast.BoolOp | ast.boolop | ast.BinOp | ast.UnaryOp
+    return isinstance(node, kinds | ast.USub | ast.UAdd | ast.Not)
+
+
+def _value(node: ast.AST, values: Mapping[str, float]) -> float:
+    result: float | None = None
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            result = number
+        case ast.Name(id=name):
+            result = values[name]
+        case ast.BinOp(left=left, op=op, right=right):
+            result = ARITHMETIC[type(op)](_value(left, values), _value(right, values))
+        case ast.UnaryOp(op=op, operand=inside):
+            result = UNARY[type(op)](_value(inside, values))
+        case ast.BoolOp(op=op, values=parts):
+            result = (all if isinstance(op, ast.And) else any)(_value(part, values) for part in parts)
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            sides = [_value(side, values) for side in (left, *others)]
+            result = all(COMPARISONS[type(op)](a, b) for op, a, b in zip(ops, sides, sides[1:], strict=False))
+    if result is None:
+        raise TypeError(f"{node!r} was let through, but is not understood")
+    return result

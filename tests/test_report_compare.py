@@ -1,0 +1,134 @@
+"""Two reports side by side: what moved, whether that may be chance, and the exit code that a pipeline reads."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lapsus.commands.cli import main
+from lapsus.results.comparing import NAMES, as_text, compare
+from lapsus.results.conditions import condition
+from lapsus.results.report import report
+from lapsus.results.saved_scores import read_scores
+from lapsus.results.tracks import Track
+
+
+def written(out, errors, model="m", examples=80, clean=True, dataset=""):
+    """A report on one model that misses the first `errors[track]` examples of each track."""
+    named = {**({"clean": 4} if clean else {}), **errors}
+    tracks = [
+        Track(model, name, [{"id": str(i), "score": int(i >= missed)} for i in range(examples)], dataset)
+        for name, missed in named.items()
+    ]
+    return report(tracks, out, n_resamples=20).parent
+
+
+def test_what_moved_is_counted_as_by_hand(tmp_path):
+    old = written(tmp_path / "old", {"keyboard.1": 12, "keyboard.2": 20})
+    new = written(tmp_path / "new", {"keyboard.1": 28, "keyboard.2": 36})
+    [change] = compare(old, new)
+    assert (change.old.clean, change.old.average, change.old.worst) == pytest.approx((0.95, 0.8, 0.75))
+    assert (change.new.clean, change.new.average, change.new.worst) == pytest.approx((0.95, 0.6, 0.55))
+    assert change.test.difference.value == pytest.approx(0.2)
+    assert (change.tested, change.verdict, change.examples) == ("drop", "worse", 80)
+    values = change.values()
+    assert [values[name] for name in ("drop", "old_drop", "new_drop")] == pytest.approx([20, 15, 35])
+    [back] = compare(new, old)
+    assert back.verdict == "better"
+    assert "better" in as_text([back])
+
+
+def test_the_same_report_twice_is_no_difference(tmp_path):
+    same = written(tmp_path / "same", {"keyboard.1": 12})
+    [change] = compare(same, same)
+    assert (change.test.difference.value, change.test.p_value, change.verdict) == (0.0, 1.0, "no difference found")
+
+
+def test_without_clean_the_average_is_compared(tmp_path):
+    old = written(tmp_path / "old", {"keyboard.1": 10}, clean=False)
+    new = written(tmp_path / "new", {"keyboard.1": 40}, clean=False)
+    [change] = compare(old, new)
+    assert (change.tested, change.verdict, change.new.drop) == ("average", "worse", None)
+    assert condition("drop > 0", NAMES).holds(change.values()) is False
+
+
+def test_a_model_that_was_renamed_is_found_where_it_is_the_only_one(tmp_path):
+    old = written(tmp_path / "old", {"keyboard.1": 10}, model="bert-1")
+    new = written(tmp_path / "new", {"keyboard.1": 40}, model="bert-2")
+    assert [change.model for change in compare(old, new)] == ["bert-2"]
+    other = written(tmp_path / "other", {"speech.1": 40}, model="bert-2")
+    with pytest.raises(ValueError, match="share no noisy track of a model"):
+        compare(old, other)
+
+
+def test_scores_come_back_as_they_were_written(tmp_path):
+    rows = [{"id": "a", "score": 0.25, "cluster": "x"}, {"id": "b", "score": 1, "cluster": "x"}]
+    out = report([Track("m", "clean", rows, "d")], tmp_path / "out", n_resamples=20).parent
+    [run] = read_scores(out)
+    assert (run.track.dataset, run.track.model, run.track.track) == ("d", "m", "clean")
+    assert (run.scores, run.original("b")) == ({"a": 0.25, "b": 1.0}, "x")
+    with pytest.raises(FileNotFoundError, match="give a folder that `lapsus report` has written"):
+        read_scores(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("expression", "code"),
+    [
+        ("drop > 5", 3),
+        ("drop > 25", 0),
+        ("drop > 5 and p_holm < 0.05", 3),
+        ("new_drop > 29 or average > 0", 3),
+        ("not (old_drop <= new_drop)", 0),
+        ("10 < drop < 30", 3),
+        ("drop - average > 39", 3),
+    ],
+)
+def test_the_exit_code_tells_whether_a_threshold_is_crossed(tmp_path, expression, code):
+    old = written(tmp_path / "old", {"keyboard.1": 12})
+    new = written(tmp_path / "new", {"keyboard.1": 28})
+    result = CliRunner().invoke(main, ["compare", str(old), str(new), "--fail-if", expression])
+    assert result.exit_code == code, result.output
+    assert ("fails: " in result.output) == (code == 3)
+
+
+def test_the_command_prints_json(tmp_path):
+    old = written(tmp_path / "old", {"keyboard.1": 12})
+    result = CliRunner().invoke(main, ["compare", str(old), str(old), "--json"])
+    [record] = json.loads(result.output)
+    assert (record["model"], record["old_drop"], record["difference"]) == ("m", record["new_drop"], 0.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "drop >> 5",
+        "drop",
+        "5 > 3",
+        "dropp > 5",
+        "__import__('os')",
+        "drop > '5'",
+        "drop.real > 1",
+        "drop >",
+        "(lambda: drop)() > 1",
+        "",
+    ],
+)
+def test_what_is_no_condition_is_one_sentence(text):
+    with pytest.raises(ValueError, match="is no condition; write one like"):
+        condition(text, NAMES)
+
+
+@given(st.floats(-50, 50), st.floats(0, 1), st.floats(-50, 50))
+def test_conditions_are_what_python_would_say(drop, p, limit):
+    for text in (
+        "drop > limit",
+        "drop > limit and p < 0.05",
+        "not drop <= limit or p >= 0.5",
+        "-drop * 2 + 1 < limit / 2",
+    ):
+        expected = eval(text, {"drop": drop, "p": p, "limit": limit})  # noqa: S307 - our own text
+        assert condition(text, ["drop", "p", "limit"]).holds({"drop": drop, "p": p, "limit": limit}) == bool(expected)
