@@ -201,21 +201,51 @@ def test_micro_worst_average_names_what_is_wrong(table, options, sentence):
         micro_worst_average(table, **options)
 
 
-@pytest.mark.parametrize("discrete", [True, False])
-def test_intervals_are_those_of_scipy(discrete):
+@pytest.mark.parametrize("scores", ["0/1", "graded", "skewed"])
+def test_intervals_are_those_of_scipy(scores):
+    """Far from 0 and 1 a score interval is that of the bootstrap; for skewed scores BCa is the nearest relative."""
     rng = np.random.default_rng(5)
-    ability = rng.normal(size=(150, 1))
-    table = ability + rng.normal(size=(150, 3))
-    table = (table > 0).astype(float) if discrete else table
+    table = rng.normal(size=(150, 1)) + rng.normal(size=(150, 3))
+    table = {"0/1": (table > -1).astype(float), "graded": 0.5 + table / 20, "skewed": np.exp(table / 2)}[scores]
     result = micro_worst_average(table, n_resamples=20_000)
     for key, by_example in (("micro_average_ci", table.mean(axis=1)), ("worst_average_ci", table.min(axis=1))):
         expected = stats.bootstrap(
-            (by_example,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(0)
+            (by_example,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(0)
         ).confidence_interval
         width = expected.high - expected.low
-        assert result[key] == pytest.approx(list(expected), abs=0.04 * width)
-    assert micro_worst_average(table, seed=1) == micro_worst_average(table, seed=1)
-    assert micro_worst_average(table, seed=1) != micro_worst_average(table, seed=2)
+        assert result[key] == pytest.approx(list(expected), abs=0.08 * width)
+    seeds = [micro_worst_average(table, seed=seed) for seed in (1, 1, 2)]
+    assert seeds[0] == seeds[1]
+    assert (seeds[0] == seeds[2]) == (scores != "skewed")
+
+
+def test_examples_that_share_an_original_are_one_finding():
+    rng = np.random.default_rng(6)
+    table, clean = rng.random((40, 3)).round(), rng.random(40).round()
+    once = micro_worst_average(table, clean_scores=clean)
+    often = micro_worst_average(
+        np.repeat(table, 5, axis=0),
+        clean_scores=np.repeat(clean, 5),
+        clusters=[f"id {n}" for n in range(40) for _ in range(5)],
+    )
+    assert often.pop("examples") == 5 * once.pop("examples")
+    for key, value in once.items():
+        assert often[key] == pytest.approx(value)
+    naive = micro_worst_average(np.repeat(table, 5, axis=0))
+    assert np.ptp(naive["micro_average_ci"]) < 0.6 * np.ptp(once["micro_average_ci"])
+    with pytest.raises(ValueError, match="differ in length"):
+        micro_worst_average(table, clusters=[1, 2])
+
+
+def test_a_drop_and_its_p_value_agree():
+    rng = np.random.default_rng(7)
+    for chance in (0.6, 0.75, 0.85):
+        table, clean = (rng.random((60, 2)) < chance).astype(float), (rng.random(60) < 0.9).astype(float)
+        for scale in (1, 7):
+            result = micro_worst_average(scale * table, clean_scores=scale * clean)
+            for name in ("micro_drop", "worst_drop"):
+                low, high = result[f"{name}_ci"]
+                assert (result[f"{name}_p"] < 0.05) == (not low <= 0 <= high)
 
 
 def test_intervals_resample_examples_not_annotations():
@@ -225,10 +255,12 @@ def test_intervals_resample_examples_not_annotations():
     assert one["micro_average_ci"] == three["micro_average_ci"]
 
 
-def test_the_interval_of_equal_scores_is_a_point():
+def test_the_interval_of_equal_scores_is_no_point():
+    """Nine examples that were all right may still be of a model that is right on four of five."""
     result = micro_worst_average([[1, 1]] * 9, clean_scores=[1] * 9)
-    assert result["micro_average_ci"] == [1, 1]
-    assert result["worst_drop_ci"] == [0, 0]
+    assert result["micro_average_ci"] == pytest.approx([9 / (9 + 2.306**2), 1], abs=1e-4)  # n / (n + t²)
+    assert result["worst_drop_ci"] == pytest.approx([-0.299, 0.299], abs=1e-3)
+    assert (result["micro_drop_p"], result["worst_drop_p"]) == (1, 1)
 
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "down", ".", "very", "old"]

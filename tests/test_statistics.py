@@ -22,8 +22,12 @@ def test_rewrites_of_one_original_are_one_finding():
     new, gold, old = ["no"] * 9 + ["yes"], ["yes"] * 10, ["yes"] * 9 + ["no"]
     apart = prediction_consistency(new, gold, old)
     together = prediction_consistency(new, gold, old, clusters=[0] * 9 + [1])
-    assert apart["mcnemar_p"] == together["mcnemar_p"] < 0.05
-    assert together["accuracy_cluster_p"] > 0.05
+    assert apart["mcnemar_p"] < 0.05 < together["mcnemar_p"]
+    assert together["mcnemar_p"] == together["accuracy_cluster_p"] == together["accuracy_change_p"]
+    low, high = together["accuracy_change_ci"]
+    assert low < 0 < high
+    alone = prediction_consistency(new, gold, old, clusters=range(10))
+    assert alone == apart | {key: alone[key] for key in ("changed_rate_cluster_ci", "accuracy_cluster_p")}
 
 
 def test_false_alarms_under_clusters_are_as_many_as_stated():

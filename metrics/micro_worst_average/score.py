@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ def micro_worst_average(
     *,
     groups: columns.Groups | None = None,
     group_names: Iterable[Any] | Mapping[str, Iterable[Any]] | None = None,
+    clusters: Iterable[Any] | None = None,
     direction: str = "higher",
     clean_scores: Iterable[float] | None = None,
     confidence_level: float = 0.95,
@@ -29,10 +31,12 @@ def micro_worst_average(
         predictions: for each example the list of its scores, one per annotator; None where an annotator is missing.
         groups: one value per example, or several such columns by name: each group is also scored by itself.
         group_names: the groups to report, in order; one that does not occur has 0 examples and null scores.
+        clusters: what each example was made from: examples that share an original count as one finding.
         direction: which scores are good. With "lower" (error rates) the worst score is the highest.
         clean_scores: each example's score on the clean text; adds the drop, which is positive where noise costs.
         confidence_level: of the intervals.
-        n_resamples: how often the examples, never the annotations, are resampled. 0 gives no intervals (null).
+        n_resamples: how often the originals are resampled where scores go beyond 0 and 1 (from 0 to 1, intervals are
+            score intervals, which need no resampling). 0 gives no intervals (null).
         seed: of the resampling.
 
     Returns:
@@ -42,6 +46,7 @@ def micro_worst_average(
         micro_average_ci, worst_average_ci: the intervals of these two.
         clean_average, micro_drop, worst_drop: with `clean_scores` only.
         clean_average_ci, micro_drop_ci, worst_drop_ci: with `clean_scores` only: the intervals of these three.
+        micro_drop_p, worst_drop_p: with `clean_scores` only: the two-sided p-value that the drop is 0.
         examples: how many were scored.
         groups: with `groups` only: the same for each group, by its name.
 
@@ -63,11 +68,16 @@ def micro_worst_average(
     if clean_scores is not None:
         rows.append(columns.scores("clean_scores", clean_scores))
         columns.same_length(predictions=table, clean_scores=rows[-1])
-    by_example = np.column_stack(rows)
+    originals = np.arange(len(table))
+    if clusters is not None:
+        originals, _ = columns.numbered("clusters", clusters)
+        columns.same_length(predictions=table, clusters=originals)
     sign = 1.0 if direction == "higher" else -1.0
+    bounded = all(row.min() >= 0 and row.max() <= 1 for row in (np.where(present, table, 0), *rows))
+    sampling = _Sampling(confidence_level, n_resamples, seed, bounded=bounded)
 
     def score(members: Any) -> dict[str, Any]:
-        result = _averages(by_example[members], sign, confidence_level, n_resamples, seed)
+        result = _averages([row[members] for row in rows], originals[members], sign, sampling)
         result["annotator_averages"] = [
             float(column[here].mean()) if here.any() else None
             for column, here in zip(table[members].T, present[members].T, strict=True)
@@ -80,16 +90,53 @@ def micro_worst_average(
     return result
 
 
-def _averages(rows: columns.FloatArray, sign: float, level: float, n_resamples: int, seed: int) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Sampling:
+    """How intervals are made; `bounded` scores are between 0 and 1."""
+
+    level: float
+    n_resamples: int
+    seed: int
+    bounded: bool
+
+    def of_mean(self, found: statistics.Clustered) -> statistics.Interval | None:
+        """Return the interval of a mean score."""
+        if self.bounded:
+            return statistics.clustered_rate(found, self.level)
+        return self._resampled(found)
+
+    def of_drop(self, found: statistics.Clustered, gains: float) -> tuple[statistics.Interval | None, float | None]:
+        """Return the interval of a mean difference and its p-value; `gains` is the mean of its positive part."""
+        if found.number < 2:
+            return None, None
+        if self.bounded:
+            return statistics.score_difference(found, gains, self.level)
+        _, p_value = statistics.clustered_mean(found.sums, found.sizes, self.level)
+        return self._resampled(found), p_value
+
+    def _resampled(self, found: statistics.Clustered) -> statistics.Interval | None:
+        sizes = np.asarray(found.sizes, float)
+        return statistics.studentised_interval(found.sums, sizes, self.level, self.n_resamples, self.seed)
+
+
+def _averages(
+    rows: list[columns.FloatArray], originals: columns.IntArray, sign: float, sampling: _Sampling
+) -> dict[str, Any]:
     """Return means and intervals of the columns micro, worst and perhaps clean."""
-    result: dict[str, Any] = {"examples": len(rows)}
-    names = ["micro_average", "worst_average", "clean_average", "micro_drop", "worst_drop"]
-    drops = rows.shape[1] == 3
-    means = rows.mean(axis=0, keepdims=True) if len(rows) else np.empty((0, rows.shape[1]))
-    draws = statistics.resampled_means(rows, n_resamples, seed) if len(rows) and n_resamples else means[:0]
-    if drops:
-        means, draws = (np.column_stack([part, sign * (part[:, 2:] - part[:, :2]) + 0.0]) for part in (means, draws))
-    for number in range(means.shape[1]):
-        result[names[number]] = float(means[0, number]) if len(means) else None
-        result[f"{names[number]}_ci"] = statistics.percentile_interval(draws[:, number], level) if len(draws) else None
+    result: dict[str, Any] = {"examples": len(originals)}
+    wanted = len(originals) > 0 and sampling.n_resamples > 0
+    for name, values in zip(("micro_average", "worst_average", "clean_average"), rows, strict=False):
+        result[name] = float(values.mean()) if len(values) else None
+        result[f"{name}_ci"] = sampling.of_mean(statistics.of_numbers(values, originals)) if wanted else None
+    if len(rows) < 3:
+        return result
+    for name, values in zip(("micro_drop", "worst_drop"), rows, strict=False):
+        drop = sign * (rows[2] - values) + 0.0
+        drop[abs(drop) < 1e-12] = 0.0  # they differ by rounding alone
+        result[name] = float(drop.mean()) if len(drop) else None
+        interval = p_value = None
+        if wanted:
+            found = statistics.of_numbers(drop, originals)
+            interval, p_value = sampling.of_drop(found, float(drop[drop > 0].sum()) / len(drop))
+        result[f"{name}_ci"], result[f"{name}_p"] = interval, p_value
     return result

@@ -24,6 +24,7 @@ def prediction_consistency(
     clusters: Iterable[Any] | None = None,
     label_map: Mapping[Any, Any] | None = None,
     confidence_level: float = 0.95,
+    exact: bool = False,
 ) -> dict[str, Any]:
     """Return the share of changed predictions, which way they changed, and whether accuracy moved.
 
@@ -33,21 +34,27 @@ def prediction_consistency(
         original_predictions: the label predicted for each original input.
         groups: one value per example, or several such columns by name: each group is also scored by itself.
         group_names: the groups to report, in order; one that does not occur has 0 examples and null rates.
-        clusters: what each example was rewritten from; adds an interval and a test that hold when rows share an
-            original.
+        clusters: what each example was rewritten from: rewrites of one original count as one finding, in every
+            interval and test.
         label_map: labels to be read as others before anything is compared, as in
             `{"contradiction": "not_entailment", "neutral": "not_entailment"}`.
         confidence_level: of the intervals.
+        exact: whether McNemar's test is exact; by default it is by mid-p, since the exact one is too timid.
 
     Returns:
         examples, changed, changed_rate: how many there are, and on how many and which share of them the label changed.
-        changed_rate_ci: Wilson's interval of that share, for independent examples.
-        changed_rate_cluster_ci: with `clusters` only: the interval for examples that share an original.
+        changed_rate_ci: Wilson's interval of that share, where examples share originals at their effective number.
+        changed_rate_cluster_ci: with `clusters` only: the same interval, by an older name.
         accuracy, original_accuracy: on the rewritten and on the original inputs.
+        accuracy_ci, original_accuracy_ci: their intervals.
+        accuracy_change: accuracy - original_accuracy.
+        accuracy_change_ci: its interval, by the score test (Tango's).
         transitions: the changes by kind: correct_to_wrong, wrong_to_correct, wrong_to_other_wrong.
         changed_rate_when_correct, changed_rate_when_wrong: by what the original prediction was; None if it never was.
-        mcnemar_p: the exact two-sided p-value that accuracy did not move, for independent examples.
-        accuracy_cluster_p: with `clusters` only: the same for examples that share an original.
+        mcnemar_p: the two-sided p-value that accuracy did not move: McNemar's where every example has its own original,
+            else the score test over originals.
+        accuracy_change_p: that p-value by the score test in either case, which `accuracy_change_ci` inverts.
+        accuracy_cluster_p: with `clusters` only: the same p-value, by an older name.
         groups: with `groups` only: the same for each group, by its name.
 
     Example:
@@ -62,23 +69,22 @@ def prediction_consistency(
     outcomes = np.where(old == gold, TO_WRONG, np.where(new == gold, TO_RIGHT, OTHER_WRONG)).astype(np.int8)
     same = new == old
     outcomes[same] = np.where(new[same] == gold[same], SAME_RIGHT, SAME_WRONG)
-    cluster_of = None
+    originals = np.arange(len(new))
     if clusters is not None:
-        cluster_of, _ = columns.numbered("clusters", clusters)
-        columns.same_length(predictions=new, clusters=cluster_of)
+        originals, _ = columns.numbered("clusters", clusters)
+        columns.same_length(predictions=new, clusters=originals)
 
     def score(members: Any) -> dict[str, Any]:
         counts = np.bincount(outcomes[members], minlength=5)
-        result = _rates(counts.tolist(), confidence_level)
-        if cluster_of is not None:
-            _, own = np.unique(cluster_of[members], return_inverse=True)
-            changed = np.bincount(own, outcomes[members] >= TO_WRONG)
-            sizes = np.bincount(own)
-            result["changed_rate_cluster_ci"] = statistics.clustered_wilson(changed, sizes, confidence_level)
-            moved = (outcomes[members] == TO_RIGHT).astype(float) - (outcomes[members] == TO_WRONG)
-            _, result["accuracy_cluster_p"] = statistics.clustered_mean(
-                np.bincount(own, moved).astype(float), sizes, confidence_level
-            )
+        result = _rates(counts.tolist())
+        result |= _intervals(outcomes[members], originals[members], confidence_level)
+        result["mcnemar_p"] = result["accuracy_change_p"]
+        if len(np.unique(originals[members])) == len(originals[members]):
+            to_wrong, to_right = int(counts[TO_WRONG]), int(counts[TO_RIGHT])
+            result["mcnemar_p"] = statistics.mcnemar(to_wrong, to_right, exact=exact) if counts.any() else None
+        if clusters is not None:
+            result["changed_rate_cluster_ci"] = result["changed_rate_ci"]
+            result["accuracy_cluster_p"] = result["accuracy_change_p"]
         return result
 
     result = score(slice(None))
@@ -87,7 +93,7 @@ def prediction_consistency(
     return result
 
 
-def _rates(outcomes: list[int], level: float) -> dict[str, Any]:
+def _rates(outcomes: list[int]) -> dict[str, Any]:
     same_right, same_wrong, to_wrong, to_right, other_wrong = outcomes
     changed = to_wrong + to_right + other_wrong
     originally_right = same_right + to_wrong
@@ -96,9 +102,9 @@ def _rates(outcomes: list[int], level: float) -> dict[str, Any]:
         "examples": examples,
         "changed": changed,
         "changed_rate": _share(changed, examples),
-        "changed_rate_ci": statistics.wilson(changed, examples, level),
         "accuracy": _share(same_right + to_right, examples),
         "original_accuracy": _share(originally_right, examples),
+        "accuracy_change": (to_right - to_wrong) / examples if examples else None,
         "transitions": {
             "correct_to_wrong": to_wrong,
             "wrong_to_correct": to_right,
@@ -106,8 +112,32 @@ def _rates(outcomes: list[int], level: float) -> dict[str, Any]:
         },
         "changed_rate_when_correct": _share(to_wrong, originally_right),
         "changed_rate_when_wrong": _share(to_right + other_wrong, examples - originally_right),
-        "mcnemar_p": statistics.mcnemar(to_wrong, to_right, exact=True) if examples else None,
     }
+
+
+def _intervals(outcomes: columns.IntArray, originals: columns.IntArray, level: float) -> dict[str, Any]:
+    """Return the intervals of the rates and of the change of accuracy, whose p-value its interval inverts."""
+    if not len(outcomes):
+        names = ("changed_rate_ci", "accuracy_ci", "original_accuracy_ci", "accuracy_change_ci", "accuracy_change_p")
+        return dict.fromkeys(names)
+    shares = {
+        "changed_rate_ci": outcomes >= TO_WRONG,
+        "accuracy_ci": (outcomes == SAME_RIGHT) | (outcomes == TO_RIGHT),
+        "original_accuracy_ci": (outcomes == SAME_RIGHT) | (outcomes == TO_WRONG),
+    }
+    shared = len(np.unique(originals)) < len(originals)
+    result: dict[str, Any] = {
+        name: statistics.clustered_rate(statistics.of_numbers(share.astype(float), originals), level)
+        if shared
+        else statistics.wilson(int(share.sum()), len(share), level)
+        for name, share in shares.items()
+    }
+    moved = (outcomes == TO_RIGHT).astype(float) - (outcomes == TO_WRONG)
+    found = statistics.of_numbers(moved, originals)
+    interval = p_value = None
+    if found.number > 1:
+        interval, p_value = statistics.score_difference(found, float((moved > 0).mean()), level)
+    return {**result, "accuracy_change_ci": interval, "accuracy_change_p": p_value}
 
 
 def _share(part: int, whole: int) -> float | None:

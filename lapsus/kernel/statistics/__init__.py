@@ -13,7 +13,7 @@ To describe and to compare two tracks, these are enough:
 - `permutation_test(first, second, clusters)`: the same hypothesis with no formula behind it.
 """
 
-from lapsus.kernel.statistics.clusters import Clustered, clustered
+from lapsus.kernel.statistics.clusters import Clustered, clustered, of_numbers
 from lapsus.kernel.statistics.comparison import Comparison, clustered_mean, compare, score_difference
 from lapsus.kernel.statistics.discordance import mcnemar, sign_test
 from lapsus.kernel.statistics.families import bonferroni, holm
@@ -50,6 +50,7 @@ __all__ = [
     "distinct_rows",
     "holm",
     "mcnemar",
+    "of_numbers",
     "percentile_interval",
     "permutation_test",
     "resampled_means",
