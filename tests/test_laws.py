@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 from dataclasses import dataclass, field
 
@@ -102,13 +103,6 @@ class Forgetful(Marks):
         return Forgetful, ("another",)
 
 
-class Hashed(Marks):
-    """Goes by the hash of a string, which each process has its own of."""
-
-    def edits(self, text, rng):
-        return (Edit(0, 0, str(hash(text + "salt"))),)
-
-
 @pytest.mark.parametrize(
     ("op", "law", "says"),
     [
@@ -132,8 +126,30 @@ def test_a_broken_law_is_named(op, law, says):
     held(Shout())
 
 
+HASHED = '''
+from dataclasses import dataclass
+from lapsus.perturbations import Edit
+
+@dataclass(frozen=True)
+class Hashed:
+    """Goes by the hash of a string, which each process has its own of."""
+
+    name: str = "hashed"
+    version: str = "1"
+
+    def edits(self, text, rng):
+        return (Edit(0, 0, str(hash(text + "salt"))),)
+'''
+
+
 @pytest.mark.slow
-def test_hashes_of_strings_are_caught_in_another_process():
-    with pytest.raises(BrokenLawError, match="marks makes other edits in another process"):
-        same_in_another_process(Hashed())
-    check(Marks(), Shout())
+def test_hashes_of_strings_are_caught_in_another_process(tmp_path, monkeypatch):
+    (tmp_path / "goes_by_hash.py").write_text(HASHED)  # a module of its own: the other process must import it
+    monkeypatch.syspath_prepend(tmp_path)
+    hashed = importlib.import_module("goes_by_hash").Hashed()
+    with pytest.raises(BrokenLawError, match="hashed makes other edits in another process"):
+        same_in_another_process(hashed)
+    monkeypatch.undo()
+    with pytest.raises(BrokenLawError, match=r"hashed does not run in another process: .*goes_by_hash"):
+        same_in_another_process(hashed)
+    check(Shout())
