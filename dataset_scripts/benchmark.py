@@ -46,6 +46,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     ANNOTATIONS: ClassVar[str] = "expert-generated"
     URL: ClassVar[str | tuple[str, ...] | None] = None  # the official file or files, when they can be fetched
     WHERE: ClassVar[str] = ""  # where a person gets it otherwise, as the end of a sentence
+    PROSE: ClassVar[str] = ""  # the file of the card's prose, where it is not <NAME>.md
     CITATION: ClassVar[str] = ""  # BibTeX, for a card that has no prose of its own
     EXTRAS: ClassVar[str] = ""  # of lapsus that a build needs, such as lapsus[zh]
     ROWS: ClassVar[Mapping[str, Mapping[str, int | None]]]  # config -> split -> official number of rows

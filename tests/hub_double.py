@@ -318,6 +318,13 @@ def repo_info(ask: Request) -> Answer:
     return Answer(repo_card(repo, ask.commit_of(repo)))
 
 
+@route("PUT", API + "/settings")
+def change_settings(ask: Request) -> Answer:
+    repo, wish = ask.writable(), ask.json
+    repo.private = wish.get("private", wish.get("visibility") == "private")
+    return Answer({})
+
+
 @route("GET", API + "/refs")
 def refs(ask: Request) -> Answer:
     branches = [

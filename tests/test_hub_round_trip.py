@@ -370,3 +370,30 @@ def test_hidden_files_stay_at_home(tmp_path):
         "clean/train-00000-of-00001.parquet",
         "keyboard.1/test-00000-of-00001.parquet",
     ]
+
+
+def test_private_makes_a_public_repo_private(here, folders):
+    assert not upload(folders.first, "org/open").hidden
+    done = upload(folders.first, "org/open", private=True)
+    assert str(done).endswith(": made private") and here.repos["datasets", "org/open"].private
+    assert str(upload(folders.first, "org/open", private=True)).endswith(": nothing to change")
+    upload(folders.first, "org/open")
+    assert here.repos["datasets", "org/open"].private  # nothing makes it public again
+
+
+def test_what_others_put_into_the_repo_stays_and_is_named(here, folders):
+    upload(folders.first, "org/shared")
+    added = {name: name.encode() for name in ("LICENSE", "eval.yaml", "figures/drop.png", "clean/notes.parquet")}
+    HfApi().create_commit(
+        "org/shared",
+        [CommitOperationAdd(name, data) for name, data in added.items()],
+        commit_message="mine",
+        repo_type="dataset",
+    )
+    done = upload(folders.second, "org/shared")
+    assert done.removed == ("keyboard.1/test-00000-of-00001.parquet",)
+    assert str(done).endswith(
+        "2 files sent, 1 removed; not of this build and left there: "
+        "LICENSE, clean/notes.parquet, eval.yaml, figures/drop.png"
+    )
+    assert added.items() <= here.files("datasets", "org/shared").items()

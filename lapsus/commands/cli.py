@@ -10,6 +10,7 @@ import click
 
 import lapsus
 from lapsus.commands.help_texts import example
+from lapsus.commands.hub import build, make, push
 from lapsus.commands.run import run, tasks
 
 # What a user can cause; anything else is a bug of ours, and its traceback is welcome.
@@ -48,6 +49,8 @@ def main(*, debug: bool) -> None:
     """Measure what real human input costs a language model."""
 
 
+for command in (build, make, push):
+    main.add_command(command)
 main.add_command(run)
 main.add_command(tasks)
 
@@ -78,54 +81,6 @@ def list_units(*, as_json: bool) -> None:
         for row in rows:
             needs = f"  [needs {row['needs']}]" if row["needs"] else ""
             click.echo(f"  {row['name']:<{width}}  {row['summary']}{needs}")
-
-
-@main.command(epilog=example("lapsus build readin-afqmc --source READIN.zip --out readin-afqmc"))
-@click.argument("name")
-@click.option("--source", type=click.Path(path_type=Path), help="Folder or archive with the original files.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), required=True, help="Folder to write, as load_dataset reads it."
-)
-@click.option(
-    "--allow-partial", is_flag=True, help="Build what is there when rows are missing, and say so in the card."
-)
-@click.option("--push", metavar="ORG", help="Upload to ORG/NAME on the Hub when it is built.")
-@click.option("--private", is_flag=True, help="With --push: make the repo private.")
-@click.option("--i-have-the-rights", is_flag=True, help="With --push: publish although the source states no licence.")
-def build(
-    name: str,
-    source: Path | None,
-    out: Path,
-    *,
-    allow_partial: bool,
-    push: str | None,
-    private: bool,
-    i_have_the_rights: bool,
-) -> None:
-    """Build dataset NAME from its original files: Parquet and a card."""
-    from lapsus.commands.catalogue import find_benchmark
-    from lapsus.hub.publish import publish
-
-    benchmark = find_benchmark(name)
-    if push and benchmark.LICENSE is None and not i_have_the_rights:
-        raise click.UsageError(
-            f"the source of {name} states no licence, so it cannot be published for you; "
-            "build it without --push, or pass --i-have-the-rights if you do"
-        )
-    if push:
-        from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined] # public, but not in __all__
-
-        validate_repo_id(f"{push}/{name}")  # before the work, not after it
-    built = publish(benchmark, out, source=source, allow_partial=allow_partial)
-    rows = sum(sum(splits.values()) for splits in built.rows.values())
-    configs = sum(any(splits.values()) for splits in built.rows.values())
-    for place, (official, found) in built.differs.items():
-        click.echo(f"partial: {place} has {found:,} of {official:,} rows", err=True)
-    click.echo(f"wrote {rows:,} rows in {configs} config{'s' if configs > 1 else ''} to {built.path}")
-    if push:
-        from lapsus.hub.upload import upload
-
-        click.echo(f"uploaded to {upload(built.path, f'{push}/{name}', private=private)}")
 
 
 @main.command(

@@ -1,1 +1,15 @@
-"""From rows to a folder that the Hub and its viewer take, and up to the Hub."""
+"""From rows to a folder that the Hub and its viewer take, and up to the Hub.
+
+`make` builds an author's own rows: `from lapsus.hub import make`.
+"""
+
+from typing import TYPE_CHECKING
+
+from lapsus.kernel.lazy import lazy
+
+if TYPE_CHECKING:
+    from lapsus.hub.own_rows import make
+
+__all__ = ["make"]
+
+__getattr__ = lazy(__name__, {"make": "lapsus.hub.own_rows"})

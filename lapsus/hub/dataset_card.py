@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 import lapsus.hub_cards
+from lapsus.hub.built_folder import NO_LICENSE, PARTIAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,7 +38,7 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
     data = DatasetCardData(
         pretty_name=benchmark.TITLE,
         language=list(benchmark.LANGUAGES),
-        license=benchmark.LICENSE or "unknown",
+        license=benchmark.LICENSE or NO_LICENSE,
         annotations_creators=[benchmark.ANNOTATIONS],
         multilinguality=["monolingual" if len(benchmark.LANGUAGES) == 1 else "multilingual"],
         size_categories=[next((name for limit, name in SIZES if total < limit), "1M<n<10M")],
@@ -86,7 +87,7 @@ def _body(benchmark: type[Benchmark], **shown: Any) -> str:
         lstrip_blocks=True,
     )
     try:
-        return templates.select_template([f"{benchmark.NAME}.md", GENERAL]).render(shown)
+        return templates.select_template([benchmark.PROSE or f"{benchmark.NAME}.md", GENERAL]).render(shown)
     except jinja2.TemplateSyntaxError as error:
         place = f"{error.filename or error.name} line {error.lineno}"
         raise ValueError(f"{place} cannot be read as a card ({error.message}); mend the prose") from error
@@ -126,7 +127,7 @@ def _partial(benchmark: type[Benchmark], published: Published) -> str:
         if place not in known
     )
     if places:
-        notes.append(f"**Partial build.** Not all official rows were in the source: {places}.")
+        notes.append(f"{PARTIAL} Not all official rows were in the source: {places}.")
     return "\n>\n".join(f"> {note}" for note in notes)
 
 

@@ -44,6 +44,17 @@ class Published:
     rates: tuple[TrackRates, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)  # file -> sha256
 
+    def sentence(self) -> str:
+        """Say what was written.
+
+        >>> from pathlib import Path
+        >>> Published(Path("/sample"), {"clean": {"test": 1200}}, {}).sentence()
+        'wrote 1,200 rows in 1 config to /sample'
+        """
+        rows = sum(sum(splits.values()) for splits in self.rows.values())
+        configs = sum(any(splits.values()) for splits in self.rows.values())
+        return f"wrote {rows:,} rows in {configs} config{'s' if configs > 1 else ''} to {self.path}"
+
 
 def publish(
     benchmark: type[Benchmark],

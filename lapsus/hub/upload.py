@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from lapsus.hub.built_folder import own_files
+from lapsus.kernel.names import shown
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -40,19 +43,23 @@ class Upload:
     url: str
     sent: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()  # what others put there
+    hidden: bool = False  # whether a public repo was made private
 
     def __str__(self) -> str:
-        if not self.sent and not self.removed:
-            return f"{self.url}: nothing to change"
-        return f"{self.url}: {_count(self.sent)} sent, {len(self.removed)} removed"
+        changed = f"{_count(self.sent)} sent, {len(self.removed)} removed" if self.sent or self.removed else ""
+        done = [changed or ("" if self.hidden else "nothing to change"), "made private" if self.hidden else ""]
+        kept = f"; not of this build and left there: {shown(self.kept)}" if self.kept else ""
+        return f"{self.url}: {', '.join(filter(None, done))}{kept}"
 
 
 def upload(
     folder: Path, repo_id: str, *, token: str | None = None, private: bool = False, timeout: float = 60.0
 ) -> Upload:
-    """Make the dataset repo `repo_id` hold what `folder` holds, creating it if need be (`private` counts only then).
+    """Make the dataset repo `repo_id` hold what `folder` holds, creating it if need be.
 
-    Files that the folder no longer has are removed. Without a `token`, the one of HF_TOKEN or of `hf auth login`
+    `private` also makes a public repo private; nothing makes a private one public. Configs and shards that the folder
+    no longer has are removed; what others put there (LICENSE, figures) stays, and is named. Without a `token`, the one of HF_TOKEN or of `hf auth login`
     counts. `timeout` is how many seconds the Hub may be silent; huggingface_hub repeats most requests five times
     before it gives up. Raises UploadError.
     """
@@ -87,10 +94,12 @@ def _send(folder: Path, repo_id: str, kind: Kind, token: str | None, timeout: fl
         try:
             sdk = "gradio" if kind == "space" else None
             api.create_repo(repo_id, repo_type=kind, private=private, space_sdk=sdk, exist_ok=True)
+            hidden = private and _hide(api, repo_id, kind)
             before = _main(api, repo_id, kind)
-            sent, removed = _change(local, before)
+            sent, removed = _change(local, before, kind)
+            kept = tuple(sorted(before.files.keys() - local.keys() - {*removed, KEPT}))
             if not sent and not removed:
-                return Upload(_url(api, repo_id, kind, before))
+                return Upload(_url(api, repo_id, kind, before), kept=kept, hidden=hidden)
             commit = api.create_commit(
                 repo_id,
                 [CommitOperationAdd(path, local[path]) for path in sent]
@@ -99,11 +108,11 @@ def _send(folder: Path, repo_id: str, kind: Kind, token: str | None, timeout: fl
                 repo_type=kind,
                 parent_commit=before.commit,
             )
-            return Upload(commit.commit_url, sent, removed)
+            return Upload(commit.commit_url, sent, removed, kept, hidden)
         except Exception as error:  # whatever it was, the user must learn what reached the Hub
             now = _main_if_known(api, repo_id, kind)
-            if before and now and _change(local, now) == ((), ()):  # the commit arrived, only its answer was lost
-                return Upload(_url(api, repo_id, kind, now), *_change(local, before))
+            if before and now and _change(local, now, kind) == ((), ()):  # it arrived, only the answer was lost
+                return Upload(_url(api, repo_id, kind, now), *_change(local, before, kind))
             cause, cure = _diagnosis(error, api, repo_id, timeout)
             raise UploadError(
                 f"{folder.name} was not uploaded to {repo_id}: {cause}; {_state(before, now)}; {cure}"
@@ -140,10 +149,19 @@ def _main_if_known(api: HfApi, repo_id: str, kind: Kind) -> _Main | None:
         return None
 
 
-def _change(local: dict[str, Path], main: _Main) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the paths to send and the paths to remove."""
+def _change(local: dict[str, Path], main: _Main, kind: Kind) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the paths to send and the paths to remove: of a dataset only what lapsus wrote, of a Space all others."""
     sent = tuple(name for name, path in local.items() if not _same(path, main.files.get(name)))
-    return sent, tuple(name for name in main.files if name not in local and name != KEPT)
+    ours = own_files(main.files) if kind == "dataset" else main.files.keys() - {KEPT}
+    return sent, tuple(name for name in main.files if name in ours and name not in local)
+
+
+def _hide(api: HfApi, repo_id: str, kind: Kind) -> bool:
+    """Make a public repo private; tell whether it was public."""
+    if api.repo_info(repo_id, repo_type=kind).private:
+        return False
+    api.update_repo_settings(repo_id, private=True, repo_type=kind)
+    return True
 
 
 def _same(path: Path, remote: RepoFile | None) -> bool:
@@ -187,10 +205,10 @@ def _state(before: _Main | None, now: _Main | None) -> str:
     if now is None:
         return "no file was sent" if before is None else "main shows either the old files or the new ones"
     files = tuple(sorted(now.files.keys() - {KEPT}))
-    shown = "no files" if not files else f"{_count(files)} ({', '.join(files[:3])}{', …' if files[3:] else ''})"
+    visible = "no files" if not files else f"{_count(files)} ({', '.join(files[:3])}{', …' if files[3:] else ''})"
     if before and before.commit != now.commit:
-        return f"main shows {shown} of somebody else's commit"
-    return f"main shows {shown}, as before the upload"
+        return f"main shows {visible} of somebody else's commit"
+    return f"main shows {visible}, as before the upload"
 
 
 def _diagnosis(error: Exception, api: HfApi, repo_id: str, timeout: float) -> tuple[str, str]:

@@ -25,7 +25,7 @@ class TrackRates:
 class ErrorRates:
     """Sums of the edit distances between the clean and noisy texts of one split.
 
-    A column `clean_X` is the clean side of `X`, or of the path that `noisy` names for it.
+    A column `clean_X` is the clean side of `X`, or of the path that `noisy` names for it; an empty path leaves it out.
     """
 
     def __init__(self, place: str, features: Mapping[str, Any], noisy: Mapping[str, tuple[str, ...]]) -> None:
@@ -33,7 +33,7 @@ class ErrorRates:
         self.columns: dict[str, tuple[str, ...]] = {}
         for clean in features:
             path = noisy.get(clean, (clean.removeprefix("clean_"),))
-            if clean.startswith("clean_") and clean != "clean_tags" and path[0] in features:
+            if clean.startswith("clean_") and clean != "clean_tags" and path and path[0] in features:
                 self.columns[clean] = path
         self.reads = {name for clean, path in self.columns.items() for name in (clean, path[0])}
         self.sums = {clean: np.zeros(5) for clean in self.columns}  # rows, mean, worst, edits, characters

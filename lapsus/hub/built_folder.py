@@ -1,0 +1,47 @@
+"""What a folder of `lapsus build` or `lapsus make` says of itself, and which of its files are lapsus's own."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+CARD = "README.md"
+PARTIAL = "**Partial build.**"  # as the card says it
+NO_LICENSE = "unknown"
+PARQUET = re.compile(r"[^/]+/\w[\w.]*-\d{5}-of-\d{5}\.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltCard:
+    """What counts for publishing."""
+
+    name: str
+    license: str | None
+    partial: bool
+
+
+def read_card(folder: Path) -> BuiltCard:
+    """Return what the card of a built folder says."""
+    from huggingface_hub import metadata_load
+
+    card = folder / CARD
+    data = metadata_load(card) if card.is_file() else None
+    if not (data and data.get("lapsus")):
+        raise ValueError(f"{folder} was not written by `lapsus build` or `lapsus make`; name a folder that was")
+    license = data.get("license")
+    partial = PARTIAL in card.read_text(encoding="utf-8")
+    return BuiltCard(str(data["lapsus"]), None if license in {None, NO_LICENSE} else str(license), partial)
+
+
+def own_files(names: Iterable[str]) -> set[str]:
+    """Return which files of a folder or repo lapsus wrote: the card and the Parquet files of configs.
+
+    >>> sorted(own_files(["README.md", "LICENSE", "clean/test-00000-of-00001.parquet", "eval.yaml"]))
+    ['README.md', 'clean/test-00000-of-00001.parquet']
+    """
+    return {name for name in names if name == CARD or PARQUET.fullmatch(name)}

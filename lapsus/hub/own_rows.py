@@ -1,0 +1,231 @@
+r"""An author's own rows as a dataset folder: clean, one config per annotator, and all annotators of a row together.
+
+>>> import tempfile
+>>> with tempfile.TemporaryDirectory() as home:
+...     file = Path(home) / "mine.jsonl"
+...     _ = file.write_text('{"id": "a", "question": "slow down"}\n')
+...     built = make(file, Path(home) / "mine", text="question", key="id", tracks={"polite": "filler_eos:2"})
+...     print(dict(built.rows))
+{'clean': {'test': 1}, 'polite.1': {'test': 1}, 'polite.2': {'test': 1}, 'polite': {'test': 1}}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import datasets
+from datasets import Features, List, Value
+
+from lapsus.dataset_scripts import Benchmark, Source, noisy_rows
+from lapsus.hub.publish import Published, publish
+from lapsus.kernel import rows as files
+from lapsus.kernel.names import shown
+from lapsus.perturbations import Noise, NoiseTrack, tracks_of
+
+Row = dict[str, Any]
+
+CLEAN = "clean"
+SPLIT = "test"
+TRACK_NAME = re.compile(r"\w[\w-]*")
+HAN = re.compile(r"[\u4e00-\u9fff]")
+NAME = re.compile(r"[\w-][\w.-]*")
+
+
+class OwnRows(Benchmark):
+    """Rows of an author, with synthetic noise."""
+
+    PROSE = "_own_rows.md"
+    ANNOTATIONS = "machine-generated"
+    TAGS = ("noise", "synthetic")
+
+    DATA: ClassVar[Sequence[Row]]  # each with its `id`
+    FEATURES: ClassVar[Features]
+    TEXT: ClassVar[str]
+    SLOTS: ClassVar[str | None]
+    ANSWERS: ClassVar[str | None]
+    TRACKS: ClassVar[Mapping[str, tuple[NoiseTrack, ...]]]  # name -> its annotators
+
+    def columns(self, config: str) -> Features:
+        """Return the clean columns, what noise adds, or the texts of all annotators."""
+        if config == CLEAN:
+            return self.FEATURES
+        track = self._track(config)
+        if track:
+            return self._noise(track).features(self.FEATURES)
+        beside = {name: self.FEATURES[name] for name in filter(None, (self.SLOTS, self.ANSWERS))}
+        texts = List({"annotator": Value("int64"), "text": Value("string"), **beside})
+        return Features({**self.FEATURES, self.TEXT: texts, f"clean_{self.TEXT}": self.FEATURES[self.TEXT]})
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
+        """Yield the rows of a config."""
+        for name in source.names():
+            source.read(name)  # its checksum goes into the card
+        if config == CLEAN:
+            return iter(self.DATA)
+        track = self._track(config)
+        if track:
+            return noisy_rows(self._noise(track), self.DATA)
+        return self._together(self.TRACKS[config])
+
+    def _track(self, config: str) -> NoiseTrack | None:
+        """Return the annotator of a config; none where it holds all of them."""
+        every = ((f"{name}{track.suffix}", track) for name, tracks in self.TRACKS.items() for track in tracks)
+        return dict(every).get(config)
+
+    def _noise(self, track: NoiseTrack) -> Noise:
+        return Noise(track.operator, self.TEXT, "id", track.seed, tags=self.SLOTS, answers=self.ANSWERS)
+
+    def _together(self, tracks: Sequence[NoiseTrack]) -> Iterator[Row]:
+        """Yield each row with what all annotators made of it."""
+        made = (noisy_rows(self._noise(track), self.DATA) for track in tracks)
+        for clean, *noisy in zip(self.DATA, *made, strict=True):
+            texts = [
+                {
+                    "annotator": number,
+                    "text": row[self.TEXT] if isinstance(row[self.TEXT], str) else " ".join(row[self.TEXT]),
+                    **{name: row[name] for name in filter(None, (self.SLOTS, self.ANSWERS))},
+                }
+                for number, row in enumerate(noisy, 1)
+            ]
+            yield {**clean, self.TEXT: texts, f"clean_{self.TEXT}": clean[self.TEXT]}
+
+
+def make(
+    rows: Path,
+    out: Path,
+    *,
+    text: str,
+    key: str,
+    tracks: Mapping[str, str],
+    slots: str | None = None,
+    answers: str | None = None,
+    name: str | None = None,
+    license: str | None = None,
+    language: str | None = None,
+) -> Published:
+    """Build the folder `out` from a file of rows.
+
+    Args:
+        rows: JSON lines, JSON, CSV, TSV or Parquet.
+        out: The folder to write.
+        text: The column to perturb: texts, or tokens where `slots` are given.
+        key: The column of the id. Noise depends on it, and not on the order of rows.
+        tracks: Name of a track -> OPERATOR[:ANNOTATORS][@SEVERITY], as in {"keyboard": "zh_keyboard:3"}.
+        slots: The column of BIO tags, one per token.
+        answers: The column of SQuAD answers that lie in the text; they stay whole and are moved.
+        name: The name of the dataset; that of `out` otherwise.
+        license: Its licence, as the Hub spells it; without one the card says that none is stated.
+        language: Its language, as the Hub spells it; otherwise zh where most texts hold Chinese characters, else en.
+    """
+    benchmark = own_rows(
+        rows,
+        text=text,
+        key=key,
+        tracks=tracks,
+        slots=slots,
+        answers=answers,
+        name=name or out.absolute().name,
+        license=license,
+        language=language,
+    )
+    return publish(benchmark, out, source=rows)
+
+
+def own_rows(
+    rows: Path,
+    *,
+    text: str,
+    key: str,
+    tracks: Mapping[str, str],
+    slots: str | None,
+    answers: str | None,
+    name: str,
+    license: str | None,
+    language: str | None,
+) -> type[OwnRows]:
+    """Return the benchmark that a file of rows and some tracks make, or say what is wrong with either."""
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a dataset; give one of letters, digits, - and . with --name")
+    if not tracks:
+        raise ValueError("there is no track; give one such as keyboard=zh_keyboard:3 with --track")
+    annotators = {track: _annotators(track, spec) for track, spec in tracks.items()}
+    data, features = _read(rows, text, key, slots, answers)
+    configs = [CLEAN]
+    for track, each in annotators.items():
+        configs += [f"{track}{one.suffix}" for one in each if one.suffix] + [track]
+    facts = {
+        "__doc__": f"The rows of {rows.name}, and the same with synthetic noise.",
+        "__module__": __name__,
+        "NAME": name,
+        "TITLE": name,
+        "LANGUAGES": (language or _language(data, text),),
+        "LICENSE": license,
+        "ROWS": {config: {SPLIT: len(data)} for config in configs},
+        "DATA": data,
+        "FEATURES": features,
+        "TEXT": text,
+        "SLOTS": slots,
+        "ANSWERS": answers,
+        "TRACKS": annotators,
+        "NOISY": {f"clean_{slots}": ()} if slots else {},  # tags have no error rate
+        "SPECS": dict(tracks),
+    }
+    return type("OwnRows", (OwnRows,), facts)
+
+
+def _annotators(track: str, spec: str) -> tuple[NoiseTrack, ...]:
+    if track == CLEAN or not TRACK_NAME.fullmatch(track):
+        raise ValueError(f"{track!r} is no name for a track; use letters, digits and -, and another name than {CLEAN}")
+    return tracks_of(spec)
+
+
+def _read(file: Path, text: str, key: str, slots: str | None, answers: str | None) -> tuple[list[Row], Features]:
+    """Return the checked rows with their `id` first, and their features."""
+    found = files.read(file)
+    if not found:
+        raise ValueError(f"{file} has no rows; give it some")
+    wanted = [name for name in (text, key, slots, answers) if name]
+    if key != "id" and "id" in found[0]:
+        raise ValueError(f"{file} has a column 'id' beside the key {key!r}; rename it, or give --key id")
+    seen: dict[str, int] = {}
+    rows: list[Row] = []
+    for number, row in enumerate(found, 1):
+        where = f"{file} row {number}"
+        absent = [name for name in wanted if row.get(name) is None]
+        if absent:
+            raise ValueError(f"{where} has no {shown(absent)}; its columns are {shown(row)}")
+        value = row[text]
+        if slots is None and not (isinstance(value, str) and value.strip()):
+            raise ValueError(f"{where} has {value!r} as its {text}, which is no text; mend the row")
+        if slots and not (isinstance(value, list) and value and all(isinstance(token, str) for token in value)):
+            raise ValueError(f"{where} has {value!r} as its {text}, which are no tokens; give a list of words")
+        name = str(row[key])
+        if name in seen:
+            raise ValueError(f"{where} has the id {name!r} of row {seen[name]}; ids must be unique")
+        seen[name] = number
+        rows.append({"id": name} | {column: cell for column, cell in row.items() if column != key})
+    _refuse_taken_names(file, rows[0], text, slots)
+    try:
+        features = datasets.Dataset.from_list(rows).features
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise ValueError(
+            f"the rows of {file} have columns of mixed types ({error}); give each column one type"
+        ) from error
+    empty = [name for name, kind in features.items() if getattr(kind, "dtype", "") == "null"]
+    if empty:
+        raise ValueError(f"the column {shown(empty)} of {file} is empty in every row; leave it out")
+    return rows, features
+
+
+def _refuse_taken_names(file: Path, row: Row, text: str, slots: str | None) -> None:
+    added = {"edits", "operator", f"clean_{text}", *([f"clean_{slots}"] if slots else [])}
+    if taken := sorted(added & row.keys()):
+        raise ValueError(f"{file} has a column {shown(taken)}, which noise writes itself; rename it")
+
+
+def _language(rows: Sequence[Row], text: str) -> str:
+    chinese = sum(bool(HAN.search("".join(row[text]))) for row in rows)
+    return "zh" if 2 * chinese > len(rows) else "en"

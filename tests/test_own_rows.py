@@ -1,0 +1,155 @@
+"""`lapsus make`: an author's own rows as a dataset folder."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from datasets import load_dataset
+
+from lapsus.commands.cli import main
+from lapsus.hub import make
+from lapsus.perturbations import ZhKeyboard, apply, perturb
+
+QUESTIONS = ("花呗怎么提前还款", "借呗额度为什么没有了", "花呗分期怎么取消")
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def mine(tmp_path, **changed):
+    rows = [{"key": f"q{n}", "question": text, "label": n} for n, text in enumerate(QUESTIONS)]
+    rows[0] |= changed
+    return write(tmp_path / "mine.jsonl", rows)
+
+
+def load(folder, config, tmp_path):
+    return list(load_dataset(str(folder), config, split="test", cache_dir=str(tmp_path / "cache")))
+
+
+def test_every_annotator_has_a_config_and_all_share_one(tmp_path):
+    built = make(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"keyboard": "zh_keyboard:2"})
+    assert list(built.rows) == ["clean", "keyboard.1", "keyboard.2", "keyboard"]
+    clean = load(tmp_path / "out", "clean", tmp_path)
+    assert clean == [{"id": f"q{n}", "question": text, "label": n} for n, text in enumerate(QUESTIONS)]
+    each = [load(tmp_path / "out", f"keyboard.{n}", tmp_path) for n in (1, 2)]
+    for number, rows in enumerate(each, 1):
+        for row, text in zip(rows, QUESTIONS, strict=True):
+            assert row["clean_question"] == text
+            typed = perturb(ZhKeyboard.annotator(number), text, seed=0, key=row["id"])
+            assert row["question"] == apply(text, typed)
+    for together, *rows in zip(load(tmp_path / "out", "keyboard", tmp_path), *each, strict=True):
+        assert [(one["annotator"], one["text"]) for one in together["question"]] == [
+            (number, row["question"]) for number, row in enumerate(rows, 1)
+        ]
+
+
+def test_the_card_says_how_noisy_and_how_made(tmp_path):
+    make(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone:2@0.5"})
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "| `typed` | `zh_homophone:2@0.5` |" in card
+    assert "| `typed/test` | `question` |" in card
+    assert "- zh\n" in card and "license: unknown" in card
+    assert "| `mine.jsonl` | `" in card
+
+
+def test_a_track_without_annotators_is_one_config(tmp_path):
+    built = make(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone"})
+    assert list(built.rows) == ["clean", "typed"]
+    assert load(tmp_path / "out", "typed", tmp_path)[0]["clean_question"] == QUESTIONS[0]
+
+
+def test_tags_stay_aligned(tmp_path):
+    rows = [{"id": "a", "words": ["play", "some", "jazz"], "bio": ["O", "O", "B-genre"]}]
+    make(
+        write(tmp_path / "slu.jsonl", rows),
+        tmp_path / "out",
+        text="words",
+        key="id",
+        slots="bio",
+        tracks={"polite": "filler_eos:2"},
+    )
+    (row,) = load(tmp_path / "out", "polite.1", tmp_path)
+    assert len(row["words"]) == len(row["bio"]) > 3
+    (both,) = load(tmp_path / "out", "polite", tmp_path)
+    assert both["words"][0]["text"] == " ".join(row["words"])
+    assert both["words"][0]["bio"] == row["bio"]
+
+
+def test_answers_move_with_the_text(tmp_path):
+    answers = {"text": ["six"], "answer_start": [11]}
+    rows = [{"id": "a", "text": "wake me at six", "answers": answers}]
+    make(
+        write(tmp_path / "qa.jsonl", rows),
+        tmp_path / "out",
+        text="text",
+        key="id",
+        answers="answers",
+        tracks={"polite": "filler_bos"},
+    )
+    (row,) = load(tmp_path / "out", "polite", tmp_path)
+    start = row["answers"]["answer_start"][0]
+    assert start > 11 and row["text"][start:] == "six"
+
+
+def test_the_same_file_gives_the_same_bytes_and_order_changes_no_noise(tmp_path):
+    tracks = {"keyboard": "zh_keyboard:1"}
+    file = mine(tmp_path)
+    make(file, tmp_path / "a" / "out", text="question", key="key", tracks=tracks)
+    make(file, tmp_path / "b" / "out", text="question", key="key", tracks=tracks)
+    one, two = (
+        {p.relative_to(tmp_path / x): p.read_bytes() for p in (tmp_path / x).rglob("*.*") if p.is_file()} for x in "ab"
+    )
+    assert one == two
+    turned = write(tmp_path / "turned.jsonl", reversed([json.loads(line) for line in file.read_text().splitlines()]))
+    make(turned, tmp_path / "c" / "out", text="question", key="key", tracks=tracks)
+    assert load(tmp_path / "c" / "out", "keyboard.1", tmp_path)[::-1] == load(
+        tmp_path / "a" / "out", "keyboard.1", tmp_path
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"question": ""}, r"mine\.jsonl row 1 has '' as its question, which is no text; mend the row"),
+        ({"question": 7}, "row 1 has 7 as its question, which is no text"),
+        ({"question": None}, "row 1 has no question; its columns are"),
+        ({"key": "q2"}, r"row 3 has the id 'q2' of row 1; ids must be unique"),
+        ({"id": "x"}, "has a column 'id' beside the key 'key'; rename it, or give --key id"),
+        ({"edits": []}, "has a column edits, which noise writes itself; rename it"),
+        ({"clean_question": "x"}, "has a column clean_question, which noise writes itself"),
+        ({"label": "one"}, "columns of mixed types"),
+    ],
+)
+def test_rows_that_will_not_do_are_named(changed, sentence, tmp_path):
+    with pytest.raises(ValueError, match=sentence):
+        make(mine(tmp_path, **changed), tmp_path / "out", text="question", key="key", tracks={"a": "zh_homophone"})
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("tracks", "sentence"),
+    [
+        ({}, "there is no track; give one such as keyboard=zh_keyboard:3"),
+        ({"clean": "zh_homophone"}, "'clean' is no name for a track"),
+        ({"a.1": "zh_homophone"}, "'a.1' is no name for a track"),
+        ({"a": "zh_homophone:x"}, "'zh_homophone:x' is no noise"),
+    ],
+)
+def test_tracks_that_will_not_do_are_named(tracks, sentence, tmp_path):
+    with pytest.raises(ValueError, match=sentence):
+        make(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks=tracks)
+
+
+def test_the_command_makes_it_and_asks_for_a_licence_before_it_publishes(tmp_path):
+    words = ["make", str(mine(tmp_path)), "--text", "question", "--key", "key", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, [*words, "--track", "typed=zh_homophone"])
+    assert done.exit_code == 0, done.output
+    assert "wrote 6 rows in 2 configs" in done.output
+    asked = CliRunner().invoke(main, [*words, "--track", "typed=zh_homophone", "--push", "org"])
+    assert asked.exit_code == 2 and "name theirs with --license" in asked.output
+    twice = CliRunner().invoke(main, [*words, "--track", "a=zh_homophone", "--track", "a=zh_keyboard"])
+    assert twice.exit_code == 2 and "two tracks have one name" in twice.output
