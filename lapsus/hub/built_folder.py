@@ -33,9 +33,9 @@ def read_card(folder: Path) -> BuiltCard:
     data = metadata_load(card) if card.is_file() else None
     if not (data and data.get("lapsus")):
         raise ValueError(f"{folder} was not written by `lapsus build` or `lapsus make`; name a folder that was")
-    license = data.get("license")
+    stated = data.get("license", NO_LICENSE)
     partial = PARTIAL in card.read_text(encoding="utf-8")
-    return BuiltCard(str(data["lapsus"]), None if license in {None, NO_LICENSE} else str(license), partial)
+    return BuiltCard(str(data["lapsus"]), None if stated == NO_LICENSE else str(stated), partial)
 
 
 def own_files(names: Iterable[str]) -> set[str]:

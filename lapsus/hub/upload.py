@@ -59,9 +59,10 @@ def upload(
     """Make the dataset repo `repo_id` hold what `folder` holds, creating it if need be.
 
     `private` also makes a public repo private; nothing makes a private one public. Configs and shards that the folder
-    no longer has are removed; what others put there (LICENSE, figures) stays, and is named. Without a `token`, the one of HF_TOKEN or of `hf auth login`
-    counts. `timeout` is how many seconds the Hub may be silent; huggingface_hub repeats most requests five times
-    before it gives up. Raises UploadError.
+    no longer has are removed; what others put there (LICENSE, figures) stays, and is named.
+
+    Without a `token`, the one of HF_TOKEN or of `hf auth login` counts. `timeout` is how many seconds the Hub may be
+    silent; huggingface_hub repeats most requests five times before it gives up. Raises UploadError.
     """
     _demand(folder, "README.md")
     return _send(folder, repo_id, "dataset", token, timeout, private=private)

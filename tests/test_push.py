@@ -1,0 +1,67 @@
+"""`lapsus push`: what must be confirmed before a built folder is published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from test_publish import Toy, toy
+
+import lapsus.hub.upload
+from lapsus.commands.cli import main
+from lapsus.hub.publish import publish
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Collect what would be uploaded."""
+    calls = []
+    monkeypatch.setattr(lapsus.hub.upload, "upload", lambda *a, **options: calls.append((*a, options)) or "the Hub")
+    return calls
+
+
+def push(*words):
+    return CliRunner().invoke(main, ["push", *map(str, words)])
+
+
+def test_a_built_folder_is_sent_without_a_rebuild(sent, tmp_path):
+    publish(Toy, tmp_path / "out")
+    done = push(tmp_path / "out", "org", "--private")
+    assert done.exit_code == 0, done.output
+    assert sent == [(tmp_path / "out", "org/sample", {"private": True})]
+
+
+def test_a_part_is_published_only_when_asked_for(sent, tmp_path):
+    publish(toy(ROWS={"clean": {"test": 3}}), tmp_path / "out", allow_partial=True)
+    refused = push(tmp_path / "out", "org")
+    assert refused.exit_code == 2 and "--partial-too" in refused.output and not sent
+    assert push(tmp_path / "out", "org", "--partial-too").exit_code == 0 and sent
+
+
+def test_a_split_that_its_address_cuts_short_is_no_part(sent, tmp_path):
+    publish(toy(ROWS={"clean": {"test": 3}}, AT_ADDRESS={"clean/test": 2}), tmp_path / "out")
+    assert push(tmp_path / "out", "org").exit_code == 0 and sent
+
+
+def test_without_a_licence_the_rights_are_asked_for(sent, tmp_path):
+    publish(toy(LICENSE=None), tmp_path / "out")
+    refused = push(tmp_path / "out", "org")
+    assert refused.exit_code == 2 and "pass --i-have-the-rights" in refused.output and not sent
+    assert push(tmp_path / "out", "org", "--i-have-the-rights").exit_code == 0 and sent
+
+
+@pytest.mark.parametrize("content", [None, "no front matter", "---\nlicense: mit\n---\n"])
+def test_other_folders_are_refused(sent, content, tmp_path):
+    if content is not None:
+        (tmp_path / "README.md").write_text(content)
+    refused = push(tmp_path, "org")
+    assert refused.exit_code == 1 and "was not written by `lapsus build`" in refused.output and not sent
+
+
+def test_build_pushes_no_part_unasked(sent, tmp_path):
+    words = ["build", "rte", "--source", str(Path(__file__).with_name("benchmarks_files") / "rte"), "--allow-partial"]
+    words += ["--out", str(tmp_path / "out"), "--push", "org", "--i-have-the-rights"]
+    refused = CliRunner().invoke(main, words)
+    assert refused.exit_code == 2 and "--partial-too" in refused.output and not sent
+    assert CliRunner().invoke(main, [*words, "--partial-too"]).exit_code == 0 and sent
