@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,7 @@ def score(
 @click.option("--by", multiple=True, metavar="COLUMN", help="Break averages down by this column.")
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows with this value.")
 @click.option("--split", default="test", show_default=True, help="Split of --references.")
+@click.option("--drop-unparsed", is_flag=True, help="Leave out missing answers, which otherwise count as wrong.")
 @click.option("--title")
 @click.option("--confidence-level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95)
 def report(
@@ -180,14 +182,16 @@ def report(
     by: tuple[str, ...],
     where: tuple[str, ...],
     split: str,
+    drop_unparsed: bool,
     title: str | None,
     confidence_level: float,
 ) -> None:
     """Write tables, plots and one HTML page over predictions of any origin.
 
-    FILES are JSON lines, CSV, Parquet, samples of lm-evaluation-harness, or logs of inspect.
+    FILES are JSON lines, CSV, Parquet, samples of lm-evaluation-harness, logs of inspect, or folders with such logs.
     """
     from lapsus.commands.catalogue import pairs
+    from lapsus.results.measuring.doubts import doubts
     from lapsus.results.report import report as write
     from lapsus.results.tracks import read_tracks
 
@@ -201,7 +205,11 @@ def report(
         cluster=cluster,
         where=pairs(where),
         split=split,
+        drop_unparsed=drop_unparsed,
+        warn=partial(click.echo, err=True),
     )
+    for doubt in doubts(tracks):
+        click.echo(f"warning: {doubt}", err=True)
     click.echo(f"wrote {write(tracks, out, by=by, title=title, confidence_level=confidence_level)}")
 
 

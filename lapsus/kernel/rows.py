@@ -240,6 +240,27 @@ def _read_parquet(path: Path) -> list[Row]:
     return rows
 
 
+def class_names(path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the columns of a file that hold the numbers of classes, with the names: `datasets` keeps them in Parquet.
+
+    >>> from pathlib import Path
+    >>> class_names(Path("p.csv"))
+    {}
+    """
+    if format_of(path) != "parquet":
+        return {}
+    import pyarrow.parquet as pq
+
+    with parquet_errors(path):
+        noted = (pq.read_schema(path).metadata or {}).get(b"huggingface", b"{}")
+    features = json.loads(noted).get("info", {}).get("features", {})
+    return {
+        name: tuple(feature["names"])
+        for name, feature in features.items()
+        if isinstance(feature, dict) and feature.get("_type") == "ClassLabel"
+    }
+
+
 @contextmanager
 def parquet_errors(path: Path) -> Iterator[None]:
     """Say in a sentence that a file is no Parquet, or not whole."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lapsus.kernel.rows import first_sentence, json_value
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from lapsus.kernel.rows import Row
 
 VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # inspect's marks: correct, partial, incorrect, no answer
+TRACK_ARGUMENTS = ("track", "config", "config_name", "subset", "name")
 ZSTANDARD = 93  # the method of compression of the zip format
 
 
@@ -44,24 +47,46 @@ def log_of(whole: Any) -> Log | None:
     return None
 
 
+def looks_like_one(path: Path) -> bool:
+    """Tell from a file's beginning and ending whether it is a log."""
+    if path.suffix.lower() == ".json":
+        with path.open("rb") as file:
+            return re.match(rb'(\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"', file.read(200)) is not None
+    return path.suffix.lower() == ".eval"
+
+
 def read_eval(path: Path) -> Log:
     """Read a log that is an archive."""
     try:
         with zipfile.ZipFile(path) as log:
             names = {entry.filename: entry for entry in log.infolist()}
             entry = names.get("header.json") or names.get("_journal/start.json")
+            unfinished = {} if "header.json" in names else {"status": "started"}
             head = None if entry is None else _member(path, log, entry)
             if not isinstance(head, dict) or not isinstance(head.get("eval"), dict):
                 raise ValueError(f"{path}: has no header with its task and model; give a log of inspect.")  # noqa: TRY004 - the file is wrong
             return Log(
-                head, [_member(path, log, names[name]) for name in names if re.fullmatch(r"samples/.*\.json", name)]
+                head | unfinished,
+                [_member(path, log, names[name]) for name in names if re.fullmatch(r"samples/.*\.json", name)],
             )
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError) as error:
         raise ValueError(f"{path}: is no inspect log ({first_sentence(error)}); run it again.") from None
 
 
+def track_of(spec: Mapping[str, Any]) -> str | None:
+    """Return the track that a task was told to take.
+
+    >>> track_of({"task": "readin", "task_args": {"track": "keyboard.1", "limit": 10}})
+    'keyboard.1'
+    """
+    arguments = spec.get("task_args")
+    told = [arguments.get(name) for name in TRACK_ARGUMENTS] if isinstance(arguments, dict) else []
+    return next((track for track in told if isinstance(track, str) and track), None)
+
+
 def rows_of(path: Path, log: Log) -> tuple[list[Row], tuple[str, ...]]:
-    """Return a row per sample, and the names of the scores."""
+    """Return a row per sample and epoch, and the names of the scores; refuse a run that did not come to its end."""
+    _refuse_unfinished(path, log.header)
     rows: list[Row] = []
     metrics: dict[str, None] = {}
     for number, sample in enumerate(log.samples, 1):
@@ -71,8 +96,44 @@ def rows_of(path: Path, log: Log) -> tuple[list[Row], tuple[str, ...]]:
             raise ValueError(f"{path}, sample {number}: is not as inspect writes it ({error!r}); log again.") from None
         metrics |= dict.fromkeys(marks)
         rows.append(row)
+    own = [(sample.get("metadata") or {}).get("id") for sample in log.samples]
+    if all(isinstance(sample["id"], int) for sample in log.samples) and None not in own:
+        rows = [row | {"id": str(key)} for row, key in zip(rows, own, strict=True)]  # inspect only numbered them
     rows.sort(key=lambda row: (str(row["epoch"]), row["id"]))
     return rows, tuple(metrics)
+
+
+def over_epochs(rows: Sequence[Row], metrics: Sequence[str]) -> list[Row]:
+    """Make one row of an example that was answered in several epochs: the averages, and the commonest prediction.
+
+    A score that an epoch lacks counts as 0. Where no metric was logged, `score` is the share of right answers.
+    """
+    by_id: dict[str, list[Row]] = {}
+    for row in rows:
+        by_id.setdefault(row["id"], []).append(row)
+    if len(by_id) == len(rows) or any(len({str(row["epoch"]) for row in same}) < len(same) for same in by_id.values()):
+        return list(rows)
+    return [_over_epochs(same, metrics) for same in by_id.values()]
+
+
+def _over_epochs(same: Sequence[Row], metrics: Sequence[str]) -> Row:
+    said = Counter(json.dumps(row["prediction"], default=str) for row in same).most_common(1)[0][0]
+    made = next(row for row in same if json.dumps(row["prediction"], default=str) == said) | {"epoch": len(same)}
+    for metric in metrics:
+        made[metric] = sum(row.get(metric) or 0.0 for row in same) / len(same)
+    if not metrics:
+        right = [row["prediction"] is not None and row["prediction"] == row["reference"] for row in same]
+        made["score"] = sum(right) / len(same)
+    return made
+
+
+def _refuse_unfinished(path: Path, header: Mapping[str, Any]) -> None:
+    status = header.get("status", "success")
+    if status == "success":
+        return
+    error = header.get("error")
+    reason = first_sentence(ValueError(error.get("message") or "")) if isinstance(error, dict) else ""
+    raise ValueError(f"{path}: the run ended with status {status!r}{f' ({reason})' if reason else ''}; run it again.")
 
 
 def _row(sample: Mapping[str, Any]) -> tuple[dict[str, float], Row]:

@@ -9,12 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from lapsus.kernel.rows import document
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from lapsus.kernel.rows import Row
 
+STAMP = r"_\d{4}-\d\d-\d\dT.*"  # of a run, at the end of the names of its files
+NO_MATCH = "[invalid]"  # what its filters say where they find no answer
 # What a sample holds beside the metrics of its task.
 COLUMNS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
 
@@ -22,6 +26,11 @@ COLUMNS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "f
 def is_samples(rows: Sequence[Row]) -> bool:
     """Tell whether rows are such samples."""
     return bool(rows) and {"doc_id", "doc"} <= rows[0].keys()
+
+
+def looks_like_one(path: Path) -> bool:
+    """Tell from its name whether a file holds samples."""
+    return path.suffix.lower() == ".jsonl" and path.stem.startswith("samples_")
 
 
 def rows_of(path: Path, samples: Sequence[Row]) -> tuple[list[Row], tuple[str, ...]]:
@@ -44,7 +53,7 @@ def rows_of(path: Path, samples: Sequence[Row]) -> tuple[list[Row], tuple[str, .
             raise ValueError(f"{path}, sample {number}: has a response that is not understood ({error}).") from None
         row = {
             "id": doc.get("id", sample["doc_id"]),
-            "prediction": said,
+            "prediction": None if said == NO_MATCH else said,
             "reference": sample.get("target"),
             **({"filter": sample["filter"]} if "filter" in sample else {}),
         }
@@ -53,8 +62,26 @@ def rows_of(path: Path, samples: Sequence[Row]) -> tuple[list[Row], tuple[str, .
 
 
 def model_of(path: Path) -> str | None:
-    """Return the model whose samples a file holds: the harness names the folder after it."""
-    return path.resolve().parent.name or None
+    """Return the model whose samples a file holds: the results beside it name it, else the folder does."""
+    beside = sorted(path.parent.glob("results_*.json"))
+    stamp = re.search(STAMP, path.stem)
+    same_run = [file for file in beside if stamp and file.stem.endswith(stamp[0])]
+    models = {model for file in same_run or beside if (model := _model_in(file))}
+    return models.pop() if len(models) == 1 else path.resolve().parent.name or None
+
+
+def _model_in(results: Path) -> str | None:
+    """Return the model that a file of results names."""
+    whole = document(results)
+    if not isinstance(whole, dict):
+        return None
+    config = whole.get("config")
+    arguments = config.get("model_args") if isinstance(config, dict) else None
+    if isinstance(arguments, str):
+        arguments = dict(part.split("=", 1) for part in arguments.split(",") if "=" in part)
+    told = arguments if isinstance(arguments, dict) else {}
+    names = (whole.get("model_name"), told.get("pretrained"), told.get("model"))
+    return next((name for name in names if isinstance(name, str) and name), None)
 
 
 def task_of(path: Path) -> str | None:
@@ -64,7 +91,7 @@ def task_of(path: Path) -> str | None:
     >>> task_of(Path("samples_afqmc_keyboard.2_2026-01-02T03-04-05.6.jsonl"))
     'afqmc_keyboard.2'
     """
-    name = re.fullmatch(r"samples_(.+?)(?:_\d{4}-\d\d-\d\dT.*)?", path.stem)
+    name = re.fullmatch(rf"samples_(.+?)(?:{STAMP})?", path.stem)
     return name[1] if name else None
 
 

@@ -29,7 +29,8 @@ READABLE = (*tables.FORMATS, ".eval")
 class Predictions:
     """The rows of one file, and what the file itself says about their origin.
 
-    `metrics` names the columns that a harness has already scored; `task` is the harness's name for the data.
+    `metrics` names the columns that a harness has already scored; `task` is the harness's name for the data, `track`
+    the one that a run was told to take. `classes` are the columns of numbers that stand for names.
     """
 
     path: Path
@@ -37,6 +38,9 @@ class Predictions:
     model: str | None = None
     task: str | None = None
     metrics: tuple[str, ...] = ()
+    track: str | None = None
+    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    epochs: bool = False  # whether an example may have been answered several times
 
     @property
     def columns(self) -> list[str]:
@@ -65,6 +69,8 @@ def read(path: Path, *, where: Mapping[str, str] | None = None) -> Predictions:
     found = replace(found, rows=[_named(row) for row in found.rows])
     for column, value in (where or {}).items():
         found = _keep(found, column, value)
+    if found.epochs:
+        found = replace(found, rows=inspect_logs.over_epochs(found.rows, found.metrics))
     if not found.rows:
         raise ValueError(f"{path}: holds no predictions; give a file with at least one row.")
     return found
@@ -126,11 +132,14 @@ def _read(path: Path) -> Predictions:
     log = inspect_logs.read_eval(path) if suffix == ".eval" else inspect_logs.log_of(whole)
     if log is not None:
         rows, metrics = inspect_logs.rows_of(path, log)
-        return Predictions(path, rows, log.spec.get("model"), log.spec.get("task"), metrics)
+        spec = log.spec
+        return Predictions(
+            path, rows, spec.get("model"), spec.get("task"), metrics, inspect_logs.track_of(spec), epochs=True
+        )
     if isinstance(whole, dict):
         raise ValueError(f"{path}: holds neither a list of objects nor a log of inspect; give one of them.")  # noqa: TRY004 - the file is wrong
     rows = tables.read(path) if whole is None else tables.objects(whole, path)
     if lm_eval_logs.is_samples(rows):
         rows, metrics = lm_eval_logs.rows_of(path, rows)
         return Predictions(path, rows, lm_eval_logs.model_of(path), lm_eval_logs.task_of(path), metrics)
-    return Predictions(path, rows)
+    return Predictions(path, rows, classes=tables.class_names(path))

@@ -7,14 +7,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+import warnings
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any
+from math import isnan
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lapsus.results import inspect_logs, lm_eval_logs
+from lapsus.results.classes import named, refuse_disjoint
 from lapsus.results.joining import by_id, join
 from lapsus.results.predictions import Predictions, few, read, read_beside
 from lapsus.results.roles import noisy, of_track
+from lapsus.results.track_names import CLEAN, Place, split_all
+from lapsus.results.track_names import split as split_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +29,14 @@ if TYPE_CHECKING:
     from lapsus.kernel.rows import Row
 
 NAMES = ("{model}.{track}", "{model}/{track}")  # bert.keyboard.2.csv, or keyboard.2.csv in the folder bert
-CLEAN = ("clean", "original")
+
+
+class Belongs(NamedTuple):
+    """What rows belong to, as files and columns name it."""
+
+    model: str
+    dataset: str
+    track: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +46,8 @@ class Track:
     A row holds its `id` and either `score`, a number from 0 to 1, or `prediction` and `gold`. It may hold `cluster`
     (the original that several rows share), `text` with `clean_text` (what the model saw, and what was meant; or
     `noise_rate`), and any column that results shall be broken down by. `missing` are the ids of the data that have no
-    prediction, `unknown` the predicted ids that are not in the data.
+    prediction, `unknown` the predicted ids that are not in the data, `dropped` those without an answer that were left
+    out on request.
     """
 
     model: str
@@ -42,6 +56,7 @@ class Track:
     dataset: str = ""
     missing: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
     @property
     def family(self) -> str:
@@ -49,9 +64,27 @@ class Track:
         return re.sub(r"\.\d+$", "", self.track)
 
     @property
+    def unparsed(self) -> int:
+        """The number of rows without an answer; each counts as wrong."""
+        return sum(map(is_unparsed, self.rows))
+
+    @property
     def annotator(self) -> str:
         """The number of the annotator, or nothing where there is only one."""
         return self.track[len(self.family) + 1 :]
+
+
+def is_unparsed(row: Mapping[str, Any]) -> bool:
+    """Tell whether a row should hold an answer and has none: nothing, a blank, or NaN, which pandas writes for None.
+
+    >>> is_unparsed({"prediction": None, "gold": "yes"}), is_unparsed({"score": 0.5})
+    (True, False)
+    """
+    if "prediction" not in row or row.get("score") is not None:
+        return False
+    said = row["prediction"]
+    blank = isinstance(said, str) and not said.strip() and said != row.get("gold")
+    return said is None or blank or (isinstance(said, float) and isnan(said))
 
 
 def read_tracks(
@@ -65,36 +98,70 @@ def read_tracks(
     cluster: str | None = None,
     where: Mapping[str, str] | None = None,
     split: str = "test",
+    drop_unparsed: bool = False,
+    warn: Callable[[str], object] = warnings.warn,
 ) -> list[Track]:
-    """Read the tracks in `files`.
+    """Read the tracks in `files`, or in the logs of harnesses in a folder.
 
     Columns `model`, `dataset`, `track` and `annotator` say what a row belongs to. A file without them is named by what
     its harness wrote into it, or by its path: `names` is how paths end, as in "{model}/{dataset}/{track}"; without it,
     bert.keyboard.2.csv and bert/keyboard.2.csv are both understood. `score`, `prediction`, `gold` and `cluster` name
     columns. `references` is a file or a folder that `lapsus build` has written: its columns are joined by id.
-    `where` keeps the rows with these values, in the references too where they have such rows.
+    `where` keeps the rows with these values, in the references too where they have such rows. An answer that is missing
+    is wrong; `drop_unparsed` leaves such rows out instead. `warn` is told which files of a folder are skipped.
     """
     chosen = {"score": score, "prediction": prediction, "gold": gold, "cluster": cluster}
     data_of = _references(references, split, where)
-    tracks: list[Track] = []
-    for path in files:
-        found = read(path, where=where)
-        default = _named_by(found, names)
-        for (model, dataset, name), rows in _grouped(found.rows, default):
-            part = Predictions(path, rows, found.model, found.task, found.metrics)
-            tracks.append(_track(part, data_of(name), chosen, model=model, dataset=dataset, name=name))
+    parts = [
+        (replace(found, rows=rows), belongs)
+        for path in chain.from_iterable(_logs_in(path, warn) if path.is_dir() else [path] for path in files)
+        for found in [read(path, where=where)]
+        for belongs, rows in _grouped(found.rows, _named_by(found, names))
+    ]
+    places = _places([belongs for _, belongs in parts])
+    tracks = [
+        _track(part, data_of(places[belongs].track), chosen, belongs[0], places[belongs], drop_unparsed)
+        for part, belongs in parts
+    ]
+    refuse_disjoint(tracks)
     return tracks
 
 
-def _grouped(rows: list[Row], default: Mapping[str, str]) -> Iterable[tuple[tuple[str, str, str], list[Row]]]:
+def _logs_in(folder: Path, warn: Callable[[str], object]) -> list[Path]:
+    """Return the logs of harnesses in a folder; what else is there is skipped, and counted."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    logs = [path for path in files if inspect_logs.looks_like_one(path) or lm_eval_logs.looks_like_one(path)]
+    if not logs:
+        raise ValueError(
+            f"{folder}: holds no log of inspect or lm-evaluation-harness among its {len(files)} files; name the files."
+        )
+    if skipped := [path.name for path in files if path not in logs]:
+        warn(f"{folder}: {len(skipped)} of its {len(files)} files are no logs and were skipped ({few(skipped, 3)}).")
+    return logs
+
+
+def _places(named: Sequence[Belongs]) -> dict[Belongs, Place]:
+    """Return the dataset and track of each name, which may state both in one."""
+    found: dict[Belongs, Place] = {}
+    for model in dict.fromkeys(belongs.model for belongs in named):
+        mine = [belongs for belongs in named if belongs.model == model]
+        together = split_all([belongs.track for belongs in mine if not belongs.dataset])
+        for belongs in mine:
+            known = split_name(belongs.track)
+            alone = known.track if known and not known.dataset else belongs.track
+            found[belongs] = Place(belongs.dataset, alone) if belongs.dataset else together[belongs.track]
+    return found
+
+
+def _grouped(rows: list[Row], default: Mapping[str, str]) -> Iterable[tuple[Belongs, list[Row]]]:
     """Split rows by the model, dataset and track that their columns name."""
 
-    def belongs(row: Row) -> tuple[str, str, str]:
+    def belongs(row: Row) -> Belongs:
         model, dataset, track = (
             str(row.get(name) or default.get(name) or "") for name in ("model", "dataset", "track")
         )
         annotator = row.get("annotator")
-        return model, dataset, track if annotator is None or track in CLEAN else f"{track}.{annotator}"
+        return Belongs(model, dataset, track if annotator is None or track in CLEAN else f"{track}.{annotator}")
 
     return ((key, list(group)) for key, group in groupby(sorted(rows, key=belongs), key=belongs))
 
@@ -103,8 +170,8 @@ def _named_by(found: Predictions, names: str | None) -> dict[str, str]:
     """Return the model, dataset and track that a file's harness or path names."""
     columns = set(found.columns)
     if names is None and found.task is not None:
-        parts = re.fullmatch(r"(?:(?P<dataset>.+)[_./-])?(?P<track>clean|original|[a-z]+\.\d+)", found.task)
-        return {"model": found.model or "", **(parts.groupdict() if parts else {"track": found.task})}
+        told = {"dataset": found.task, "track": found.track} if found.track else {"track": found.task}
+        return {"model": found.model or "", **told}
     whole = found.path.resolve().with_suffix("").as_posix()
     for pattern in NAMES if names is None else (names,):
         parts = re.search(_as_regex(pattern), whole)
@@ -138,41 +205,64 @@ def _as_regex(pattern: str) -> str:
     return "(?:^|/)" + "".join(fields[part] if i % 2 else re.escape(part) for i, part in enumerate(parts)) + "$"
 
 
-def _references(
-    references: Path | None, split: str, where: Mapping[str, str] | None
-) -> Callable[[str], dict[str, Row] | None]:
-    """Return what gives the rows of a track's data by id, each file being read once."""
+def _references(references: Path | None, split: str, where: Mapping[str, str] | None) -> Callable[[str], Data | None]:
+    """Return what gives the data of a track, each file being read once."""
     if references is None or references.is_file():
-        rows = None if references is None else by_id(read_beside(references, where))
-        return lambda _: rows
+        data = None if references is None else _data([read_beside(references, where)])
+        return lambda _: data
     return cache(partial(_published, references, split, where))
 
 
-def _published(folder: Path, split: str, where: Mapping[str, str] | None, track: str) -> dict[str, Row]:
-    """Return the rows of one track of a published folder by id, from its Parquet."""
+class Data(NamedTuple):
+    """What is known of a track's examples: rows by id, and the columns of numbers that stand for names."""
+
+    rows: dict[str, Row]
+    classes: Mapping[str, tuple[str, ...]]
+
+
+def _data(files: Sequence[Predictions]) -> Data:
+    rows = [row for file in files for row in file.rows]
+    return Data(by_id(replace(files[0], rows=rows)), files[0].classes)
+
+
+def _published(folder: Path, split: str, where: Mapping[str, str] | None, track: str) -> Data:
+    """Return the data of one track of a published folder, from its Parquet."""
     files = sorted((folder / track).glob(f"{split}-*.parquet"))
     if not files:
         held = sorted(path.name for path in folder.glob("*/") if any(path.glob("*.parquet")))
         raise FileNotFoundError(f"{folder}: holds no split {split!r} of track {track!r}; it holds {few(held)}.")
-    return by_id(Predictions(folder / track, [row for file in files for row in read_beside(file, where).rows]))
+    return _data([read_beside(file, where) for file in files])
 
 
 def _track(
     found: Predictions,
-    data: dict[str, Row] | None,
+    data: Data | None,
     chosen: Mapping[str, str | None],
-    *,
     model: str,
-    dataset: str,
-    name: str,
+    place: Place,
+    drop_unparsed: bool,
 ) -> Track:
     """Join one track's predictions to the data and give their columns the names of `Track`."""
     predicted = by_id(found)
-    joined = join(found.path, predicted, data)
-    rows = [{**(data or {}).get(key, {}), **predicted[key]} for key in joined.ids]
+    known = {} if data is None else data.rows
+    joined = join(found.path, predicted, None if data is None else known)
+    rows = [{**known.get(key, {}), **predicted[key]} for key in joined.ids]
     columns = list(dict.fromkeys(chain.from_iterable(rows)))
     roles = of_track(found, columns, chosen)
-    return Track(model, name, [_row(row, roles) for row in rows], dataset, tuple(joined.missing), tuple(joined.unknown))
+    classes = {**({} if data is None else data.classes), **found.classes}
+    names, said = (classes.get(roles.get(role, "")) for role in ("gold", "prediction"))
+    rows = named([_row(row, roles) for row in rows], names, said)
+    unparsed = [row["id"] for row in rows if is_unparsed(row)]
+    if drop_unparsed:
+        rows = [row for row in rows if not is_unparsed(row)]
+    lacking = [row["id"] for row in rows if "score" not in roles and row.get("gold") is None]
+    if lacking:
+        raise ValueError(
+            f"{found.path}: {len(lacking)} rows have no right answer (id {few(lacking, 3)}); leave them out, or give"
+            " the references."
+        )
+    dropped = tuple(unparsed) if drop_unparsed else ()
+    return Track(model, place.track, rows, place.dataset, tuple(joined.missing), tuple(joined.unknown), dropped)
 
 
 def _row(row: Row, roles: Mapping[str, str]) -> Row:

@@ -17,6 +17,7 @@ from typing import Any
 from lapsus.metrics.micro_worst_average.score import micro_worst_average
 from lapsus.results.measuring.broken_texts import broken_texts
 from lapsus.results.measuring.comparisons import comparisons
+from lapsus.results.measuring.doubts import doubts
 from lapsus.results.measuring.flips import MOST_LABELS, changes, transitions
 from lapsus.results.measuring.joins import left_out
 from lapsus.results.measuring.noise import noise_classes, noise_rates
@@ -105,6 +106,7 @@ def _dataset(runs: Sequence[Run], options: Options) -> dict[str, list[Any]]:
         "breakdowns": [record for family in families for record in family.breakdowns],
         "joins": joins,
         "examples": broken_texts(runs, models),
+        "doubts": doubts([run.track for run in runs]),
     }
 
 
@@ -140,6 +142,7 @@ def _track(run: Run, clean: Run | None, options: Options) -> TrackScore:
         run.track.annotator,
         clean=run.is_clean,
         examples=average["examples"],
+        unparsed=run.track.unparsed,
         average=_estimate(average, "micro_average"),
         noise_rate=sum(rates.values()) / len(rates) if rates else None,
         from_clean=None if clean is None or run is clean else _from_clean(run, clean, options),

@@ -107,6 +107,7 @@ class TrackScore:
     annotator: str
     clean: bool
     examples: int
+    unparsed: int  # of the examples, how many have no answer; these count as wrong
     average: Estimate
     noise_rate: float | None
     from_clean: FromClean | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
@@ -169,6 +170,19 @@ class GroupScore:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """What makes the numbers of a track, or of all tracks of a model, mean less than they seem to."""
+
+    dataset: str
+    model: str
+    track: str
+    doubt: str
+
+    def __str__(self) -> str:
+        return f"{' / '.join(filter(None, (self.dataset, self.model, self.track)))}: {self.doubt}"
+
+
+@dataclass(frozen=True, slots=True)
 class LeftOut:
     """Ids that could not be used, and why; the first of them by name."""
 
@@ -209,6 +223,7 @@ class Numbers:
     breakdowns: tuple[GroupScore, ...] = ()
     joins: tuple[LeftOut, ...] = ()
     examples: tuple[BrokenText, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         """Return the tables by name, each a list of flat records, as the files hold them."""

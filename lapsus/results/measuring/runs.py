@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from lapsus.results.predictions import label
-from lapsus.results.tracks import CLEAN, Track
+from lapsus.results.track_names import CLEAN
+from lapsus.results.tracks import Track, is_unparsed
+
+NO_ANSWER = "(no answer)"  # what a missing answer is shown as; it is wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ Pair = tuple[Run, Run]  # the same model on clean and on noisy text
 
 
 def run_of(track: Track) -> Run:
-    """Score every row of a track.
+    """Score every row of a track; a missing answer is wrong.
 
     >>> run_of(Track("bert", "clean", [{"id": 7, "prediction": "b", "gold": "b"}])).scores
     {'7': 1.0}
@@ -68,7 +71,7 @@ def run_of(track: Track) -> Run:
         key = str(row["id"])
         if key in rows:
             raise ValueError(f"{place_of(track)}, row {number}: id {key!r} occurs a second time; keep one of them.")
-        rows[key] = row
+        rows[key] = {**row, "prediction": NO_ANSWER, "score": 0.0} if is_unparsed(row) else row
     scores = {key: value for key, row in rows.items() if (value := _score(track, key, row)) is not None}
     if not scores:
         raise ValueError(
@@ -89,7 +92,7 @@ def _score(track: Track, key: str, row: Mapping[str, Any]) -> float | None:
             raise ValueError(
                 f"{place_of(track)}, id {key!r}: has neither a score nor a prediction with its gold answer."
             )
-        return None if row["prediction"] is None else float(label(row["prediction"]) == label(row["gold"]))
+        return float(label(row["prediction"]) == label(row["gold"]))
     score = row["score"]
     if score is None:
         return None

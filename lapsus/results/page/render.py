@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from lapsus.results.measuring.records import Numbers, TrackScore
 from lapsus.results.page.cells import counted
 from lapsus.results.page.lede import lede
-from lapsus.results.page.sections import own, sections
+from lapsus.results.page.sections import grouped, own, sections
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -36,6 +36,7 @@ def page(numbers: Numbers, *, title: str | None = None) -> str:
         title=title or _title(numbers.tracks),
         facts=_facts(numbers.tracks),
         chapters=chapters,
+        doubts=grouped(numbers.doubts, lambda doubt: doubt.dataset),
         settings=numbers.settings,
         version=numbers.lapsus,
         files=["report.json", *(f"{name}.csv" for name, records in numbers.tables().items() if records)],

@@ -150,6 +150,7 @@ def _annotators(key: str, numbers: Numbers) -> Iterator[Section]:
                 "Wrong to right": count(flips.wrong_to_correct if flips else None),
                 "Noise rate": rate(record.noise_rate, NOISE_RATE),
                 "Examples": count(record.examples),
+                "No answer": count(record.unparsed),
             }
         )
     several = (

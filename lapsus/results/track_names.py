@@ -1,0 +1,84 @@
+"""What the name of a task or file says of its dataset and its track, however it is spelled.
+
+Known tracks are the configs of every benchmark and the operators; words may be joined by `.`, `_` or `-`.
+
+>>> split("afqmc_keyboard_1")
+Place(dataset='afqmc', track='keyboard.1')
+>>> split("snips-filler.bos")
+Place(dataset='snips', track='filler_bos')
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+CLEAN = ("clean", "original")
+REWRITTEN = "rewritten"  # what the rewrites of an original are called where they are one track
+NO_TRACKS = ("default", "schemas", "augmented")  # configs that are a whole benchmark, its tables, or for training
+MARK = "[._/-]"
+
+
+class Place(NamedTuple):
+    """A dataset, "" where it is not named, and a track of it."""
+
+    dataset: str
+    track: str
+
+
+def split(name: str) -> Place | None:
+    """Return the dataset and track that `name` states, the track as its config is spelled; None for no known track."""
+    found = _pattern().fullmatch(name)
+    if not found:
+        return None
+    family = _families()[re.sub(MARK, "", found["family"].casefold())]
+    return Place(found["dataset"] or "", f"{family}.{int(found['number'])}" if found["number"] else family)
+
+
+def split_all(names: Sequence[str]) -> dict[str, Place]:
+    """Return the dataset and track of each of one model's names, such that noisy tracks find their clean one.
+
+    An unknown track belongs to the dataset whose clean track has the same beginning. A name of which a dataset could be
+    split off stays whole where only the clean track without a dataset is there.
+
+    >>> split_all(["afqmc_clean", "afqmc_fancy.2"])["afqmc_fancy.2"]
+    Place(dataset='afqmc', track='fancy.2')
+    >>> split_all(["clean", "loud_speech"])["loud_speech"]
+    Place(dataset='', track='loud_speech')
+    """
+    known = {name: split(name) for name in names}
+    cleans = {place.dataset for place in known.values() if place and place.track in CLEAN}
+
+    def place_of(name: str, place: Place | None) -> Place:
+        if place and place.dataset in cleans:
+            return place
+        for dataset in sorted(cleans - {""}, key=len, reverse=True):
+            if rest := re.fullmatch(rf"{re.escape(dataset)}{MARK}(.+)", name):
+                return Place(dataset, rest[1])
+        return place if place and "" not in cleans else Place("", name)
+
+    return {name: place_of(name, place) for name, place in known.items()}
+
+
+@cache
+def _families() -> dict[str, str]:
+    """Return every known track without the number of its annotator, by its letters alone."""
+    from lapsus.dataset_scripts import benchmarks
+    from lapsus.perturbations.discovery import OPERATORS
+
+    configs = (config for benchmark in benchmarks().values() for config in benchmark.ROWS)
+    names: Iterable[str] = (*CLEAN, REWRITTEN, *configs, *OPERATORS)
+    families = {re.sub(r"\.\d+$", "", name) for name in names if name not in NO_TRACKS}
+    return {re.sub(MARK, "", family.casefold()): family for family in sorted(families)}
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """Return what a name with a known track at its end looks like; the longest track wins."""
+    families = "|".join(f"{MARK}?".join(map(re.escape, re.split("[._-]", family))) for family in _families().values())
+    dataset, number = rf"(?:(?P<dataset>.+?){MARK})?", rf"(?:{MARK}?(?P<number>\d+))?"
+    return re.compile(rf"{dataset}(?P<family>{families}){number}", re.IGNORECASE)

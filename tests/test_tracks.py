@@ -1,0 +1,302 @@
+"""Tracks are read such that no number misleads: classes by any name, missing answers, names of tracks, logs."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import pytest
+
+from lapsus.dataset_scripts import benchmarks
+from lapsus.results.classes import as_name, named
+from lapsus.results.measuring.doubts import doubts
+from lapsus.results.measuring.measure import measure
+from lapsus.results.measuring.runs import Options
+from lapsus.results.report import report
+from lapsus.results.track_names import NO_TRACKS, Place, split, split_all
+from lapsus.results.tracks import Track, read_tracks
+
+QUICK = Options(n_resamples=20)
+CLASSES = ("order", "refund", "track order")
+
+
+def write(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def built(tmp_path):
+    """A folder as `lapsus build` writes it: the right answers are numbers of classes."""
+    from datasets import ClassLabel, Dataset, Features, Value
+
+    features = Features({"id": Value("string"), "text": Value("string"), "label": ClassLabel(names=list(CLASSES))})
+    rows = [{"id": f"t-{i}", "text": "x", "label": i % 3} for i in range(9)]
+    for config in ("clean", "keyboard.1"):
+        (tmp_path / "data" / config).mkdir(parents=True)
+        data = Dataset.from_list(rows, features=features)
+        data.to_parquet(str(tmp_path / "data" / config / "test-00000-of-00001.parquet"))
+    return tmp_path / "data"
+
+
+def averages(tracks):
+    return [record.average.value for record in measure(tracks, QUICK).tracks]
+
+
+def saying(path, say):
+    return write(path, [{"id": f"t-{i}", "prediction": say(i % 3)} for i in range(9)])
+
+
+@pytest.mark.parametrize(
+    "say",
+    [lambda n: n, str, lambda n: f"LABEL_{n}", CLASSES.__getitem__, lambda n: CLASSES[n].title() + " ", float],
+    ids=["number", "digits", "LABEL_", "name", "other case", "float"],
+)
+def test_a_perfect_classifier_is_perfect_however_it_says_its_classes(tmp_path, built, say):
+    tracks = read_tracks([saying(tmp_path / "m" / "clean.jsonl", say)], references=built)
+    assert averages(tracks) == [1.0]
+    assert {row["gold"] for row in tracks[0].rows} == set(CLASSES)
+    wrong = read_tracks([saying(tmp_path / "m" / "clean.jsonl", lambda n: say((n + 1) % 3))], references=built)
+    assert averages(wrong) == [0.0]
+
+
+def test_classes_of_predictions_and_of_data_may_be_numbered_in_another_order(tmp_path, built):
+    from datasets import ClassLabel, Dataset, Features, Value
+
+    features = Features({"id": Value("string"), "prediction": ClassLabel(names=list(CLASSES[::-1]))})
+    rows = [{"id": f"t-{i}", "prediction": 2 - i % 3} for i in range(9)]
+    (tmp_path / "m").mkdir()
+    Dataset.from_list(rows, features=features).to_parquet(str(tmp_path / "m" / "clean.parquet"))
+    assert averages(read_tracks([tmp_path / "m" / "clean.parquet"], references=built)) == [1.0]
+
+
+def test_label_numbers_are_understood_where_the_data_have_no_names(tmp_path):
+    rows = [{"id": i, "prediction": f"LABEL_{i % 2}", "label": i % 2} for i in range(6)]
+    assert averages(read_tracks([write(tmp_path / "m" / "clean.jsonl", rows)])) == [1.0]
+
+
+def test_classes_that_are_called_by_the_numbers_of_others_are_refused():
+    assert as_name("1", ("0", "1")) == as_name(1, ("0", "1")) == "1"
+    with pytest.raises(ValueError, match=r"the classes are called '1', '0', so '1' may be the name of class 0 or"):
+        named([{"id": "a", "prediction": 1, "gold": 0}], ("1", "0"))
+
+
+def test_vocabularies_that_share_nothing_are_both_named(tmp_path):
+    rows = [{"id": i, "prediction": "AB"[i % 2], "gold": ["yes", "no"][i % 2]} for i in range(6)]
+    files = [write(tmp_path / "m" / f"{name}.jsonl", rows) for name in ("clean", "keyboard.1")]
+    with pytest.raises(
+        ValueError,
+        match=r"^m: no prediction is ever one of the right answers; it says 'A', 'B', and right is 'yes', 'no': give",
+    ):
+        read_tracks(files)
+    scored = [write(path, [row | {"score": 0} for row in rows]) for path in files]
+    assert averages(read_tracks(scored)) == [0.0, 0.0]
+    free = [{"id": i, "prediction": f"said {i}", "gold": f"meant {i}"} for i in range(6)]
+    assert averages(read_tracks([write(path, free) for path in files])) == [0.0, 0.0]  # free text may be all wrong
+
+
+def test_one_class_for_everything_is_a_doubt(tmp_path, built):
+    tracks = read_tracks([saying(tmp_path / "m" / "clean.jsonl", lambda _: "refund")], references=built)
+    assert [str(doubt) for doubt in doubts(tracks)] == [
+        "m / clean: every answer is 'refund', although several are right"
+    ]
+    tracks = read_tracks([saying(tmp_path / "m" / "clean.jsonl", str)], references=built)
+    assert doubts(tracks) == []
+
+
+def test_an_example_without_a_right_answer_is_refused(tmp_path):
+    rows = [{"id": i, "prediction": "a", "gold": "a" if i else None} for i in range(3)]
+    with pytest.raises(ValueError, match=r"clean\.jsonl: 1 rows have no right answer \(id '0'\)"):
+        read_tracks([write(tmp_path / "m" / "clean.jsonl", rows)])
+
+
+@pytest.mark.parametrize("nothing", [None, "", " \n", float("nan"), ...])
+def test_a_missing_answer_is_wrong_and_counted(tmp_path, nothing):
+    gold = [{"id": i, "gold": "ab"[i % 2]} for i in range(8)]
+    clean = [row | {"prediction": row["gold"]} for row in gold]
+    noisy = [row | {"prediction": nothing} if i >= 4 else row for i, row in enumerate(clean)]
+    if nothing is ...:
+        noisy = [{"id": row["id"], "gold": row["gold"]} if i >= 4 else row for i, row in enumerate(clean)]
+    files = [write(tmp_path / "m" / "clean.jsonl", clean), write(tmp_path / "m" / "keyboard.1.jsonl", noisy)]
+    tracks = read_tracks(files)
+    numbers = measure(tracks, QUICK)
+    assert [(record.average.value, record.unparsed) for record in numbers.tracks] == [(1.0, 0), (0.5, 4)]
+    assert numbers.summary[0].changes.changed == 4
+    assert ("a", "(no answer)", 2) in {(flip.clean, flip.noisy, flip.count) for flip in numbers.transitions}
+    assert [doubt.doubt for doubt in numbers.doubts] == ["4 of 8 examples have no answer, and count as wrong"]
+    kept = read_tracks(files, drop_unparsed=True)
+    numbers = measure(kept, QUICK)
+    assert [(record.average.value, record.unparsed) for record in numbers.tracks] == [(1.0, 0), (1.0, 0)]
+    assert kept[1].dropped == ("4", "5", "6", "7")
+    assert [doubt.doubt for doubt in numbers.doubts] == ["4 examples without an answer were left out, as was asked"]
+
+
+def test_an_empty_answer_may_be_the_right_one():
+    [record] = measure([Track("m", "clean", [{"id": 1, "prediction": "", "gold": ""}])], QUICK).tracks
+    assert (record.average.value, record.unparsed) == (1.0, 0)
+
+
+@pytest.mark.parametrize("mark", "._-")
+def test_every_config_of_every_dataset_is_known_as_a_track_in_every_spelling(mark):
+    for name, benchmark in benchmarks().items():
+        for config in benchmark.ROWS:
+            if config in NO_TRACKS:
+                continue
+            spelled = config.replace(".", mark).replace("_", mark)
+            assert split(spelled) == Place("", config)
+            assert split(spelled.upper()) == Place("", config)
+            assert split(f"{name}{mark}{spelled}") == Place(name, config)
+
+
+def test_names_of_tracks_are_told_apart_from_names_of_datasets():
+    assert split("readin_afqmc_zh_keyboard.2") == Place("readin_afqmc", "zh_keyboard.2")
+    assert split("sample-nli_rewritten") == Place("sample-nli", "rewritten")
+    assert split("keyboard1") == Place("", "keyboard.1")
+    assert split("mmlu") is split("cleanest") is split("keyboards") is None
+    assert split_all(["mmlu_clean", "mmlu_fancy", "mmlu"]) == {
+        "mmlu_clean": Place("mmlu", "clean"),
+        "mmlu_fancy": Place("mmlu", "fancy"),
+        "mmlu": Place("", "mmlu"),
+    }
+    assert split_all(["clean", "my_speech"])["my_speech"] == Place("", "my_speech")
+    assert split_all(["x_clean", "clean", "x_speech"])["x_speech"] == Place("x", "speech")
+
+
+@pytest.mark.parametrize("names", [("afqmc_clean", "afqmc_keyboard_1"), ("snips-original", "snips-filler-bos")])
+def test_a_noisy_track_finds_its_clean_one(tmp_path, names):
+    files = [
+        write(tmp_path / "m" / f"{name}.jsonl", [{"id": i, "score": int(i != k)} for i in range(4)])
+        for k, name in enumerate(names)
+    ]
+    numbers = measure(read_tracks(files), QUICK)
+    [summary] = numbers.summary
+    assert summary.averages.clean_average.value == summary.averages.micro_average.value == 0.75
+    assert numbers.doubts == ()
+
+
+def test_noise_without_a_clean_track_is_a_doubt_on_the_page_too(tmp_path):
+    rows = [{"id": i, "score": 1} for i in range(4)]
+    files = [write(tmp_path / "m" / f"{name}.jsonl", rows) for name in ("afqmc_keyboard_1", "afqmc_keyboard_2")]
+    tracks = read_tracks(files)
+    said = "no clean track belongs to them, so what noise costs is not known; add one, called afqmc_clean"
+    assert [str(doubt) for doubt in doubts(tracks)] == [f"afqmc / m / keyboard.1, keyboard.2: {said}"]
+    page = report(tracks, tmp_path / "out", n_resamples=20)
+    assert said in page.read_text(encoding="utf-8")
+    assert "keyboard.1, keyboard.2" in (tmp_path / "out" / "doubts.csv").read_text(encoding="utf-8-sig")
+
+
+def log(samples, status="success", track=None, **more):
+    spec = {"task": "readin", "model": "openai/gpt", "task_args": {"track": track} if track else {}}
+    return {"version": 2, "status": status, "eval": spec, "samples": samples, **more}
+
+
+def sample(number, said, gold="yes", epoch=1, **metadata):
+    output = {"completion": said} if said is not None else {}
+    return {"id": number, "epoch": epoch, "target": gold, "output": output, "metadata": metadata}
+
+
+def save(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_inspect_names_the_track_in_the_arguments_of_the_task(tmp_path):
+    files = [
+        save(tmp_path / f"{n}.json", log([sample(1, "yes")], track=track))
+        for n, track in enumerate(["clean", "keyboard_1"])
+    ]
+    tracks = read_tracks(files)
+    assert [(t.model, t.dataset, t.track) for t in tracks] == [
+        ("openai/gpt", "readin", "clean"),
+        ("openai/gpt", "readin", "keyboard.1"),
+    ]
+
+
+def test_rows_of_inspect_pair_by_their_own_ids_where_it_only_numbered_them(tmp_path):
+    clean = [sample(n, "yes", id=key) for n, key in enumerate("abc", 1)]
+    noisy = [sample(n, "yes", id=key) for n, key in enumerate("ac", 1)]
+    files = [
+        save(tmp_path / f"{track}.json", log(samples, track=track))
+        for track, samples in (("clean", clean), ("keyboard.1", noisy))
+    ]
+    assert [[row["id"] for row in track.rows] for track in read_tracks(files)] == [["a", "b", "c"], ["a", "c"]]
+
+
+@pytest.mark.parametrize("status", ["error", "cancelled", "started"])
+def test_a_run_that_failed_is_refused_with_its_reason(tmp_path, status):
+    broken = log([sample(1, "yes")], status=status, error={"message": "rate limit\nreached", "traceback": ""})
+    path = save(tmp_path / "log.json", broken)
+    with pytest.raises(ValueError, match=rf"log\.json: the run ended with status '{status}' \(rate limit\); run it"):
+        read_tracks([path])
+
+
+def test_an_archive_without_its_final_header_is_refused(tmp_path):
+    whole = log([sample(1, "yes")])
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("_journal/start.json", json.dumps({"version": 2, "eval": whole["eval"]}))
+        archive.writestr("samples/1_epoch_1.json", json.dumps(whole["samples"][0]))
+    with pytest.raises(ValueError, match=r"log\.eval: the run ended with status 'started'; run it again"):
+        read_tracks([tmp_path / "log.eval"])
+
+
+def test_epochs_are_averaged(tmp_path):
+    said = {1: ["yes", "no", "yes", "yes"], 2: ["no", "no", "no", None]}
+    samples = [sample(n, text, epoch=epoch) for n, texts in said.items() for epoch, text in enumerate(texts, 1)]
+    path = save(tmp_path / "log.json", log(samples, track="clean"))
+    [track] = read_tracks([path])
+    assert [(row["id"], row["score"], row["prediction"]) for row in track.rows] == [("1", 0.75, "yes"), ("2", 0, "no")]
+    assert [row["prediction"] for row in read_tracks([path], where={"epoch": "2"})[0].rows] == ["no", "no"]
+    scored = [row | {"scores": {"match": {"value": "C" if row["output"] else "I"}}} for row in samples]
+    [track] = read_tracks([save(tmp_path / "log.json", log(scored, track="clean"))])
+    assert [row["score"] for row in track.rows] == [1.0, 0.75]
+
+
+def test_a_sample_that_failed_in_a_run_that_did_not_is_wrong(tmp_path):
+    samples = [
+        sample(1, "yes") | {"scores": {"match": {"value": "C"}}},
+        sample(2, None) | {"error": {"message": "timeout"}},
+    ]
+    [record] = measure(read_tracks([save(tmp_path / "log.json", log(samples, track="clean"))]), QUICK).tracks
+    assert (record.average.value, record.unparsed) == (0.5, 1)
+
+
+EVALUATED = {"doc_id": 0, "doc": {"id": "t-1"}, "target": "x", "filtered_resps": ["x"], "exact_match": 1.0}
+
+
+def test_lm_eval_names_the_model_in_the_results_beside_the_samples(tmp_path):
+    folder = tmp_path / "out"
+    samples = [write(folder / f"samples_qa_clean_2026-01-0{day}T03-04-05.123.jsonl", [EVALUATED]) for day in (1, 2)]
+    save(folder / "results_2026-01-01T03-04-05.123.json", {"model_name": "org/seven", "results": {}})
+    [first] = read_tracks([samples[0]])
+    assert (first.model, first.dataset, first.track) == ("org/seven", "qa", "clean")
+    save(
+        folder / "results_2026-01-02T03-04-05.123.json",
+        {"results": {}, "config": {"model": "hf", "model_args": "pretrained=org/nine,dtype=auto"}},
+    )
+    assert [track.model for path in samples for track in read_tracks([path])] == ["org/seven", "org/nine"]
+    assert read_tracks([write(tmp_path / "org__ten" / "samples_qa_clean.jsonl", [EVALUATED])])[0].model == "org__ten"
+
+
+def test_a_filter_of_lm_eval_that_found_nothing_found_no_answer(tmp_path):
+    lines = [EVALUATED, EVALUATED | {"doc": {"id": "t-2"}, "filtered_resps": ["[invalid]"], "exact_match": 0.0}]
+    [track] = read_tracks([write(tmp_path / "m" / "samples_qa_clean.jsonl", lines)])
+    assert [row["prediction"] for row in track.rows] == ["x", None]
+    assert averages([track]) == [0.5]
+
+
+def test_a_folder_of_logs_is_taken_whole_and_what_is_skipped_is_counted(tmp_path):
+    save(tmp_path / "logs" / "a.json", log([sample(1, "yes")], track="clean"))
+    save(tmp_path / "logs" / "deep" / "b.json", log([sample(1, "yes")], track="keyboard.1"))
+    save(tmp_path / "logs" / "results_x.json", {"results": {}})
+    (tmp_path / "logs" / "notes.txt").write_text("hm")
+    said = []
+    tracks = read_tracks([tmp_path / "logs"], warn=said.append)
+    assert [track.track for track in tracks] == ["clean", "keyboard.1"]
+    assert said == [
+        f"{tmp_path / 'logs'}: 2 of its 4 files are no logs and were skipped ('notes.txt', 'results_x.json')."
+    ]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"empty: holds no log of inspect or lm-evaluation-harness among its 0 files"):
+        read_tracks([tmp_path / "empty"])
