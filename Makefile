@@ -2,8 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := zh,en,augment,models
+TYPED_TESTS := tests/consumer.py tests/start_apps.py
+TYPED_TESTS := tests/consumer.py tests/start_apps.py
 
-.PHONY: demo test lint bench generated clean
+.PHONY: demo test slow lint bench generated docs clean
 
 .venv/installed-demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -19,14 +21,23 @@ EXTRAS := zh,en,augment,models
 demo: .venv/installed-demo  ## the whole loop on the embedded sample; prints the path of a report page
 	$(BIN)/lapsus demo
 
-test: .venv/installed-dev  ## every test
-	$(BIN)/pytest -n 2 --dist loadfile
+test: .venv/installed-dev  ## every test but the slow ones
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
+
+slow: .venv/installed-dev  ## the tests that take more than a few seconds each
+	$(BIN)/pytest -n 2 --dist loadfile -m slow
 
 lint: .venv/installed-dev  ## style, and types against the built wheel
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	rm -rf build/types && $(BIN)/pip install -q --disable-pip-version-check --no-deps --target build/types .
 	cd build && MYPYPATH=types ../$(BIN)/mypy --config-file ../pyproject.toml -p lapsus
+	cd build && MYPYPATH=types:../benchmarks ../$(BIN)/mypy --config-file ../pyproject.toml ../benchmarks $(TYPED_TESTS:%=../%)
+	cd build && MYPYPATH=types:../tests ../$(BIN)/mypy --config-file ../tests/mypy.toml ../tests
+	cd build/types && ../../$(BIN)/pyright --pythonpath ../../$(BIN)/python ../../tests/consumer.py
+
+docs: .venv/installed-dev  ## the documentation, into build/site
+	$(BIN)/mkdocs build --quiet --strict
 
 bench: .venv/installed-dev  ## speed beside peers, as ratios
 	for part in metrics perturbations chinese "build_datasets --rows 2000000"; do \

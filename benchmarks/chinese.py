@@ -12,6 +12,7 @@ import resource
 import subprocess
 import sys
 import time
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -61,7 +62,7 @@ def workers() -> Iterator[tuple[str, Callable[[Sequence[str]], object]]]:
     for engine in engines():
         if engine.available:
             operator = ZhKeyboard(1, engine=engine.name)
-            yield f"zh_keyboard, {engine.name}", lambda texts, operator=operator: perturb_batch(operator, texts)
+            yield f"zh_keyboard, {engine.name}", partial(perturb_batch, operator)
     if find_spec("jionlp"):
         import jionlp
 

@@ -177,4 +177,5 @@ def changed(op: ZhCorrect, texts: list[str]) -> float:
 
 if __name__ == "__main__":
     task, *folder = sys.argv[1:]
-    {"speed": speed, "likeness": likeness, "correction": correction}[task](*map(Path, folder))
+    tasks: dict[str, Callable[..., None]] = {"speed": speed, "likeness": likeness, "correction": correction}
+    tasks[task](*map(Path, folder))

@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -66,10 +66,10 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
     unchanged = equal = edits = more_latin = letters = 0
     places: Counter[int] = Counter()
     rarity: list[float] = []
-    familiar: dict[str, list[bool]] = {"1>1": [], "0>1": [], "1>0": [], "longer": []}
+    familiar: dict[str, list[float]] = {"1>1": [], "0>1": [], "1>0": [], "longer": []}
     pairs_known = Counter(pair for _, clean, _ in pairs for pair in pairwise(f"^{clean}$"))
     per_text: list[int] = []
-    wrong: dict[str, list[bool]] = {"common": [], "rare": [], "of 1": [], "of 2": [], "of 3": []}
+    wrong: dict[str, list[float]] = {"common": [], "rare": [], "of 1": [], "of 2": [], "of 3": []}
     for _, clean, typed in pairs:
         rates.append(Levenshtein.distance(clean, typed) / len(clean))
         found = stretches(clean, typed)
@@ -161,8 +161,8 @@ def _kind(engine: PinyinEngine, clean: str, place: int, old: str, new: str) -> s
         following = clean[place : place + len(new)]
         if clean[max(0, place - len(new)) : place] == new or following == new:
             return "repeat"
-        a, b = "".join(engine.readings(new)), "".join(engine.readings(following))
-        return "again" if a and b and (Levenshtein.distance(a, b) <= 2 or a[0] == b[0]) else "into"
+        one, two = "".join(engine.readings(new)), "".join(engine.readings(following))
+        return "again" if one and two and (Levenshtein.distance(one, two) <= 2 or one[0] == two[0]) else "into"
     a, b = engine.readings(old), engine.readings(new)
     size = min(len(old), 3)
     tail = f" {size}" + ("+" if size == 3 else "")
@@ -219,7 +219,7 @@ class Person:
 
 def reranked(people: list[Person], go: int) -> dict[str, float]:
     """Return by how many nats candidates must move for these people to choose them as often as the humans."""
-    given, taken = Counter[str](), Counter[str]()
+    given, taken = defaultdict[str, float](float), defaultdict[str, float](float)
     for person in people:
         _chosen(_replaced(person.human), 1.0, given)
         _chosen(_replaced(person.goes(go)), 1 / SEEDS, taken)
@@ -232,7 +232,7 @@ def reranked(people: list[Person], go: int) -> dict[str, float]:
     return moved
 
 
-def _chosen(counts: Counter[tuple[str, str]], share: float, into: Counter[str]) -> None:
+def _chosen(counts: Counter[tuple[str, str]], share: float, into: dict[str, float]) -> None:
     for (old, new), count in counts.items():
         if old and 1 <= len(new) <= 2 and _han(new):
             into[new] += count * share
@@ -248,7 +248,7 @@ def moved(learned: dict[str, Any], by: Mapping[str, float]) -> dict[str, Any]:
 
 def surer(people: list[Person], go: int) -> dict[str, float]:
     """Return what share of its errors each word is spared, for these people to get it wrong as often as the humans."""
-    wanted, found = Counter[str](), Counter[str]()
+    wanted, found = defaultdict[str, float](float), defaultdict[str, float](float)
     for person in people:
         for into, share, pairs in ((wanted, 1.0, person.human), (found, 1 / SEEDS, person.goes(go))):
             for (old, _), count in _words(pairs).items():
@@ -342,7 +342,8 @@ def from_logits(typist: Typist, names: list[str], values: np.ndarray) -> Typist:
             row[name][int(n)] = round(p, 5)
         else:
             row[name] = round(p, 5)
-    return Typist(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()})
+    changed: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}
+    return Typist(**changed)
 
 
 def fit(person: Person, label: str, rounds: int) -> Typist:
@@ -354,7 +355,8 @@ def fit(person: Person, label: str, rounds: int) -> Typist:
         goes = [pair for go in range(GOES) for pair in typed(candidate, human, GOES * seed + go, memory, ime)]
         found = statistics(goes)
         rows = [(found[name][0] - value) / tolerance for name, (value, tolerance) in target.items()]
-        return np.clip(np.array(rows), -12, 12)
+        clipped: np.ndarray = np.clip(np.array(rows), -12, 12)
+        return clipped
 
     names, x = to_logits(typist)
     for n in range(rounds):

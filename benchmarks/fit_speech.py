@@ -31,7 +31,7 @@ Pairs: TypeAlias = list[tuple[str, str]]
 Counts: TypeAlias = "Counter[tuple[str, str]]"
 
 # What cannot be counted in aligned texts was chosen by comparing profiles and AUC on the half that is fitted on.
-CHOSEN = {
+CHOSEN: dict[str, Any] = {
     "spread": [0.45, 0.28, 0.25],
     "silent": 0.02,
     "swallowed": 0.06,

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -103,7 +103,7 @@ def noise_rates(shortest: int, longest: int) -> list[Row]:
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cpdist
 
-    class Cer(evaluate.Metric):
+    class Cer(evaluate.Metric):  # type: ignore[misc]  # evaluate has no types
         """What evaluate's cer does: one call of jiwer per pair."""
 
         def _info(self) -> evaluate.MetricInfo:
@@ -143,10 +143,11 @@ def utterances(count: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     truth = [" ".join(rng.choices(tags, k=rng.randint(5, 14))) for _ in range(count)]
     guess = [" ".join(rng.choice(tags) if rng.random() < 0.04 else tag for tag in text.split()) for text in truth]
     intents = [str(rng.randrange(20)) for _ in range(count)]
-    return tuple(
-        [{"intent": intent, "tags": text.split()} for intent, text in zip(intents, side, strict=True)]
-        for side in (guess, truth)
-    )
+
+    def rows_of(side: list[str]) -> list[dict[str, Any]]:
+        return [{"intent": intent, "tags": text.split()} for intent, text in zip(intents, side, strict=True)]
+
+    return rows_of(guess), rows_of(truth)
 
 
 def slots() -> list[Row]:
@@ -230,7 +231,7 @@ def evaluate_path() -> list[Row]:
 
     names = ("predictions", "references", "original_predictions")
 
-    class Usual(evaluate.Metric):
+    class Usual(evaluate.Metric):  # type: ignore[misc]  # evaluate has no types
         """The same metric, by evaluate's own path."""
 
         def _info(self) -> evaluate.MetricInfo:
@@ -246,7 +247,8 @@ def evaluate_path() -> list[Row]:
     metric, usual = evaluate.load(str(ROOT / "metrics" / "prediction_consistency")), Usual(keep_in_memory=True)
 
     def compute(module: evaluate.Metric, number: int) -> dict[str, Any]:
-        return module.compute(**{name: column[:number] for name, column in columns.items()})
+        result: dict[str, Any] = module.compute(**{name: column[:number] for name, column in columns.items()})
+        return result
 
     agree(compute(metric, 500), compute(usual, 500))
     ours, double = in_turns(lambda: compute(metric, count), lambda: compute(metric, 2 * count))
@@ -337,7 +339,7 @@ def main() -> None:
     """Time everything, print the table, and write it unless in a hurry."""
     import tempfile
 
-    parts = (
+    parts: tuple[Callable[[], Iterable[Row]], ...] = (
         lambda: noise_rates(8, 24),
         lambda: noise_rates(20, 70),
         slots,

@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
@@ -86,7 +87,7 @@ def fillers(texts: list[str]) -> None:
     base = speed(lambda: [peer.augment(text) for text in few], len(few))
     print(f"nlpaug KeyboardAug            {base:10,.0f} texts/s")
     for name in ("filler_bos", "filler_eos"):
-        ours = speed(lambda name=name: noisy(name, texts), len(texts))
+        ours = speed(partial(noisy, name, texts), len(texts))
         print(f"{name:<29} {ours:10,.0f} texts/s  {ours / base:6.1f} x (wanted: 20)")
 
 
@@ -124,7 +125,7 @@ def taggers(texts: list[str]) -> None:
     print(f"seven operators, on average   {ours:10,.0f} texts/s")
     print(f"  beside the bare tagger      {ours / theirs:6.2f} x NLTK's, {ours / bare:.2f} x ours (wanted: 0.7)")
     for name in TAG_USERS:
-        one = speed(lambda name=name: noisy(name, texts), len(texts), least=0.3)
+        one = speed(partial(noisy, name, texts), len(texts), least=0.3)
         print(f"  {name:<27} {one:10,.0f} texts/s, tags at hand")
 
 
@@ -144,7 +145,7 @@ def speakos(texts: list[str]) -> None:
 
     def loop() -> None:
         for word, sounds in zip(targets, others, strict=True):
-            min(sounds, key=lambda sound, one=spoken[word]: Levenshtein.distance(one, sound))
+            min(sounds, key=partial(Levenshtein.distance, spoken[word]))
 
     def process() -> None:
         for word, sounds in zip(targets, others, strict=True):

@@ -62,7 +62,7 @@ def write(
     content: Mapping[str, Mapping[str, Dataset]],
     *,
     default: str | None = "clean",
-    sections: tuple[str, ...] = CARD_SECTIONS,
+    sections: tuple[tuple[int, str], ...] = CARD_SECTIONS,
     prose: str = "Something true.",
     **parquet: Any,
 ) -> Path:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import urllib.request
+from typing import Any
 
 from lapsus.hub.metric_space import metric_class
 from lapsus.kernel.space import app
 from lapsus.metrics import metrics, names
 
 
-def ask(address: str, name: str, text: str) -> dict:
+def ask(address: str, name: str, text: str) -> Any:
     """Call an app as its API's clients do: post the input, read the answer as an event."""
     call = f"{address}gradio_api/call/{name}"
     body = json.dumps({"data": [text]}).encode()

@@ -1,0 +1,206 @@
+"""Every public name of lapsus, used once as somebody else's typed program would; `make lint` checks its types.
+
+`test_consumer.py` runs it, but for the upload.
+"""
+# pyright: strict, reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any, assert_type
+
+from datasets import Features, Value
+
+import lapsus
+from lapsus.dataset_scripts import EDITS, Benchmark, Source, benchmarks, label_of, noisy_rows, open_source
+from lapsus.metrics import (
+    annotated_bleu,
+    dialect_awareness,
+    human_likeness,
+    micro_worst_average,
+    mixed_effects,
+    noise_rate,
+    prediction_consistency,
+    slu_accuracy,
+    win_rate,
+)
+from lapsus.perturbations import (
+    OPERATORS,
+    ClosingFiller,
+    Edit,
+    Frame,
+    Mixture,
+    Nlpaug,
+    Noise,
+    NoiseTrack,
+    OpeningFiller,
+    Operator,
+    Proposal,
+    SemanticDelete,
+    SemanticInsert,
+    SemanticReplace,
+    Speako,
+    Synonym,
+    VerbFiller,
+    ZhCorrect,
+    ZhHomophone,
+    ZhKeyboard,
+    ZhSpeech,
+    apply,
+    apply_tags,
+    apply_tokens,
+    moved,
+    perturb,
+    perturb_batch,
+    perturb_tokens,
+    random_operator,
+    stream,
+    tracks_of,
+)
+
+
+class Lamp(Benchmark):
+    """Commands to a lamp."""
+
+    NAME = "lamp"
+    TITLE = "Commands to a lamp"
+    LANGUAGES = ("en",)
+    LICENSE = "cc0-1.0"
+    WHERE = "https://example.org/lamp"
+    ROWS = {"clean": {"test": 2}, "typed": {"test": 2}}
+
+    def columns(self, config: str) -> Features:
+        """Return the columns of a config."""
+        text = Value("string")
+        return Features(
+            {"id": text, "text": text} | ({"clean_text": text, "edits": EDITS} if config == "typed" else {})
+        )
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a split."""
+        rows = [{"id": str(number), "text": line} for number, line in enumerate(source.lines("lamp.txt"))]
+        noisy = noisy_rows(Noise(OpeningFiller(), column="text", key="id"), rows)
+        yield from (
+            rows
+            if config == "clean"
+            else ({name: row[name] for name in ("id", "text", "clean_text", "edits")} for row in noisy)
+        )
+
+
+def measures() -> None:
+    """Use every metric."""
+    scores: list[list[float | None]] = [[1.0, 0.0], [1.0, None]]
+    every: list[dict[str, Any]] = [
+        micro_worst_average(scores, clean_scores=[1.0, 1.0], groups=["a", "b"], n_resamples=100),
+        micro_worst_average([[1, 0], [1, 1]]),
+        noise_rate(["ab"], ["ac"]),
+        noise_rate([["ab", None]], ["ac"], empty_reference="skip"),
+        prediction_consistency(["a"], ["a"], ["b"]),
+        prediction_consistency([1], [1], [0]),
+        slu_accuracy([{"intent": "on", "tags": ["O"]}], [{"intent": "on", "tags": ["O"]}], scheme="IOB2"),
+        win_rate([1.0, 2.0], [0.5, 1.0], ties="half"),
+        mixed_effects([1, 2, 1, 3, 2, 4], ["a", "b"] * 3, [1, 1, 2, 2, 3, 3]),
+        dialect_awareness([1.0, 0.5], [0.5, 1.0]),
+        annotated_bleu([["the lamp is on", "the lamp on"]], ["the lamp is on"], mode="sentence"),
+        human_likeness(["a lmap", "the lihgt"], ["a lamp", "the light"], ["a lanp", "the lifht"]),
+    ]
+    assert all(isinstance(result, dict) for result in every)
+
+
+def noise(folder: Path) -> None:
+    """Use every name of the perturbations."""
+    own: list[Operator] = [
+        ClosingFiller(),
+        Nlpaug("keyboard"),
+        OpeningFiller(),
+        SemanticDelete("en"),
+        SemanticInsert("pt"),
+        SemanticReplace("zh"),
+        Speako(),
+        Synonym("verb"),
+        VerbFiller("before"),
+        ZhCorrect(),
+        ZhHomophone(rate=0.5),
+        ZhKeyboard.annotator(1),
+        ZhSpeech.annotator(2),
+        Mixture("fillers", (OpeningFiller(), ClosingFiller())),
+        random_operator(0),
+        OPERATORS["zh_homophone"],
+    ]
+    assert len({op.name for op in own}) > len(own) // 2
+
+    op = ClosingFiller()
+    edits = assert_type(
+        perturb(op, "turn it on", seed=1, key="row", frame=Frame(protected=((0, 4),))), tuple[Edit, ...]
+    )
+    noisy: str = apply("turn it on", edits)
+    assert noisy == apply("turn it on", [(edit.start, edit.end, edit.text) for edit in edits])
+    assert assert_type(moved(edits, [(0, 4)]), list[tuple[int, int]]) == [(0, 4)]
+    assert perturb_batch(op, ["turn it on"], seed=1, keys=["row"]) == [edits]
+    assert Proposal(edits, op).operator is op
+    rng: Random = stream(op, 1, "row")
+    assert 0 <= rng.random() < 1
+
+    tokens, tags, changes, source = perturb_tokens(op, ["turn", "it", "on"], ["O", "O", "B-state"], key="row")
+    assert apply_tokens(["turn", "it", "on"], changes) == tokens
+    assert apply_tags(["turn", "it", "on"], ["O", "O", "B-state"], changes) == tags
+    assert source.name == "filler_eos"
+
+    tracks: tuple[NoiseTrack, ...] = tracks_of("zh_keyboard:3")
+    assert [track.suffix for track in tracks] == [".1", ".2", ".3"]
+    columns = Noise(op, column="text", key="id")({"id": ["a"], "text": ["turn it on"]})
+    assert columns["clean_text"] == ["turn it on"]
+
+    (folder / "clean.jsonl").write_text('{"id": "a", "text": "turn it on"}\n', encoding="utf-8")
+    summary = lapsus.perturb_file(
+        folder / "clean.jsonl", folder / "noisy.jsonl", "filler_eos", column="text", key="id", progress=False
+    )
+    assert summary.changed == 1
+
+
+def data(folder: Path) -> None:
+    """Build a dataset of one's own."""
+    (folder / "lamp").mkdir()
+    (folder / "lamp" / "lamp.txt").write_text("turn it on\nturn it off\n", encoding="utf-8")
+    opened: Source = open_source(folder / "lamp")
+    assert list(opened.lines("lamp.txt")) == ["turn it on", "turn it off"]
+    assert label_of({"0": "off", "1": "on"}, 1, "lamp.txt row 1") == "on"
+    known: Mapping[str, type[Benchmark]] = benchmarks()
+    built = lapsus.publish(known["sample"], folder / "sample")
+    assert built.path.is_dir()
+    assert [row["id"] for row in Lamp(data_dir=folder / "lamp").rows(opened, "typed", "test")] == ["0", "1"]
+
+
+def results(folder: Path) -> None:
+    """Score predictions, measure tracks and write the page."""
+    rows = [{"id": "a", "prediction": "on", "gold": "on"}, {"id": "b", "prediction": "on", "gold": "off"}]
+    for track in ("clean", "typed.1"):
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"bert.{track}.jsonl").write_text(lines, encoding="utf-8")
+    tracks: list[lapsus.Track] = lapsus.read_tracks(sorted(folder.glob("bert.*.jsonl")))
+    tracks.append(lapsus.Track("bert", "typed.2", [{"id": "a", "score": 1}, {"id": "b", "score": 0}]))
+    numbers = lapsus.measure(tracks)
+    assert numbers["summary"]
+    page: Path = lapsus.report(tracks, folder / "report", n_resamples=100)
+    assert page.exists()
+
+    (folder / "wins.jsonl").write_text('{"prediction": 2, "reference": 1}\n', encoding="utf-8")
+    won: dict[str, Any] = lapsus.score("win_rate", [folder / "wins.jsonl"])
+    assert won["win_rate"] == 1
+
+    for name, text in (
+        ("clean", "a lamp\nthe light\n"),
+        ("human", "a lanp\nthe lifht\n"),
+        ("made", "a lmap\nthe lihgt\n"),
+    ):
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    likeness: dict[str, Any] = lapsus.fidelity(folder / "clean.txt", [folder / "human.txt"], [folder / "made.txt"])
+    assert likeness
+    version: str = lapsus.__version__
+    assert version
+
+
+send: Callable[[Path, str], object] = lapsus.upload  # a folder, and the repo it goes to
