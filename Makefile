@@ -3,7 +3,6 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := zh,en,augment,models
 TYPED_TESTS := tests/consumer.py tests/start_apps.py
-TYPED_TESTS := tests/consumer.py tests/start_apps.py
 
 .PHONY: demo test slow lint bench generated docs clean
 

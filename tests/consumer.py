@@ -60,6 +60,7 @@ from lapsus.perturbations import (
     stream,
     tracks_of,
 )
+from lapsus.running.tasks import own_task
 
 
 class Lamp(Benchmark):
@@ -183,7 +184,7 @@ def results(folder: Path) -> None:
     tracks: list[lapsus.Track] = lapsus.read_tracks(sorted(folder.glob("bert.*.jsonl")))
     tracks.append(lapsus.Track("bert", "typed.2", [{"id": "a", "score": 1}, {"id": "b", "score": 0}]))
     numbers = lapsus.measure(tracks)
-    assert numbers["summary"]
+    assert numbers.summary
     page: Path = lapsus.report(tracks, folder / "report", n_resamples=100)
     assert page.exists()
 
@@ -199,6 +200,10 @@ def results(folder: Path) -> None:
         (folder / f"{name}.txt").write_text(text, encoding="utf-8")
     likeness: dict[str, Any] = lapsus.fidelity(folder / "clean.txt", [folder / "human.txt"], [folder / "made.txt"])
     assert likeness
+
+    asked = [{"id": "a", "text": "turn it on", "label": "on"}, {"id": "b", "text": "and off", "label": "off"}]
+    answered = lapsus.run(own_task(["text"], "label"), asked, lambda rows: ["on" for _ in rows], noise=["filler_eos"])
+    assert_type(answered, list[lapsus.Track])
     version: str = lapsus.__version__
     assert version
 
