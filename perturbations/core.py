@@ -288,7 +288,7 @@ def moved(edits: Iterable[Edit], spans: Iterable[Span]) -> list[Span]:
         before = within = 0
         for left, right, text in edits:
             grown = len(text) - (right - left)
-            if right <= start and (left < start or left == right):  # what is inserted at the start stays outside
+            if right <= start and (left < start or left == right):  # insertions at its start stay outside
                 before += grown
             elif start <= left and right <= end and left < end:
                 within += grown
@@ -301,7 +301,7 @@ def moved(edits: Iterable[Edit], spans: Iterable[Span]) -> list[Span]:
     return found
 
 
-class Described:
+class ShortRepr:
     """A dataclass whose repr is short and evaluates back: the settings that are not the default, and the version."""
 
     __slots__ = ()
@@ -315,7 +315,7 @@ class Described:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-class Framed:
+class EditsOfOneText:
     """Gives an operator that has `edits_framed` the `edits` of one text in an empty frame."""
 
     __slots__ = ()

@@ -28,7 +28,7 @@ from lapsus.perturbations import (
     perturb_batch,
     perturb_tokens,
 )
-from lapsus.perturbations.core import Frame, Shout, settled
+from lapsus.perturbations.core import Frame, Shout, settled, trimmed
 from lapsus.perturbations.hashed_draws import GOLDEN, HashedStream, mixed, start_of, starts
 
 SENTENCES = list(laws.TEXTS)
@@ -184,6 +184,7 @@ def test_settled_edits_spare_spans_and_what_is_protected(text, wanted, protected
         (Edit(6, 6, "!"), None),
         (Edit(6, 6, "so "), Edit(4, 4, "so ")),
         (Edit(6, 6, " now"), Edit(8, 8, " now")),
+        (Edit(6, 6, " now "), Edit(4, 4, " now ")),
         (Edit(2, 4, "x"), Edit(2, 4, "x")),  # what is replaced ends where the protected word begins
         (Edit(8, 9, "x"), Edit(8, 9, "x")),
         (Edit(3, 5, "x"), None),
@@ -194,6 +195,32 @@ def test_settled_edits_spare_spans_and_what_is_protected(text, wanted, protected
 )
 def test_an_insertion_stands_at_the_border_of_a_protected_word_and_never_in_it(edit, kept):
     assert settled([edit], Frame(protected=((4, 8),))) == (() if kept is None else (kept,))  # go, home, now
+
+
+def test_edits_stay_in_order_when_one_moves_to_the_border_of_its_span():
+    frame = Frame(spans=((4, 8),))
+    assert settled([Edit(5, 6, "x"), Edit(6, 6, "so ")], frame) == (Edit(4, 4, "so "), Edit(5, 6, "x"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "edit"),
+    [
+        ("aa", "aaa", Edit(12, 12, "a")),
+        ("aaa", "aa", Edit(12, 13, "")),
+        ("abab", "ab", Edit(12, 14, "")),
+        ("same", "same", Edit(14, 14, "")),
+        ("", "x", Edit(10, 10, "x")),
+    ],
+)
+def test_what_both_sides_share_is_counted_once(old, new, edit):
+    assert trimmed(10, old, new) == edit
+    assert apply(" " * 10 + old, [edit]) == " " * 10 + new
+
+
+def test_what_is_inserted_at_the_border_of_a_span_stays_outside():
+    assert moved([Edit(4, 4, "so ")], [(4, 8)]) == [(7, 11)]
+    assert moved([Edit(8, 8, " now")], [(4, 8)]) == [(4, 8)]
+    assert moved([Edit(6, 6, "-")], [(4, 8)]) == [(4, 9)]
 
 
 def test_edits_out_of_place_are_refused():

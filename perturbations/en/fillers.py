@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from lapsus.perturbations.core import Described, Edit, Framed, pick
+from lapsus.perturbations.core import Edit, EditsOfOneText, ShortRepr, pick
 from lapsus.perturbations.en.tagging import LATIN, PERCEPTRON, Tagger, tagged, verb_phrase
 from lapsus.perturbations.hashed_draws import picks
 
@@ -43,8 +43,8 @@ CLITICS = frozenset(
 MARKS = " \t\n.!?…"
 
 
-class OneFiller(Described):
-    """Draws one of its `fillers` for each text; many at once are drawn without a stream for each."""
+class DrawnFiller(ShortRepr):
+    """Base of operators that insert one of `fillers`; those of a batch are drawn at once, without a stream for each."""
 
     __slots__ = ()
     fillers: tuple[str, ...]
@@ -65,7 +65,7 @@ class OneFiller(Described):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class OpeningFiller(OneFiller):
+class OpeningFiller(DrawnFiller):
     """Begin with a filler.
 
     >>> from lapsus.perturbations.core import apply, perturb
@@ -86,7 +86,7 @@ class OpeningFiller(OneFiller):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ClosingFiller(OneFiller):
+class ClosingFiller(DrawnFiller):
     """End with a filler, before the full stop if there is one.
 
     >>> from lapsus.perturbations.core import apply, perturb
@@ -109,7 +109,7 @@ class ClosingFiller(OneFiller):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class VerbFiller(Described, Framed):
+class VerbFiller(ShortRepr, EditsOfOneText):
     """Put a filler before or after the first verbal phrase.
 
     Without a verb, the filler *like* goes beside the first slot, as in NATURE; a text without slots has its first

@@ -1,4 +1,4 @@
-"""What the operators on words share."""
+"""Write a replacement in the case of the word it replaces."""
 
 from __future__ import annotations
 

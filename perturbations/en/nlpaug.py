@@ -2,8 +2,8 @@
 
 nlpaug returns another text, often with another number of tokens. Here an edit script between the old and the new
 tokens says which came from which, so that tags follow; a result that mixes a slot with its neighbours is drawn again.
-Each call is seeded by the example and leaves the global random state as it was. What nlpaug draws is its own affair:
-unlike lapsus' operators, another version of Python may draw otherwise.
+Each call is seeded by the example and leaves the global random state as it was. Unlike the operators of lapsus,
+nlpaug may draw otherwise under another version of Python.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lapsus.kernel.extras import needed
-from lapsus.perturbations.core import Described, Edit, Frame, Framed, Mixture, settled
+from lapsus.perturbations.core import Edit, EditsOfOneText, Frame, Mixture, ShortRepr, settled
 from lapsus.perturbations.en.masked_model import MaskedLM
 from lapsus.perturbations.en.synonyms import Gap
 from lapsus.perturbations.en.tagging import PERCEPTRON
@@ -42,7 +42,7 @@ DRAWS = 10  # results that are tried before a text is left as it is
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Nlpaug(Described, Framed):
+class Nlpaug(ShortRepr, EditsOfOneText):
     """One of nlpaug's augmenters.
 
     Args:
@@ -88,7 +88,7 @@ class Nlpaug(Described, Framed):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Contextual(Described, Framed):
+class Contextual(ShortRepr, EditsOfOneText):
     """Replace three words in ten by what a fill-mask model draws for their place, as ContextualWordEmbsAug does.
 
     nlpaug's own class asks tokenizers for a method that transformers 5 no longer has; and it draws from torch's

@@ -20,7 +20,7 @@ import numpy as np
 
 from lapsus.kernel.atomic import staged_file
 from lapsus.kernel.extras import needed, shipped
-from lapsus.perturbations.core import Described, Edit, Framed, pick
+from lapsus.perturbations.core import Edit, EditsOfOneText, ShortRepr, pick
 from lapsus.perturbations.en.letter_case import like
 from lapsus.perturbations.en.tagging import WORD
 
@@ -37,7 +37,7 @@ BLOCK = 256  # rows of the distance matrix held at once
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Speako(Described, Framed):
+class Speako(ShortRepr, EditsOfOneText):
     """Replace one word by the frequent word whose IPA is nearest by Levenshtein distance, of these the most frequent.
 
     >>> from lapsus.perturbations.core import apply, perturb

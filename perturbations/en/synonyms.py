@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from lapsus.kernel.extras import needed, shipped
-from lapsus.perturbations.core import Described, Edit, Framed, pick
+from lapsus.perturbations.core import Edit, EditsOfOneText, ShortRepr, pick
 from lapsus.perturbations.en.letter_case import like
 from lapsus.perturbations.en.tagging import LATIN, PERCEPTRON, Tagged, Tagger, fits, tagged
 from lapsus.perturbations.en.wordnet import base_forms, senses
@@ -109,7 +109,7 @@ def _stopwords() -> dict[str, None]:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Synonym(Described, Framed):
+class Synonym(ShortRepr, EditsOfOneText):
     """Replace one word by a synonym of the same part of speech in context.
 
     `part` is verb, adjective, adverb, any (one of these or a noun, drawn) or stopword; where the utterance has no

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lapsus.kernel.extras import needed
-from lapsus.perturbations.core import Described, Edit, Span, apply, perturb, shared_ends
+from lapsus.perturbations.core import Edit, ShortRepr, Span, apply, perturb, shared_ends
 from lapsus.perturbations.semantic import en, pt, zh
 from lapsus.perturbations.semantic.word_lists import Rule, groups, parse, word_list
 
@@ -92,7 +92,7 @@ def lexicon(language: Language) -> Lexicon:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SemanticReplace(Described):
+class SemanticReplace(ShortRepr):
     """Replace one word by another that cannot be true with it.
 
     >>> apply("她在 1990 年出生", perturb(SemanticReplace(language="zh"), "她在 1990 年出生", key="3"))
@@ -118,7 +118,7 @@ class SemanticReplace(Described):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SemanticInsert(Described):
+class SemanticInsert(ShortRepr):
     """Insert one word that turns the meaning: mostly a negation, where the grammar has its place.
 
     >>> apply("The bridge was open.", perturb(SemanticInsert(), "The bridge was open."))
@@ -144,7 +144,7 @@ class SemanticInsert(Described):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SemanticDelete(Described):
+class SemanticDelete(ShortRepr):
     """Delete one word that the meaning hangs on: a negation or a restriction.
 
     >>> apply("Ele nunca voltou.", perturb(SemanticDelete(language="pt"), "Ele nunca voltou."))

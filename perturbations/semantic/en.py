@@ -698,7 +698,7 @@ weren't won't
 wouldn't shouldn't hasn't haven't hadn't without hardly barely rarely seldom n't unable
 """
 
-NEGATING = ""  # heads of words that deny
+NEGATING = ""  # prefixes that negate a word
 AFFIRMING = ""
 
 FILLERS = """

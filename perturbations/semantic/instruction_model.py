@@ -1,7 +1,7 @@
 """Semantic edits by an instruction model: the few-shot prompts of Sun et al. 2023 (Table 6), and their check.
 
-The exemplars here are lapsus' own, in the form of the paper's; the paper's can be given as a file. Whatever a model
-answers, an edit is only made where `refusal` finds that the meaning has changed.
+The exemplars here are lapsus' own, in the form of the paper's; the paper's can be given as a file. An edit of a
+model is only made where `refusal` finds that the meaning has changed.
 
 >>> print(prompt("replace", "we met on Monday", EXEMPLARS)[:129])
 Generate a sentence by replacing one word from the original sentence and change its meaning.

@@ -709,7 +709,7 @@ NEGATIONS = """
 não nunca jamais nem ninguém nada nenhum nenhuma nenhuns nenhumas sem tampouco
 """
 
-NEGATING = ""  # heads of words that deny
+NEGATING = ""  # prefixes that negate a word
 AFFIRMING = ""
 
 FILLERS = """

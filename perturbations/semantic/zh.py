@@ -624,7 +624,7 @@ NEGATIONS = """
 不到 不足 无 无人 难以 不了 不得不 不管 还没有 还没 没人 这不是 不用 不只 不仅
 """
 
-NEGATING = "不 没 未 无 非"  # at the head of a word
+NEGATING = "不 没 未 无 非"  # prefixes that negate a word
 AFFIRMING = """
 不过 不仅 不但 不只 不止 不断 不久 不同 不少 不管 不论 不如 不禁 不由 不愧
 不幸 不安 不满 不时 不一 不等 不光 不单 不料 不妨

@@ -1,1 +1,1 @@
-"""The counter-measure: what was typed or heard, put right."""
+"""The counter-measure: words that were typed or heard wrong are corrected."""

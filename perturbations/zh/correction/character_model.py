@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 EDGE = "\n"  # before and after each text
 ORDER = 4
 DISCOUNT = 0.75
-UNSEEN = 1e-4  # of a character, where no context knows better
+UNSEEN = 1e-4  # probability of a character that was never seen, in any context
 
 
 class Characters:

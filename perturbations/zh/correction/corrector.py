@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from lapsus.perturbations.core import Described, Edit
+from lapsus.perturbations.core import Edit, ShortRepr
 from lapsus.perturbations.zh.correction.task_words import Corpus, adapted
 from lapsus.perturbations.zh.engine.pinyin import UNKNOWN_COST, Word, load_engine
 
@@ -51,7 +51,7 @@ class _Path(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ZhCorrect(Described):
+class ZhCorrect(ShortRepr):
     """Replace words by likelier ones that sound the same, or nearly so.
 
     Args:

@@ -1,4 +1,4 @@
-"""What one slip turned the letters of a reading into others, and which readings one slip could have meant."""
+"""Readings one slip of the keys apart: name the slip between two, or find all that are near."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lapsus.perturbations.zh.typist.keys import BESIDE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SHORTEST = 3  # letters, where a slip leaves something to be recognised by
+SHORTEST = 3  # letters of a reading; in shorter ones a slip leaves too little to recognise
 
 
 @lru_cache(1 << 16)

@@ -1,12 +1,14 @@
-"""What the clean texts of a task teach a corrector: its words, what follows what, and how careful to be.
+"""Learn a corrector from the clean texts of a task: its words, its sequences of characters, and how careful to be.
 
-The texts give a model of characters. Each word of a path is as likely as that model and the engine's words together
-make it, mixed as well as predicts texts held out. What may have been meant by up to four characters is each recurring
-string of the texts that sounds the same, or is one slip of the fingers away. How dear a replacement is, the texts tell
-too: dear enough that those held out stay as they are, but for three characters in a thousand, which mostly are typos.
-What a replacement ends in must have been seen before what then follows. A text that is likelier under the engine alone
-is not of the task, and is all but left alone. So are all texts where the task is fixed phrases with names in them:
-nothing tells a rare name from a misspelt one.
+- A model of characters is learned from the texts. The cost of a word mixes this model with that of the engine, in the
+  share that best predicts texts held out.
+- Candidates for up to four characters are the recurring strings of the texts that sound the same, or are one slip of
+  the keys away.
+- The price of a replacement is the lowest at which the texts held out stay as they are, but for three characters in a
+  thousand (most of those are typos).
+- The last characters of a replacement must have been seen before the characters that follow.
+- A text that is likelier under the engine alone is not of the task, and is almost never changed. Nor are any texts
+  where the task consists of fixed phrases with names, since a rare name cannot be told from a misspelt one.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Lattice: TypeAlias = "Sequence[Sequence[tuple[int, str, float]]]"
-Entry: TypeAlias = tuple[str, str, float, float]  # a word as it is kept: the collector passes over plain tuples
+Entry: TypeAlias = tuple[str, str, float, float]  # a word, stored as the garbage collector does not track it
 Way: TypeAlias = tuple[float, str, str]  # the cost of a text, its last word, the text
 Before: TypeAlias = "tuple[float, str, Mapping[str, float], float]"  # cost and text, what follows, the back-off
 
@@ -35,12 +35,12 @@ Made = TypeVar("Made")
 
 DATA = Path(__file__).parents[1] / "data" / "pinyin"
 LONGEST_SYLLABLE = 6
-LONGEST_KEPT = 60  # characters of a text whose words are kept in mind
+LONGEST_KEPT = 60  # characters of a text whose words are cached
 LONGEST_TYPED = 60  # letters that are taken apart from the end; what is longer, from the beginning
 LONGEST_ABBREVIATED = 4
 PARTIAL = "~"  # ends a syllable of which only the beginning was typed
 PARTIAL_COST = 7.0  # an unfinished syllable, in nats
-RAW_COST = 18.0  # a letter that no syllable takes in
+RAW_COST = 18.0  # a letter that belongs to no syllable
 UNKNOWN_COST = 20.0
 NEVER = 1e9
 BEGINNING_COST = 100.0  # of a word for the first syllables alone: it is offered after all others
@@ -73,7 +73,7 @@ class Named(Mapping[str, Made], Generic[Kept, Made]):
         self._made = lru_cache(1 << 14)(lambda key: made(kept[key]))
 
     def __getitem__(self, key: str) -> Made:
-        """Return the value, made now or lately."""
+        """Return the value, from the cache or made now."""
         return self._made(key)
 
     def __contains__(self, key: object) -> bool:

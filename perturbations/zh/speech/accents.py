@@ -1,4 +1,4 @@
-"""What an ear makes of an accent: which sounds pass for which, and the words that then sound alike."""
+"""Accents: what it costs to hear one sound as another, and the words that then sound alike."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INITIALS = ("zh", "ch", "sh", *"bpmfdtnlgkhjqxrzcsyw")
 BOTH_WRONG = 0.65  # initial and final go wrong together: what both cost, as a part of their sum
 RIGHT = 0.7  # nats that a syllable is worth if it is heard as it was said
 HEARD = (30, 14, 7, 4)  # syllables that each syllable of a word of one, two, three, more may be heard as
-SAME_READING = 8  # words of one reading that come to mind
+SAME_READING = 8  # words of one reading that are considered
 ALIKE = 40
 
 
@@ -183,7 +183,7 @@ def accented(confusions: Confusions, passes: Passes) -> Confusions:
 
 @cache
 def hearing(name: str) -> Hearing:
-    """Return how a fitted annotator, or someone from one of Table 8's homes, is heard."""
+    """Return the hearing of a fitted annotator, or of a speaker from one of the regions of Table 8."""
     sounds = fitted()["sounds"]
     if name in sounds:
         return Hearing(**sounds[name])

@@ -1,7 +1,7 @@
 """Dictate Chinese with an accent into a recogniser: modelled noise, not the output of one.
 
 The recogniser knows frequent words well and guesses at the others: a stretch that it misses comes back as words that
-sound like it, to an ear that this speaker misleads, or not at all. Numbers come back as digits, Latin words hardly
+sound like it with this speaker's accent, or not at all. Numbers come back as digits, Latin words hardly
 ever, and the punctuation is the recogniser's own. What the parameters are fitted on is told in docs/fidelity.md.
 
 >>> from lapsus.perturbations.core import apply, perturb
@@ -29,7 +29,7 @@ from lapsus.perturbations.zh.speech.accents import ACCENTS, Hearing, burden, fit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-LONGEST = 20_000  # characters: nobody dictates more in one breath
+LONGEST = 20_000  # characters that are dictated; the rest of a text stays as it is
 HAN = "\u4e00-\u9fff"
 PARTS = re.compile(rf"[{HAN}]+|[A-Za-z]+|\d+(?:时|点半)(?![间期代候光])|\d[\d,.]*\d|\d|[^\w]+|.", re.DOTALL)
 ASKING = re.compile("吗|呢|什么|怎么|为何|多少|几|哪|谁|是不是|能不能|会不会|可不可以|有没有")
@@ -148,7 +148,7 @@ class ZhSpeech:
         """Propose what the recogniser makes of the text."""
         if not text.strip() or self.untouched(text):
             return []
-        # All share the stream of an example: without one of their own they would be missed at the same places.
+        # A stream for each speaker: with a shared one, all would be missed at the same places.
         own = Random(f"{int(rng.random() * 2**53)}/{self.who}")
         return _Dictation(speakers()[self.who], text, own.random, cut_at_comma=self.cut_at_comma).run()
 
@@ -162,7 +162,7 @@ class ZhSpeech:
 
 
 def traits(words: Sequence[Word], heard: Hearing, first: bool) -> Iterator[tuple[float, ...]]:
-    """Yield what the chance of each word of a stretch being missed depends on, beside the word before being missed.
+    """Yield, for each word of a stretch, the numbers that its chance of being missed depends on.
 
     These are: one; its rarity in nats per character; its surprise after the word before, in nats; whether it has one
     character, and whether more than two; whether it is the first of the text; how unclear its sounds are, in nats.
@@ -188,7 +188,7 @@ def logistic(number: int) -> float:
 
 
 class _Dictation:
-    """One text on its way through the recogniser: the dice, and what has come out so far."""
+    """The dictation of one text: its random draws, and the edits so far."""
 
     def __init__(self, speaker: Speaker, text: str, draw: Callable[[], float], *, cut_at_comma: bool) -> None:
         self.speaker, self.text, self.draw, self.cut_at_comma = speaker, text, draw, cut_at_comma

@@ -15,12 +15,12 @@ from lapsus.perturbations.zh.typist.learned_words import Memory, Topic
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# Texts and their costs, the first one first: plain tuples, because the collector passes those over.
+# Texts and their costs, best first. Plain tuples: the garbage collector does not track tuples of strings and floats.
 Offers = tuple[tuple[str, ...], tuple[float, ...]]
 
 EMBEDDED = "embedded"
 PAGE = 9  # candidates that an input method shows at once
-SETTLED = 5.5  # nats: what is this common stands at the same place everywhere
+SETTLED = 5.5  # nats: texts that cost less have the same place in every input method
 CONTEXT = 0.4  # how much the word before weighs in the order of candidates
 
 
@@ -28,7 +28,7 @@ CONTEXT = 0.4  # how much the word before weighs in the order of candidates
 def input_method(
     ime: int, ranking: float, engine: str, memory: Memory, topic: Topic | None
 ) -> Callable[[str, str], Offers]:
-    """Return what says the candidates for keys typed after a word, the embedded engine's in an order of its own.
+    """Return a function from keys and the word before to candidates, those of the embedded engine in `ime`'s order.
 
     >>> from lapsus.perturbations.zh.typist.learned_words import NOTHING
     >>> texts, costs = input_method(1, 1.0, EMBEDDED, NOTHING, None)("huabei", "")
@@ -44,12 +44,12 @@ def input_method(
         whole = load_engine().whole(keys, "", 3 * PAGE)
         if len(whole) == 1:
             return (whole[0][0],), (whole[0][1],)
-        here = _after(keys, before, topic) if before else [0.0] * len(whole)
+        here = _moved_by_context(keys, before, topic) if before else [0.0] * len(whole)
         ranks = memory.ranks
         ranked = sorted(
             [
                 (cost + ranking * noise + ranks.get(text, 0.0) + moved, text)
-                for (text, cost), noise, moved in zip(whole, _leaning(keys, ime), here, strict=True)
+                for (text, cost), noise, moved in zip(whole, _own_order(keys, ime), here, strict=True)
             ]
         )
         costs, texts = zip(*ranked[: 2 * PAGE], strict=True) if ranked else ((), ())
@@ -59,7 +59,7 @@ def input_method(
 
 
 @lru_cache(1 << 15)
-def _after(keys: str, before: str, topic: Topic | None) -> Sequence[float]:
+def _moved_by_context(keys: str, before: str, topic: Topic | None) -> Sequence[float]:
     """Return how much more the texts for `keys` cost after a word than alone."""
     embedded = load_engine()
     costs = embedded.costs
@@ -77,17 +77,17 @@ def _after(keys: str, before: str, topic: Topic | None) -> Sequence[float]:
 
 
 @lru_cache(1 << 15)
-def _leaning(keys: str, ime: int) -> Sequence[float]:
-    """Return how far one input method puts the texts for `keys` from where they stand."""
-    # Whatever the method, the most common characters stand where they stand.
+def _own_order(keys: str, ime: int) -> Sequence[float]:
+    """Return by how many nats one input method moves each of the texts for `keys`."""
+    # Texts that cost less than SETTLED are not moved.
     return tuple(
         [
-            SPREAD * min(1.0, (cost - SETTLED) / SETTLED) * _liking(text, ime) if cost > SETTLED else 0.0
+            SPREAD * min(1.0, (cost - SETTLED) / SETTLED) * _own_taste(text, ime) if cost > SETTLED else 0.0
             for text, cost in load_engine().whole(keys, "", 3 * PAGE)
         ]
     )
 
 
-def _liking(text: str, ime: int) -> float:
+def _own_taste(text: str, ime: int) -> float:
     """Return a number that is fixed for a text and an input method, and normal over texts."""
     return (sum(crc32(f"{ime}{text}".encode()).to_bytes(4, "big")) - 510) / 147.8

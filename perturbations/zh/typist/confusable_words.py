@@ -1,4 +1,4 @@
-"""What comes to a typist's mind: words like the one meant, characters that often follow."""
+"""What is typed in place of a word: words with the same beginning or end, characters that often follow or slip in."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
     from lapsus.perturbations.zh.typist.keys import Draw
 
-UNLIKELY = 0.1  # how often what does not fit its neighbours comes to mind, beside what does
+UNLIKELY = 0.1  # chance of what does not fit its neighbours, where what fits has chance 1
 ENDING = 0.15  # how often it is a word that ends alike, beside one that begins alike
-COMMON = 11.5  # nats: it is the common words that come to mind in place of each other
+COMMON = 11.5  # nats: words that cost more are never typed in place of another
 USUAL, RARE = 7.0, 15.0  # nats: words that everybody types blindly, words that nobody does
 KEPT = 12  # words of one beginning, or ending
 LEAST_FIT, FIT_OF_ENDS = 0.01, 0.2  # of what was never seen side by side; at the ends of a text
 TOPIC = 0.5  # how often it is a word of the topic
 FITTING = 0.2  # how much what was just typed decides
 LIKELIEST = 30  # of what comes after a word
-ANY = "的了是我不有"  # come after anything
+ANY = "的了是我不有"  # what may follow any word
 
 # What tells the cost of what follows a word, its share in the topic; the word's last character, and its cost alone.
 Behind: TypeAlias = "tuple[Callable[..., float], Callable[..., float], str, float]"
 
 
 def is_common(word: str) -> bool:
-    """Say whether a word is one that comes to mind easily."""
+    """Say whether a word is common enough to be typed in place of another."""
     return load_engine().costs.get(word, NEVER) <= COMMON
 
 
@@ -102,7 +102,7 @@ def fit(word: str, following: str, topic: Topic | None = None) -> float:
 
 @lru_cache(1 << 13)
 def _behind(word: str, topic: Topic | None) -> Behind:
-    """Return what says how well something goes with the word before it."""
+    """Return a function that says how well a text goes with `word` before it."""
     engine = load_engine()
     known = topic.follows.get(word, {}) if topic else {}
     return engine.bigrams.row(word)[0].get, known.get, word[-1], engine.costs.get(word[-1], -NEVER)

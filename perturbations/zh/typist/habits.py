@@ -19,7 +19,7 @@ SPREAD = 2.0  # nats
 class Typist:
     """The habits of one person at one input method; probabilities, unless said otherwise.
 
-    Equal to itself alone, so that caches may know it by its identity.
+    Compared by identity, so that it is a cheap key of caches.
     """
 
     join: float  # of typing the next word together with this one
@@ -29,7 +29,7 @@ class Typist:
     slip: float  # of a slip, per letter
     slip_short: float  # of a slip, per letter, where a chunk is abbreviated
     second: float  # of one more slip in the same chunk
-    slip_initial: float  # of a slip at most consonants falling somewhere else after all
+    slip_initial: float  # of drawing the place of a slip again where it fell on a consonant other than n and g
     miss: float  # kinds of slips, by weight: a letter left out
     neighbour: float  # the key beside it
     double: float  # the key beside it as well
@@ -44,10 +44,10 @@ class Typist:
     glance_decay: float  # how much less with each further place: a power of the place
     compose: float  # of putting an unknown word together as it should be
     first: float  # of taking the first word for an unknown one; else it is put together piece by piece
-    misclick: float  # of taking a word that is as likely although the right one is first
+    misclick: float  # of taking the second candidate, if it costs about as much, although the first is right
     misclick_decay: float  # of going one place further
     drift: float  # of taking a candidate one place further, when the right one is not there
-    odd: float  # of not minding a letter in what is offered
+    odd: float  # of taking a candidate although it holds a letter
     start: float  # of a false start: a wrong first character, left there when the chunk is typed anew
     again: float  # of typing a whole chunk again after a wrong word
     raw: float  # of a wrong chunk's letters left standing
@@ -63,7 +63,7 @@ class Typist:
     stop: float  # of stopping before the end
     stop_earlier: float  # of stopping yet another character earlier
     close: float  # of leaving out the last mark
-    fading: float  # of seeing a wrong chunk in time, at the beginning; it fades towards the end
+    fading: float  # of noticing and correcting a wrong chunk: at the start of a text, less towards its end
     mood: float  # how much more goes wrong in one text than on average, or less in another: a share
     retype: float  # of typing a text again, faster, when nothing went wrong
     redo: float  # of typing a text again, with more care, when too much went wrong

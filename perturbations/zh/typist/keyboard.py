@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from lapsus.perturbations.core import Edit
 
-MOST = 10  # times what people do
+LARGEST = 10  # rate: ten times as much as people do
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class ZhKeyboard:
     def __post_init__(self) -> None:
         if self.who not in annotators():
             raise ValueError(f"who is {self.who!r}; choose one of {', '.join(map(str, annotators()))}")
-        if not 0 <= self.rate <= MOST:
-            raise ValueError(f"rate is {self.rate!r}; give a number from 0 to {MOST}, where 1 is what people do")
+        if not 0 <= self.rate <= LARGEST:
+            raise ValueError(f"rate is {self.rate!r}; give a number from 0 to {LARGEST}, where 1 is what people do")
         if self.engine != EMBEDDED:
             load(self.engine)
 
@@ -70,7 +70,7 @@ class ZhKeyboard:
     def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
         """Return what typing each text changes."""
         begins = starts(f"{self.name}/{seed}", keys).tolist()
-        with uncollected():
+        with without_garbage_collection():
             return [tuple(self._edits(text, begin)) for text, begin in zip(texts, begins, strict=True)]
 
     def _edits(self, text: str, begin: int) -> list[Edit]:
@@ -79,13 +79,13 @@ class ZhKeyboard:
         typist = annotators()[self.who]["prose" if prose else "question"]
         # What was learned from questions to a bank is of no use for others.
         memory = memories()[self.who]["question" if topic else "prose"]
-        own = Random(begin * 64 + self.who)  # with the same stream, all would slip at the same places
+        own = Random(begin * 64 + self.who)  # with a shared stream, all people would slip at the same places
         found: list[Edit] = []
-        for sitting in range(math.ceil(self.rate)):
+        for done in range(math.ceil(self.rate)):
             typed = retyped(text, typist, own, self.engine, IMES * self.who, memory)
-            if (share := self.rate - sitting) < 1:
+            if (share := self.rate - done) < 1:
                 typed = [edit for edit, chance in [(edit, own.random()) for edit in typed] if chance < share]
-            found = _united(found, typed)
+            found = _with_untouched(found, typed)
         return found
 
     def untouched(self, text: str) -> str:
@@ -104,8 +104,8 @@ class ZhKeyboard:
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
-    """Hold the garbage collector back where nothing makes cycles, and much is kept in mind."""
+def without_garbage_collection() -> Iterator[None]:
+    """Suspend the garbage collector: typing makes no cycles, and its large caches make every collection slow."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -119,7 +119,7 @@ def _readable(character: str) -> bool:
     return character in load_engine().by_text
 
 
-def _united(first: list[Edit], second: list[Edit]) -> list[Edit]:
+def _with_untouched(first: list[Edit], second: list[Edit]) -> list[Edit]:
     """Add to `first` the edits of `second` that do not touch it."""
     if not first:
         return second

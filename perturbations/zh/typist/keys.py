@@ -1,4 +1,4 @@
-"""What fingers do on a keyboard to the letters that were meant."""
+"""Slips on a keyboard: letters left out, doubled, swapped, or hit beside."""
 
 from __future__ import annotations
 

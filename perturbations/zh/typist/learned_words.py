@@ -1,4 +1,4 @@
-"""What a person's fingers and input method have learned from typing much of one kind.
+"""What a person and their input method have learned: words often confused, words typed right, candidates moved up.
 
 The file holds words and numbers, fitted by benchmarks/fit_keyboard.py: how often READIN's annotators typed one word for
 another, and shares of words in AFQMC's training questions. It holds none of their sentences.
@@ -29,7 +29,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Memory:
-    """Learned words; equal to itself alone, so that caches may know it by its identity."""
+    """What one person learned; compared by identity, so that it is a cheap key of caches."""
 
     confusions: Mapping[str, Options]  # what is typed for a word out of habit, and how often
     sure: Mapping[str, float]  # how often a word comes out right that would have gone wrong

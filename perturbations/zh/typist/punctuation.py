@@ -1,4 +1,4 @@
-"""What becomes of marks, digits, blanks and Latin words on the way through the keyboard."""
+"""How marks, digits, blanks and Latin words are typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One go at a Chinese text: what the typist has in mind, and what comes out. It can be compiled (see setup.py)."""
+"""Typing a Chinese text once, chunk by chunk, and the edits that come of it. It can be compiled (see setup.py)."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from lapsus.perturbations.zh.typist.candidates import Offers
     from lapsus.perturbations.zh.typist.learned_words import Topic
 
-LONGEST = 20_000  # characters: nobody types more at one sitting
+LONGEST = 20_000  # characters that are typed; the rest of a text stays as it is
 LONGEST_CHUNK = 5  # characters
 IMES = 4  # input methods that the texts of one annotator are typed with
-PRINT = re.compile("[。！”…]$|[、：；“”《》（）—]|\\d{2}")  # marks that questions to a service do without
+PRINT = re.compile("[。！”…]$|[、：；“”《》（）—]|\\d{2}")  # marks of printed prose, which questions to a service lack
 RUNS = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|.", re.DOTALL)
 # 还 that is huan (repay), not hai (still): mostly so in questions to a bank, elsewhere before what is repaid.
 REPAID_ASKED = re.compile("还(?!不(?![了上起清])|[是有能可要没会在得需想让应都用怎显提很更])")
 REPAID = re.compile("还[款钱清贷债]")
-MESS = 0.3  # of the characters: more than people let stand
-FREE = 0.3  # of another word that is not like the one meant
+MESS = 0.3  # share of wrong characters above which a text may be typed again
+FREE = 0.3  # chance that a wrong word is one that fits the context, and not one that looks like the right one
 CLOSE = 1.4  # nats between candidates that are easily taken for each other
 PARTICLES = "吗么嘛啊呢吧"
 STRAY_ASKED, STRAY = "， ", "，，。“““””  "
@@ -67,17 +67,20 @@ def register(text: str) -> tuple[bool, Topic | None]:
 def retyped(
     text: str, typist: Typist, rng: Random, engine: str = EMBEDDED, ime: int = 0, memory: Memory = NOTHING
 ) -> list[Edit]:
-    """Return one go at `text`, or the second if the first was flawless, and the typist is urged on, or a mess."""
-    found = Sitting(text, typist, rng, engine, ime, memory).edits()
+    """Return what typing `text` changes.
+
+    It is typed a second time, and that counts, with chance `retype` if nothing went wrong, `redo` if too much did.
+    """
+    found = TypingRun(text, typist, rng, engine, ime, memory).edits()
     wrong = sum(max(edit.end - edit.start, len(edit.text)) for edit in found)
     if rng.random() < (typist.retype if not found else typist.redo if wrong > MESS * len(text) else 0.0):
-        found = Sitting(text, typist, rng, engine, ime, memory).edits()
+        found = TypingRun(text, typist, rng, engine, ime, memory).edits()
     return found
 
 
 @lru_cache(16)
 def mastery(memory: Memory, practice: float) -> Callable[[str], float]:
-    """Return what says how often fingers get a word right that would have gone wrong: a familiar or a common one."""
+    """Return a function from a word to the chance that it comes out right although a slip was drawn."""
 
     @lru_cache(1 << 13)
     def of(word: str) -> float:
@@ -95,14 +98,14 @@ def _first_wrong(words: tuple[str, ...], typed: str) -> str:
     return words[-1]
 
 
-class Sitting:
-    """One go at a text: what the typist has in mind, and what comes out."""
+class TypingRun:
+    """Types a text once: `edits()` are what comes out otherwise than it was meant."""
 
     def __init__(self, text: str, typist: Typist, rng: Random, engine: str, ime: int, memory: Memory) -> None:
         self.text, self.draw, self.memory = text, rng.random, memory
         prose, self.topic = register(text)
         self.offers = input_method(ime + int(self.draw() * IMES), typist.ranking, engine, memory, self.topic)
-        self.last, self.end = "", 0  # what was meant before the chunk in hand, and where that ends
+        self.last, self.end = "", 0  # the chunk before the current one, and where the current one ends
         self.repaid, self.stray = REPAID_ASKED if self.topic else REPAID, STRAY if prose else STRAY_ASKED
         self.engine = load_engine()
         self.chosen: dict[str, str] = {}  # what was picked for a word is picked again
@@ -146,14 +149,14 @@ class Sitting:
                 chunk = "".join(words)
                 end = start + len(chunk)
                 self.last, self.end = last, end
-                # What would be seen in time need not be known.
+                # A slip that is noticed in time is corrected, so what it would have typed is not worked out.
                 if self.draw() >= self.typist.fading - fading * start:
                     yield start, chunk, self.chunk(chunk, words, syllables)
                 start = end
                 last = chunk
 
     def chunks(self, run: str, start: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Yield what is typed at one go: its words, and its syllables."""
+        """Yield the chunks, each typed without a pause: its words, and its syllables."""
         draw, typist = self.draw, self.typist
         held: tuple[str, ...] = ()
         sounds: tuple[str, ...] = ()
@@ -175,7 +178,7 @@ class Sitting:
         yield held, sounds
 
     def chunk(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...]) -> str:
-        """Return what becomes of a chunk, and of the moment after it."""
+        """Return what is typed for a chunk, with what slips in after it."""
         draw, typist = self.draw, self.typist
         if "" in syllables:  # what has no reading cannot be typed: it is pasted
             return meant
@@ -214,7 +217,7 @@ class Sitting:
         return self.text[self.end : self.end + 2]
 
     def attempted(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...]) -> str:
-        """Return a chunk as habit has it, or else as it comes through the keys."""
+        """Return a chunk with a learned confusion, or else as the keys and the candidate list give it."""
         typed = self.confused(words)
         if typed is None:
             typed = self.keyed(meant, words, syllables)
@@ -247,7 +250,7 @@ class Sitting:
         for word in words:
             if steady >= self.mastery(word):
                 break
-        else:  # whichever went wrong, it would come out right
+        else:  # every word is typed right at this draw, whatever slips
             return meant
         intended = "".join(syllables)
         short = draw() < (typist.abbreviate if len(syllables) > 1 else typist.initial)
@@ -289,11 +292,11 @@ class Sitting:
     ) -> str:
         """Return the candidate that is taken."""
         draw, typist = self.draw, self.typist
-        # What is no word is offered as a text put together, if at all: with some care, it comes out right.
+        # A chunk that is no listed word must be put together from several: with chance `compose` that succeeds.
         together = not careless and meant not in self.engine.costs
         if together and draw() < typist.compose:
             return meant
-        alone = keys in self.engine.syllables  # only what is typed alone is ranked by what stands before it
+        alone = keys in self.engine.syllables  # only a single syllable is ranked by the word before it
         before = self.before() if alone else ""
         offered = self.offers(keys, before)
         texts = offered[0]
@@ -318,7 +321,7 @@ class Sitting:
         return head + self.picked(meant[cut:], "".join(syllables[cut:]), careless=False, syllables=syllables[cut:])
 
     def passed(self, offered: Offers, place: int, chance: float, most: int = PAGE - 1) -> int:
-        """Return the place at which the eye rests: it goes on from `place` the sooner, the closer the next cost."""
+        """Return which candidate is taken: from `place` on, the next one with `chance`, less the more it costs."""
         costs = offered[1]
         while place < min(len(costs) - 1, most) and self.draw() < chance * math.exp(
             (costs[place] - costs[place + 1]) / CLOSE
@@ -327,6 +330,6 @@ class Sitting:
         return place
 
     def first(self, meant: str, offered: Offers) -> str:
-        """Return about the first of the candidates, where the right one is not seen."""
+        """Return the first candidate, or one of the next few, where the right one is not seen."""
         typed = offered[0][self.passed(offered, 0, self.typist.drift)]
         return meant if min(typed) < "\u3000" and self.draw() >= self.typist.odd else typed
