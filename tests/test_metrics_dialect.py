@@ -29,10 +29,15 @@ def test_win_rate_by_definition(pairs, alternative, comparisons):
     assert result["wins"] + result["losses"] + result["ties"] == result["trials"] == len(pairs)
     assert (result["wins"], result["ties"]) == (wins, sum(high == low for high, low in pairs))
     assert result["win_rate"] == wins / len(pairs)
-    p_value = stats.binomtest(wins, len(pairs), 0.5, alternative).pvalue
-    assert result["p_value"] == pytest.approx(p_value)
-    assert result["p_value_bonferroni"] == pytest.approx(min(1, p_value * comparisons))
-    assert result["significant"] == (p_value * comparisons < 0.1)
+    majority = stats.binomtest(wins, len(pairs), 0.5, alternative).pvalue
+    assert result["majority_p_value"] == pytest.approx(majority)
+    if decided := wins + result["losses"]:
+        p_value = stats.binomtest(wins, decided, 0.5, alternative).pvalue
+        assert result["p_value"] == pytest.approx(p_value)
+        assert result["p_value_bonferroni"] == pytest.approx(min(1, p_value * comparisons))
+        assert result["significant"] == (p_value * comparisons < 0.1)
+    else:
+        assert (result["p_value"], result["p_value_bonferroni"], result["significant"]) == (None, None, False)
     low, high = proportion_confint(wins, len(pairs), alpha=0.1, method="wilson")
     assert result["win_rate_ci"] == pytest.approx([max(0, low), min(1, high)])
     turned = win_rate(*columns([pair[::-1] for pair in pairs]))
@@ -49,8 +54,29 @@ def test_three_ways_with_ties(pairs):
         assert {drop[key] for key in ("win_rate", "p_value", "win_rate_ci", "minimum_detectable_rate")} == {None}
         assert not drop["significant"]
     assert half["win_rate"] == pytest.approx((loss["wins"] + loss["ties"] / 2) / len(pairs))
-    whole = loss["wins"] + loss["ties"] // 2
-    assert half["p_value"] == pytest.approx(stats.binomtest(whole, len(pairs), 0.5, "greater").pvalue)
+    assert loss["p_value"] == drop["p_value"] == half["p_value"], "a tie is no evidence, whatever it counts"
+
+
+def test_pairs_that_share_an_original_are_one_finding():
+    high, low = [1] * 9 + [0] * 3 + [2] * 4, [0] * 9 + [1] * 3 + [2] * 4
+    alone = win_rate(high, low, clusters=range(16))
+    assert alone == win_rate(high, low)
+    originals = [number for number in range(16) for _ in range(5)]
+    often, naive = (
+        win_rate(np.repeat(high, 5), np.repeat(low, 5), clusters=c, alternative="two-sided") for c in (originals, None)
+    )
+    assert often["p_value"] == pytest.approx(2 * stats.norm.sf(6 / math.sqrt(12)))
+    assert naive["p_value"] < 1e-3
+    assert np.ptp(often["win_rate_ci"]) > 1.7 * np.ptp(naive["win_rate_ci"])
+    aware, wide = (
+        dialect_awareness(high, low),
+        dialect_awareness(np.repeat(high, 5), np.repeat(low, 5), clusters=originals),
+    )
+    assert wide["awareness_rate"] == aware["awareness_rate"]
+    assert wide["awareness_rate_ci"] == pytest.approx(aware["awareness_rate_ci"], abs=0.04)
+    assert wide["p_value"] == pytest.approx(often["p_value"] / 2)
+    one = win_rate([1, 1], [0, 0], clusters=["a", "a"])
+    assert (one["p_value"], one["win_rate_ci"], one["significant"]) == (None, None, False)
 
 
 def test_a_win_is_strict_and_exact():
@@ -73,7 +99,7 @@ def test_holm_beside_bonferroni():
     ("trials", "alternative"), [(20, "greater"), (115, "greater"), (50, "two-sided"), (50, "less")]
 )
 def test_the_detectable_rate_is_found_four_times_in_five(trials, alternative):
-    rate = win_rate([0] * trials, [0] * trials, alternative=alternative)["minimum_detectable_rate"]
+    rate = win_rate([1] * trials, [0] * trials, alternative=alternative)["minimum_detectable_rate"]
     rng = np.random.default_rng(3)
     found = [
         win_rate([1] * wins + [0] * (trials - wins), [0.5] * trials, alternative=alternative)["significant"]

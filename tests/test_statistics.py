@@ -39,8 +39,9 @@ def test_false_alarms_under_clusters_are_as_many_as_stated():
     assert alarms / 400 < 0.08
 
 
-@pytest.mark.parametrize(("alternative", "p_value"), [("greater", 0.984375), ("less", 0.34375), ("two-sided", 0.6875)])
-def test_half_a_win_never_helps(alternative, p_value):
-    """One win, four losses, a tie: binomial tails of 1 or 2 wins of 6, from the table of 2**-6."""
-    result = win_rate([1, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 0], ties="half", alternative=alternative)
-    assert result["p_value"] == pytest.approx(p_value)
+@pytest.mark.parametrize(("alternative", "p_value"), [("greater", 0.96875), ("less", 0.1875), ("two-sided", 0.375)])
+def test_a_tie_is_no_evidence(alternative, p_value):
+    """One win, four losses, a tie: binomial tails of 1 win of 5, from the table of 2**-5."""
+    for ties in ("loss", "drop", "half"):
+        result = win_rate([1, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 0], ties=ties, alternative=alternative)
+        assert result["p_value"] == pytest.approx(p_value)

@@ -4,42 +4,68 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scipy import stats
+import numpy as np
 
-from lapsus.kernel import columns
+from lapsus.kernel import columns, statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def dialect_awareness(predictions: Iterable[float], references: Iterable[float]) -> dict[str, Any]:
+def dialect_awareness(
+    predictions: Iterable[float],
+    references: Iterable[float],
+    *,
+    clusters: Iterable[Any] | None = None,
+    confidence_level: float = 0.95,
+) -> dict[str, Any]:
     """Return the share of texts scored at least as high with the tag of their own dialect as with another's.
 
     Args:
         predictions: the score of each text with the matching tag.
         references: its score with another tag.
+        clusters: what each text was made from: texts that share an original count as one finding.
+        confidence_level: of the interval.
 
     A metric that ignores the tag ties everywhere, and by definition its rate is 1: so ties are shown, and not tested.
 
     Returns:
         awareness_rate: the share of texts that win or tie.
+        awareness_rate_ci: Wilson's interval of it, where texts share originals at their effective number.
         wins, ties, losses: how many texts are scored higher, equally, lower with their own tag.
         trials: how many texts there are.
-        p_value: of the one-tailed test that wins are more than losses by chance; None where all tie.
+        p_value: of the one-tailed test that wins outnumber losses by chance: the exact sign test, or with `clusters`
+            that share an original the score test over originals; None where all tie.
 
     Example:
         >>> dialect_awareness([0.8, 0.7, 0.7], [0.6, 0.7, 0.9])["awareness_rate"]
         0.6666666666666666
     """
+    statistics.check_level(confidence_level)
     own, other = columns.scores("predictions", predictions), columns.scores("references", references)
     trials = columns.same_length(predictions=own, references=other)
-    wins, losses = int((own > other).sum()), int((own < other).sum())
+    outcomes = np.sign(own - other)
+    wins, losses = int((outcomes > 0).sum()), int((outcomes < 0).sum())
     decided = wins + losses
+    p_value = statistics.sign_test(wins, losses, "greater") if decided else None
+    interval = statistics.wilson(trials - losses, trials, confidence_level)
+    if clusters is not None:
+        originals, names = columns.numbered("clusters", clusters)
+        columns.same_length(predictions=own, clusters=originals)
+        if len(names) < trials:
+            interval = statistics.clustered_rate(
+                statistics.of_numbers((outcomes >= 0).astype(float), originals), confidence_level
+            )
+            comparable = decided and len(names) > 1
+            p_value = (
+                statistics.score_test(statistics.of_numbers(outcomes, originals), "greater") if comparable else None
+            )
     return {
         "awareness_rate": (trials - losses) / trials,
+        "awareness_rate_ci": interval,
         "wins": wins,
         "ties": trials - decided,
         "losses": losses,
         "trials": trials,
-        "p_value": float(stats.binomtest(wins, decided, 0.5, "greater").pvalue) if decided else None,
+        "p_value": p_value,
     }

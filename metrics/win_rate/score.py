@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,18 +20,20 @@ def win_rate(
     predictions: Iterable[float],
     references: Iterable[float],
     *,
+    clusters: Iterable[Any] | None = None,
     ties: str = "loss",
     comparisons: int | Sequence[float] = 1,
     confidence_level: float = 0.95,
     alternative: str = "greater",
 ) -> dict[str, Any]:
-    """Return how often a prediction is strictly above its reference, tested against a fair coin.
+    """Return how often a prediction is strictly above its reference, and whether it wins more often than it loses.
 
     Args:
         predictions: the scores that should win, such as those of the same sentence in another dialect.
         references: the scores they should beat, such as those of a sentence with another meaning.
-        ties: "loss" counts a tie as not won, as the paper does; "drop" leaves ties out of the trials; "half" wins half.
-            (The test needs whole wins: half a win is rounded to the side that is harder to prove.)
+        clusters: what each pair was made from: pairs that share an original count as one finding.
+        ties: what a tie is in the rate: "loss" counts it as not won, as the paper does; "drop" leaves ties out of the
+            trials; "half" counts half a win. The test is the same for all three: ties say nothing for either side.
         comparisons: how many such tests the study makes; or the p-values of the others, which Holm's correction needs.
         confidence_level: of the interval; the test is significant at 1 - confidence_level, after Bonferroni.
         alternative: "greater" (one-tailed), "less" or "two-sided".
@@ -41,16 +42,20 @@ def win_rate(
         win_rate: the share of trials that are won.
         wins, losses, ties: how many examples are each.
         trials: what the share is of: all examples, or those that do not tie with `ties="drop"`.
-        p_value: of the exact binomial test against 1/2.
+        p_value: that a pair which does not tie is won or lost by a fair coin: the exact sign test; with `clusters` that
+            share an original, the score test over originals. None where all pairs tie.
+        majority_p_value: that half of all pairs are won, a tie being none: the test of the paper. With many ties it
+            rejects (`alternative="less"` or "two-sided") although wins and losses are as many.
         p_value_bonferroni, p_value_holm: corrected for the comparisons; Holm's is None unless p-values are given.
         significant: whether the corrected test rejects at 1 - confidence_level.
-        win_rate_ci: Wilson's interval.
-        minimum_detectable_rate: the smallest true rate that this many trials find with a chance of 80 %.
+        win_rate_ci: Wilson's interval of win_rate, where pairs share originals at their effective number.
+        minimum_detectable_rate: the smallest true rate of wins among the pairs that do not tie which so many of them,
+            if independent, find with a chance of 80 %.
 
     Example:
         >>> result = win_rate([0.9, 0.8, 0.7, 0.7], [0.1, 0.2, 0.7, 0.3])
         >>> result["win_rate"], result["ties"], result["p_value"], result["significant"]
-        (0.75, 1, 0.3125, False)
+        (0.75, 1, 0.125, False)
     """
     columns.one_of("ties", ties, ("loss", "drop", "half"))
     columns.one_of("alternative", alternative, ("greater", "less", "two-sided"))
@@ -66,16 +71,26 @@ def win_rate(
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise ValueError(f"comparisons is {comparisons!r}: state how many tests are made, this one included.")
 
-    wins, losses = int((high > low).sum()), int((high < low).sum())
+    outcomes = np.sign(high - low)
+    wins, losses = int((outcomes > 0).sum()), int((outcomes < 0).sum())
     tied = examples - wins - losses
     trials = examples - tied if ties == "drop" else examples
     counted = wins + tied / 2 if ties == "half" else wins
     alpha = (1 - confidence_level) / number
-    p_value = (
-        float(stats.binomtest(_whole(counted, trials, alternative), trials, 0.5, alternative).pvalue)
-        if trials
-        else None
-    )
+    interval = statistics.wilson(counted, trials, confidence_level)
+    p_value = statistics.sign_test(wins, losses, alternative) if wins + losses else None
+    majority = float(stats.binomtest(wins, examples, 0.5, alternative).pvalue)
+    originals, shared = _originals(clusters, examples)
+    if shared:
+        p_value = majority = interval = None
+        if originals.max() and wins + losses:
+            p_value = statistics.score_test(statistics.of_numbers(outcomes, originals), alternative)
+            majority = statistics.score_test(statistics.of_numbers((outcomes > 0) - 0.5, originals), alternative)
+        if trials:
+            value = np.where(outcomes == 0, 0.5 if ties == "half" else 0.0, outcomes > 0)
+            kept = outcomes != 0 if ties == "drop" else np.ones(examples, bool)
+            found = statistics.of_numbers(value[kept], originals[kept])
+            interval = statistics.clustered_rate(found, confidence_level)
     corrected = None if p_value is None else statistics.bonferroni(p_value, number)
     return {
         "win_rate": counted / trials if trials else None,
@@ -84,22 +99,22 @@ def win_rate(
         "ties": tied,
         "trials": trials,
         "p_value": p_value,
+        "majority_p_value": majority,
         "p_value_bonferroni": corrected,
         "p_value_holm": None if others is None or p_value is None else statistics.holm([p_value, *others])[0],
         "significant": p_value is not None and p_value < alpha,
-        "win_rate_ci": statistics.wilson(counted, trials, confidence_level),
-        "minimum_detectable_rate": minimum_detectable_rate(trials, alpha, alternative),
+        "win_rate_ci": interval,
+        "minimum_detectable_rate": minimum_detectable_rate(wins + losses, alpha, alternative),
     }
 
 
-def _whole(wins: float, trials: int, alternative: str) -> int:
-    """Round half a win to the side that is harder to prove.
-
-    >>> _whole(1.5, 6, "greater"), _whole(1.5, 6, "less"), _whole(1.5, 6, "two-sided")
-    (1, 2, 2)
-    """
-    up = alternative == "less" or (alternative == "two-sided" and wins < trials / 2)
-    return ceil(wins) if up else floor(wins)
+def _originals(clusters: Iterable[Any] | None, examples: int) -> tuple[columns.IntArray, bool]:
+    """Return the number of each pair's original, and whether any is shared."""
+    if clusters is None:
+        return np.arange(examples), False
+    originals, names = columns.numbered("clusters", clusters)
+    columns.same_length(predictions=range(examples), clusters=originals)
+    return originals, len(names) < examples
 
 
 def minimum_detectable_rate(trials: int, alpha: float, alternative: str) -> float | None:

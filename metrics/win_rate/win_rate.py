@@ -4,7 +4,7 @@
 >>> metric = evaluate.load("metrics/win_rate")
 >>> results = metric.compute(predictions=[0.9, 0.8, 0.7, 0.7], references=[0.1, 0.2, 0.7, 0.3])
 >>> results["win_rate"], results["ties"], results["p_value"], results["significant"]
-(0.75, 1, 0.3125, False)
+(0.75, 1, 0.125, False)
 """
 
 import datasets

@@ -14,7 +14,7 @@ To describe and to compare two tracks, these are enough:
 """
 
 from lapsus.kernel.statistics.clusters import Clustered, clustered, of_numbers
-from lapsus.kernel.statistics.comparison import Comparison, clustered_mean, compare, score_difference
+from lapsus.kernel.statistics.comparison import Comparison, clustered_mean, compare, score_difference, score_test
 from lapsus.kernel.statistics.discordance import mcnemar, sign_test
 from lapsus.kernel.statistics.families import bonferroni, holm
 from lapsus.kernel.statistics.permutation import permutation_test
@@ -55,6 +55,7 @@ __all__ = [
     "permutation_test",
     "resampled_means",
     "score_difference",
+    "score_test",
     "sign_test",
     "studentised_interval",
     "wilson",

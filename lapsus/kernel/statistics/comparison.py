@@ -84,14 +84,31 @@ def score_difference(found: Clustered, gains: float, level: float) -> tuple[Inte
         variance, effective = 0.0, float(clusters)
     else:
         effective = (gains + losses - difference**2) / variance
-    null = variance + difference**2 / clusters
-    p_value = 2 * float(stats.norm.sf(abs(difference) / np.sqrt(null))) if difference else 1.0
+    p_value = score_test(found)
     square = float(stats.norm.ppf(0.5 + level / 2)) ** 2
     reach = square / (1 - square / clusters) if clusters > square else np.inf
     critical = 1 / (1 / reach + 1 / effective) if variance else square
     low = _end(gains, losses, effective, critical, -1.0)
     high = _end(gains, losses, effective, critical, 1.0)
     return [low, high], p_value
+
+
+def score_test(found: Clustered, alternative: str = "two-sided") -> float:
+    """Return the p-value that a mean is 0, from its standard error under that hypothesis, by clusters.
+
+    With 1 for a win, -1 for a loss, 0 for a tie, and one of them in each cluster, it is the sign test without ties:
+
+    >>> wins, losses, ties = [1.0] * 9, [-1.0] * 3, [0.0] * 50
+    >>> round(score_test(clustered(np.array(wins + losses + ties))), 4)  # 6 / sqrt(12) normal deviates
+    0.0833
+    """
+    mean = found.mean
+    if mean == 0:
+        return 1.0 if alternative == "two-sided" else 0.5
+    deviates = mean / np.sqrt(found.variance + mean**2 / found.number)
+    if alternative == "two-sided":
+        return 2 * float(stats.norm.sf(abs(deviates)))
+    return float(stats.norm.sf(deviates if alternative == "greater" else -deviates))
 
 
 def _end(gains: float, losses: float, number: float, critical: float, bound: float) -> float:
