@@ -182,6 +182,10 @@ def test_a_failed_build_leaves_the_old_folder(tmp_path):
     assert files(tmp_path / "out") == before
 
 
+def without_exchange(monkeypatch):
+    monkeypatch.setattr(lapsus.kernel.atomic, "_exchange", lambda *_: False)
+
+
 def test_when_the_last_move_fails_the_old_folder_comes_back(tmp_path, monkeypatch):
     publish(Toy, tmp_path / "out")
     before = files(tmp_path / "out")
@@ -192,11 +196,48 @@ def test_when_the_last_move_fails_the_old_folder_comes_back(tmp_path, monkeypatc
             raise PermissionError(13, "Permission denied", str(target))
         return rename(path, target)
 
+    without_exchange(monkeypatch)
     monkeypatch.setattr(lapsus.kernel.atomic.Path, "rename", fails_for_the_new)
     with pytest.raises(PermissionError):
         publish(Toy, tmp_path / "out")
     assert files(tmp_path / "out") == before
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+OTHER = toy(DATA=({"id": "a", "text": "other"}, {"id": "b", "text": "rows"}))
+
+
+@pytest.mark.parametrize("exchanging", [True, False])
+def test_a_rebuild_replaces_the_whole_folder(exchanging, tmp_path, monkeypatch):
+    if not exchanging:
+        without_exchange(monkeypatch)
+    publish(toy(ROWS={"clean": {"test": 2}, "more": {"test": 2}}), tmp_path / "out")
+    publish(OTHER, tmp_path / "out")
+    publish(OTHER, tmp_path / "fresh")
+    assert files(tmp_path / "out") == files(tmp_path / "fresh")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fresh", "out"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux exchanges folders in one step")
+def test_the_target_is_there_at_every_instant(tmp_path, monkeypatch):
+    publish(Toy, tmp_path / "out")
+
+    def never(path, target):
+        raise AssertionError(f"{path} was moved to {target}")
+
+    monkeypatch.setattr(lapsus.kernel.atomic.Path, "rename", never)
+    publish(OTHER, tmp_path / "out")
+
+
+def test_what_somebody_put_into_the_folder_stays_and_is_named(tmp_path):
+    publish(toy(ROWS={"clean": {"test": 2}, "more": {"test": 2}}), tmp_path / "out")
+    (tmp_path / "out" / "LICENSE").write_text("mine")
+    (tmp_path / "out" / "more" / "figure.png").write_bytes(b"png")
+    built = publish(OTHER, tmp_path / "out")
+    assert built.kept == ("LICENSE", "more/figure.png")
+    assert built.sentence().endswith("not of this build and left there: LICENSE, more/figure.png")
+    assert (tmp_path / "out" / "LICENSE").read_text() == "mine"
+    assert sorted(path.name for path in (tmp_path / "out" / "more").iterdir()) == ["figure.png"]
 
 
 def test_a_clone_with_its_history_is_not_replaced(tmp_path):
@@ -218,8 +259,50 @@ def test_a_killed_build_leaves_the_old_folder(tmp_path):
         [sys.executable, "-c", code, str(tmp_path / "out")], stdout=subprocess.PIPE, text=True
     ) as child:
         assert child.stdout.readline() == "ready\n"
+        publish(Toy, tmp_path / "aside" / "out")  # another folder of that name
+        publish(benchmarks()["sample"], tmp_path / "out")  # while the other is at work
+        assert len(list(tmp_path.glob(".out.*"))) == 1
         child.kill()
     assert files(tmp_path / "out") == before
+    publish(benchmarks()["sample"], tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["aside", "out"]
+
+
+def test_a_kill_between_two_moves_loses_nothing(tmp_path):
+    publish(Toy, tmp_path / "out")
+    before = files(tmp_path / "out")
+    staging = tmp_path / ".out.abc.partial"
+    (staging / "new").mkdir(parents=True)
+    (staging / "lock").touch()
+    (tmp_path / "out").rename(staging / "old")
+    with pytest.raises(ValueError, match="expected 2"):
+        publish(toy(DATA=Toy.DATA[:1]), tmp_path / "out")
+    assert files(tmp_path / "out") == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_folders_that_only_look_like_left_overs_stay(tmp_path):
+    (tmp_path / ".out.mine.partial").mkdir()
+    publish(Toy, tmp_path / "out")
+    assert (tmp_path / ".out.mine.partial").is_dir()
+
+
+def test_more_rows_than_the_official_ones_are_an_error_too(tmp_path):
+    with pytest.raises(ValueError, match="clean/test has 2, expected 1"):
+        publish(toy(ROWS={"clean": {"test": 1}}), tmp_path / "out")
+
+
+def test_the_files_of_all_configs_are_recorded_in_order(tmp_path):
+    class OfFiles(Toy):
+        ROWS = {"z": {"test": 1}, "a": {"test": 1}}
+
+        def rows(self, source, config, split):
+            yield {"id": "1", "text": source.text(f"{config}.txt")}
+
+    OfFiles.__module__ = __name__
+    for name in "za":
+        (tmp_path / f"{name}.txt").write_text(name)
+    assert list(publish(OfFiles, tmp_path / "out", source=tmp_path).sources) == ["a.txt", "z.txt"]
 
 
 def test_changed_sources_are_never_stale(tmp_path):

@@ -14,9 +14,11 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from lapsus.hub.built_folder import own_files
 from lapsus.hub.dataset_card import render
 from lapsus.kernel.atomic import staged_folder
 from lapsus.kernel.error_rates import ErrorRates, TrackRates
+from lapsus.kernel.names import shown
 from lapsus.kernel.progress_bars import quiet_datasets
 from lapsus.perturbations.core import apply
 
@@ -43,6 +45,7 @@ class Published:
     differs: Mapping[str, tuple[int, int]]  # "config/split" -> (official, built), where they differ
     rates: tuple[TrackRates, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)  # file -> sha256
+    kept: tuple[str, ...] = ()  # what others put into the folder before
 
     def sentence(self) -> str:
         """Say what was written.
@@ -53,7 +56,8 @@ class Published:
         """
         rows = sum(sum(splits.values()) for splits in self.rows.values())
         configs = sum(any(splits.values()) for splits in self.rows.values())
-        return f"wrote {rows:,} rows in {configs} config{'s' if configs > 1 else ''} to {self.path}"
+        kept = f"; not of this build and left there: {shown(self.kept)}" if self.kept else ""
+        return f"wrote {rows:,} rows in {configs} config{'s' if configs > 1 else ''} to {self.path}{kept}"
 
 
 def publish(
@@ -79,7 +83,12 @@ def publish(
     sources: dict[str, str] = {}
     rates: list[TrackRates] = []
     with (
-        staged_folder(out, ours=partial(is_build_of, benchmark), what=f"build of {benchmark.NAME}") as folder,
+        staged_folder(
+            out,
+            ours=partial(is_build_of, benchmark),
+            what=f"build of {benchmark.NAME}",
+            written=lambda name: bool(own_files([name])),
+        ) as folder,
         quiet_datasets(),
     ):
         cache = folder.parent / "cache"
@@ -119,7 +128,8 @@ def publish(
             )
         if not infos:
             raise ValueError(f"no rows of {benchmark.NAME} were found in {source}; check the source")
-        published = Published(out.absolute(), rows, differs, tuple(rates), dict(sorted(sources.items())))
+        others = tuple(sorted(set(_files(out)) - own_files(_files(out))))
+        published = Published(out.absolute(), rows, differs, tuple(rates), dict(sorted(sources.items())), others)
         (folder / "README.md").write_text(render(benchmark, infos, published), encoding="utf-8")
     return published
 
@@ -132,6 +142,10 @@ def check_facts(benchmark: type[Benchmark]) -> None:
             f"the benchmark {benchmark.__name__} states no {' and no '.join(absent)}; "
             "give it the class attribute (LICENSE = None where the source states none)"
         )
+
+
+def _files(folder: Path) -> list[str]:
+    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
 
 
 def is_build_of(benchmark: type[Benchmark], folder: Path) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import glob
+import os
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -13,12 +16,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import IO
 
+SUFFIX = ".partial"  # of folders at work beside their place
+NEW, OLD, LOCK = "new", "old", "lock"  # within them
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux
+
 
 @contextmanager
-def staged_folder(out: Path, *, ours: Callable[[Path], bool], what: str) -> Iterator[Path]:
+def staged_folder(
+    out: Path,
+    *,
+    ours: Callable[[Path], bool],
+    what: str,
+    written: Callable[[str], bool] | None = None,
+) -> Iterator[Path]:
     """Yield an empty folder that replaces `out` when the block ends well, and vanishes when it does not.
 
-    `ours` tells whether a folder that is already at `out` may be replaced, and `what` such a folder is.
+    At every instant `out` is the old folder or the new one. What a killed run left behind is removed by the next.
+
+    Args:
+        out: The folder to write.
+        ours: Tells whether a folder that is already at `out` may be replaced.
+        what: What such a folder is, for the error.
+        written: Tells of a path within the old folder whether an earlier run wrote it; other files are kept.
+            Without it all are taken for such.
 
     >>> with tempfile.TemporaryDirectory() as home:
     ...     with staged_folder(Path(home) / "page", ours=lambda folder: False, what="page") as folder:
@@ -27,28 +47,86 @@ def staged_folder(out: Path, *, ours: Callable[[Path], bool], what: str) -> Iter
     'hello'
     """
     out = out.absolute()
+    _clear_left_overs(out)
     if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or (ours(out) and not _has_hidden(out)))):
         raise FileExistsError(f"{out} exists and is no earlier {what}; name another --out")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
+        staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=SUFFIX, dir=out.parent))
     except OSError as error:
         raise PermissionError(f"{out} cannot be written ({error.strerror}); name another --out") from error
-    try:
-        new = staging / "new"
-        new.mkdir()
-        yield new
-        old = staging / "old"
-        if out.exists():
-            out.rename(old)
+    with (staging / LOCK).open("wb") as lock:
+        _try_lock(lock)
         try:
-            new.rename(out)
-        except BaseException:
-            if old.exists():
-                old.rename(out)
-            raise
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
+            new = staging / NEW
+            new.mkdir()
+            yield new
+            if written:
+                _keep_others(out, new, written)
+            _put(new, out, staging / OLD)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+def _put(new: Path, out: Path, old: Path) -> None:
+    """Move `new` to `out`; what was there is then at `new` or at `old`."""
+    if not out.exists():
+        new.rename(out)
+        return
+    if _exchange(new, out):
+        return
+    out.rename(old)
+    try:
+        new.rename(out)
+    except BaseException:
+        old.rename(out)
+        raise
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two folders in one step, where the system and the file system can."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    failed: int = rename(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), RENAME_EXCHANGE)
+    return not failed
+
+
+def _keep_others(out: Path, new: Path, written: Callable[[str], bool]) -> None:
+    """Copy what somebody else put into the old folder."""
+    for path in sorted(out.rglob("*")) if out.is_dir() else ():
+        name = path.relative_to(out).as_posix()
+        if path.is_file() and not written(name) and not (new / name).exists():
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, new / name)
+
+
+def _clear_left_overs(out: Path) -> None:
+    """Remove what killed runs left beside `out`; bring the old folder back where the kill came between two moves."""
+    for staging in sorted(out.parent.glob(f"{glob.escape(f'.{out.name}.')}*{SUFFIX}")):
+        try:
+            with (staging / LOCK).open("rb+") as lock:
+                if not _try_lock(lock):
+                    continue  # another run is at work there
+                if (staging / OLD).is_dir() and not out.exists():
+                    (staging / OLD).rename(out)
+                shutil.rmtree(staging, ignore_errors=True)
+        except OSError:
+            continue  # none of ours, or gone meanwhile
+
+
+def _try_lock(file: IO[bytes]) -> bool:
+    """Lock a file until it is closed, or the process ends in whatever way; tell whether that was possible."""
+    try:
+        import fcntl
+    except ImportError:  # Windows keeps left-overs
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager
