@@ -5,4 +5,4 @@ from __future__ import annotations
 
 def example(*lines: str) -> str:
     """Return the epilog that shows a command in use."""
-    return "\n".join(["\b", f"Example{'s' if len(lines) > 1 else ''}:", *(f"  {line}" for line in lines)])
+    return "\n".join(["\b", "Example:", *(f"  {line}" for line in lines)])

@@ -67,6 +67,14 @@ class Price(click.ParamType[tuple[float, float]]):
 @click.option("--dry-run", is_flag=True, help="Say what would be asked, and what it costs at --price; ask nothing.")
 @click.option("--price", type=Price(), help="With --dry-run: price of a million tokens, of prompts and of answers.")
 @click.option("--batch", type=click.IntRange(min=1), help="Questions under way at once.")
+@click.option("--label-map", metavar="A=B,…", help="A classifier's labels A, as the task's labels B.")
+@click.option(
+    "--plain", is_flag=True, default=None, help="A model without a chat template: send the bare prompt."
+)
+@click.option("--device", help="Where a model of transformers runs. [default: cuda, else cpu]")
+@click.option(
+    "--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Its numbers."
+)
 @click.option("--databases", type=PATH, help="Text-to-SQL: folder with NAME/NAME.sqlite, to compare results too.")
 def run(
     task: str | None,
@@ -109,7 +117,7 @@ def run(
             "only the clean track: add --noise OPERATOR, such as --noise filler_eos:2, to see what noise costs",
             err=True,
         )
-    model = open_model(word, {name: value for name, value in options.items() if value is not None})
+    model = open_model(word, _model_options(options))
     planned = Run(chosen, model, out, cache, fresh)
     if dry_run:
         tell_cost(planned, price)
@@ -164,6 +172,13 @@ def _dataset(task: str, data: str | None, options: dict[str, Any]) -> Data:
         )
     patterns = () if options["noise"] else _list(options["tracks"])
     return open_dataset(data, found, patterns, split=options["split"], databases=options["databases"])
+
+
+def _model_options(options: dict[str, Any]) -> dict[str, Any]:
+    from lapsus.commands.catalogue import pairs
+
+    given = {name: value for name, value in options.items() if value is not None}
+    return given | ({"label_map": pairs(_list(options["label_map"]))} if options["label_map"] else {})
 
 
 def _list(words: str | None) -> list[str]:

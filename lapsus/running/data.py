@@ -1,5 +1,6 @@
 """Rows on tracks: a dataset folder, a repo of the Hub, a file of rows, or rows in memory.
 
+>>> from lapsus.running.tasks import own_task
 >>> task = own_task(["text"], "label")
 >>> Data.of_rows("mine", task, [{"id": "a", "text": "rain?", "label": "weather"}]).tracks["clean"][0]["text"]
 'rain?'
@@ -18,10 +19,12 @@ from lapsus.kernel.names import shown
 from lapsus.kernel.progress_bars import quiet_datasets
 from lapsus.results.predictions import read
 from lapsus.results.tracks import CLEAN
-from lapsus.running.tasks import Task, own_task
+from lapsus.running.kinds import Exact
+from lapsus.running.tasks import Task
 
 Row = dict[str, Any]
 ORIGINAL = "original_"  # columns that hold a pair before it was rewritten
+DIALECT = "dialect"  # the column with a sentence in the dialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,10 @@ class Data:
             if missing:
                 raise ValueError(f"{where} has no {missing[0]!r} (it is empty); leave the row out")
         names = _label_names(features) if features is not None else {}
-        bound = task.bound(names)
-        track = CLEAN[0]
-        return cls(name, bound, {track: [_named(row, names) for row in held]}, said)
+        named = [_named(row, names) for row in held]
+        if isinstance(task.kind, Exact):
+            task = replace(task, kind=task.kind.seeing(named))
+        return cls(name, task.bound(names), {CLEAN[0]: named}, said)
 
     @classmethod
     def of_file(cls, path: Path, task: Task, key: str = "id") -> Data:
@@ -103,28 +107,21 @@ def matching(names: Sequence[str], patterns: Sequence[str], clean: str) -> list[
 def open_dataset(
     place: str, task: Task, patterns: Sequence[str] = (), *, split: str | None = None, databases: Path | None = None
 ) -> Data:
-    """Return the tracks of a dataset: a folder that `lapsus build` wrote, or ORG/NAME on the Hub."""
+    """Return the tracks of a dataset: a folder that `lapsus build` wrote, or ORG/NAME on the Hub.
+
+    A task whose clean twin is in the same rows (`original_` columns) has the tracks `original` and `rewritten`; one
+    about dialects, `dialect` and `perturbed`. Of any other, each config is a track, and a config that holds what all
+    annotators wrote is one for each of them.
+    """
     from datasets import get_dataset_config_names
 
     with quiet_datasets():
-        configs = get_dataset_config_names(place)
-        reader = _Reader(place, task, split, databases)
-        kept = task.clean == ORIGINAL and any(
-            fnmatchcase(config, pattern) for config in configs for pattern in task.tracks
-        )
-        if task.name.startswith("dialect"):
-            return reader.dialect(configs[0], patterns)
-        if task.clean not in configs and not kept:
-            raise LookupError(
-                f"{place} has no config {task.clean!r} that the task {task.name} reads; it has {shown(configs, 40)}: "
-                "choose the task that fits the data (lapsus tasks)"
-            )
-        noisy = [
-            name for name in configs if name != task.clean and any(fnmatchcase(name, each) for each in task.tracks)
-        ]
-        if kept:
-            return reader.rewritten(noisy, patterns)
-        return reader.paired(noisy, patterns)
+        reader = _Reader(place, get_dataset_config_names(place), task, split, databases)
+        if task.clean == ORIGINAL:
+            return reader.rewritten().chosen(patterns)
+        if task.clean == DIALECT:
+            return reader.dialect().chosen(patterns)
+        return reader.paired(patterns).chosen(patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,97 +129,95 @@ class _Reader:
     """Reads the configs of one dataset as tracks of one task."""
 
     place: str
+    configs: Sequence[str]
     task: Task
     split: str | None
     databases: Path | None
 
-    @property
-    def name(self) -> str:
-        return self.task.dataset or Path(self.place).name
+    def paired(self, patterns: Sequence[str]) -> Data:
+        """Return a clean config and noisy ones; those that no pattern fits are not loaded."""
+        clean = self.task.clean
+        noisy = [name for name in self.configs if name != clean and _fits(name, self.task.tracks)]
+        for pattern in patterns:  # before anything is loaded
+            if not any(_fits(name, [pattern]) or _fits(f"{name}.1", [pattern]) for name in (clean, *noisy)):
+                raise LookupError(f"no track fits {pattern!r}; {self.place} has {shown([clean, *noisy], 40)}")
+        rows, names = self.load(clean)
+        tracks: dict[str, Sequence[Row]] = {clean: rows}
+        for config in noisy:
+            if not patterns or _fits(config, patterns) or _fits(f"{config}.1", patterns):
+                found, own = self.load(config)
+                names = {column: _merged(names.get(column, ()), own.get(column, ())) for column in {*names, *own}}
+                tracks |= _annotators(config, found, self.task.inputs)
+        return self.made(tracks, names)
+
+    def rewritten(self) -> Data:
+        """Return pairs before and after they were rewritten."""
+        rows, names = self.load(self.task.tracks[0])
+        twins = [{name: row.get(f"{ORIGINAL}{name}") for name in self.task.inputs} for row in rows]
+        before = [{**row, **twin} for row, twin in zip(rows, twins, strict=True)]
+        after = [
+            {**row, **{f"clean_{name}": text for name, text in twin.items()}}
+            for row, twin in zip(rows, twins, strict=True)
+        ]
+        return self.made({"original": before, "rewritten": after}, names)
+
+    def dialect(self) -> Data:
+        """Return each sentence in the dialect and with another meaning."""
+        rows, names = self.load("dialect" if "dialect" in self.configs else self.configs[0])
+        return self.made(
+            {side: [{**row, "candidate": row[side]} for row in rows] for side in ("dialect", "perturbed")}, names
+        )
 
     def load(self, config: str) -> tuple[list[Row], dict[str, tuple[str, ...]]]:
         """Return the rows of a config, labels by name, and these names."""
         from datasets import get_dataset_split_names, load_dataset
 
-        split = self.split
+        if config not in self.configs:
+            raise LookupError(
+                f"{self.place} has no config {config!r}, which the task {self.task.name} reads; it has "
+                f"{shown(self.configs, 40)}: choose the task that fits the data (lapsus tasks)"
+            )
         splits = get_dataset_split_names(self.place, config)
-        if split is None:
-            split = next((name for name in ("test", "validation", "dev") if name in splits), splits[0])
+        usual = (name for name in ("test", "validation", "dev") if name in splits)
+        split = self.split or next(usual, splits[0])
         if split not in splits:
             raise LookupError(f"{self.place} has no split {split!r} in {config!r}; it has {shown(splits)}")
         loaded = load_dataset(self.place, config, split=split)
         names = _label_names(loaded.features)
-        return [_shaped(_named(row, names)) for row in loaded], _shaped_names(names)
+        rows = [_shaped(_named(row, names)) for row in loaded]
+        return rows, _shaped_names(names, rows)
 
-    def paired(self, noisy: Sequence[str], patterns: Sequence[str]) -> Data:
-        """Return a clean config and noisy ones; a config that holds all annotators together is their tracks."""
-        rows, names = self.load(self.task.clean)
-        clean = CLEAN[0] if self.task.clean.startswith("rte") else self.task.clean
-        together = [name for name in noisy if not any(name.startswith(f"{other}.") for other in noisy)]
-        tracks: dict[str, Sequence[Row]] = {clean: rows}
-        held = dict.fromkeys(noisy)
-        for pattern in self.task.tracks:  # `speech.*` where the dataset has all recordings in `speech`
-            family = pattern.removesuffix(".*")
-            if family != pattern and family not in held and family in self._configs():
-                held[family] = None
-        wanted = list(held)
-        spread = {name for name in wanted if name not in together or name not in noisy}
-        if not spread:
-            wanted = matching(wanted, patterns, clean) if wanted or patterns else []
-        for config in wanted:
-            found, own = self.load(config)
-            names = {column: _merged(names.get(column, ()), own.get(column, ())) for column in {*names, *own}}
-            tracks |= _annotators(config, found, self.task.inputs)
-        return self._made(tracks, names).chosen(patterns) if len(tracks) > 1 else self._made(tracks, names)
-
-    def _configs(self) -> list[str]:
-        from datasets import get_dataset_config_names
-
-        names: list[str] = get_dataset_config_names(self.place)
-        return names
-
-    def rewritten(self, noisy: Sequence[str], patterns: Sequence[str]) -> Data:
-        """Return pairs before and after they were rewritten, which the same rows hold."""
-        rows, names = self.load(noisy[0])
-        before = [{**row, **{name: row[f"{ORIGINAL}{name}"] for name in self.task.inputs}} for row in rows]
-        after = [{**row, **{f"clean_{name}": row[f"{ORIGINAL}{name}"] for name in self.task.inputs}} for row in rows]
-        return self._made({"original": before, "rewritten": after}, names).chosen(patterns)
-
-    def dialect(self, config: str, patterns: Sequence[str]) -> Data:
-        """Return each sentence in the dialect and with another meaning, as two tracks."""
-        rows, names = self.load(config)
-        tracks = {side: [{**row, "candidate": row[side]} for row in rows] for side in ("dialect", "perturbed")}
-        return self._made(tracks, names).chosen(patterns)
-
-    def _made(self, tracks: Mapping[str, Sequence[Row]], names: Mapping[str, Sequence[str]]) -> Data:
+    def made(self, tracks: Mapping[str, Sequence[Row]], names: Mapping[str, Sequence[str]]) -> Data:
+        """Return the data, once its columns are seen to be those of the task."""
         if "schema" in self.task.context:
-            tracks = self._with_schemas(tracks)
+            tracks = self.with_schemas(tracks)
         for track, rows in tracks.items():
-            for row in rows[:1]:
-                self.task.fit(row, f"{self.place}, track {track}")
-        return Data(self.name, self.task.bound(names), tracks)
+            if rows:
+                self.task.fit(rows[0], f"{self.place}, track {track},")
+        return Data(self.task.dataset or Path(self.place).name, self.task.bound(names), tracks)
 
-    def _with_schemas(self, tracks: Mapping[str, Sequence[Row]]) -> dict[str, Sequence[Row]]:
+    def with_schemas(self, tracks: Mapping[str, Sequence[Row]]) -> dict[str, Sequence[Row]]:
         """Give each question the tables of its database, and the database where there is a folder of them."""
         from lapsus.running.queries import create_tables
 
-        if "schemas" not in self._configs():
-            raise LookupError(
-                f"{self.place} has no config 'schemas' with the tables of the databases; build it with tables.json"
-            )
         schemas = {row["id"]: create_tables(row) for row in self.load("schemas")[0]}
-        made: dict[str, Sequence[Row]] = {}
-        for track, rows in tracks.items():
-            made[track] = [{**row, "schema": schemas[row["db_id"]], **self._database(row["db_id"])} for row in rows]
-        return made
+        return {
+            track: [{**row, "schema": schemas[row["db_id"]], **self.database(row["db_id"])} for row in rows]
+            for track, rows in tracks.items()
+        }
 
-    def _database(self, name: str) -> dict[str, str]:
+    def database(self, name: str) -> dict[str, str]:
+        """Return where a database is, or nothing without a folder of them."""
         if self.databases is None:
             return {}
         path = self.databases / name / f"{name}.sqlite"
         if not path.is_file():
             raise FileNotFoundError(f"there is no database {path}; --databases is the folder with NAME/NAME.sqlite")
         return {"database": str(path)}
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _annotators(config: str, rows: Sequence[Row], inputs: Sequence[str]) -> dict[str, list[Row]]:
@@ -292,12 +287,15 @@ def _act(frame: Sequence[Mapping[str, Any]]) -> str:
     return next((act for act in acts if act != "inform"), "inform")
 
 
-def _shaped_names(names: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def _shaped_names(names: Mapping[str, tuple[str, ...]], rows: Sequence[Row]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the labels, also of those columns that were brought out of others."""
     found = dict(names)
+    if "intent" not in found and rows and "intent" in rows[0]:
+        found["intent"] = tuple(sorted({row["intent"] for row in rows}))
     if "entities.type" in found:
         found["slots"] = found["entities.type"]
     if "frame.slot" in found:
-        found["slots"], found["intent"] = found["frame.slot"], found["frame.act"]
+        found["slots"] = found["frame.slot"]
     return found
 
 
@@ -308,6 +306,3 @@ def safe(name: str) -> str:
     'HuggingFaceTB-SmolLM2-135M'
     """
     return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "model"
-
-
-__all__ = ["Data", "matching", "open_dataset", "own_task", "safe"]

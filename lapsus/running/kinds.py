@@ -21,6 +21,8 @@ from lapsus.running.reading import chosen, first_number, first_object, first_que
 
 Row = Mapping[str, Any]
 
+MOST_LABELS = 200
+
 
 class Kind(Protocol):
     """A kind of answer. `gold_columns` are those that a model must not see."""
@@ -137,6 +139,12 @@ class Exact(_Plain):
 
     column: str = "answer"
     max_tokens: int = 64
+    golds: tuple[str, ...] = ()  # the right answers there are, where they are few
+
+    def seeing(self, rows: Sequence[Row]) -> Exact:
+        """Return this kind with the right answers of rows, where these look like labels."""
+        golds = {label(row[self.column]) for row in rows}
+        return replace(self, golds=tuple(sorted(golds)) if len(golds) <= MOST_LABELS else ())
 
     @property
     def gold_columns(self) -> tuple[str, ...]:
@@ -154,13 +162,14 @@ class Exact(_Plain):
 
 @dataclass(frozen=True, slots=True)
 class Frame(_Plain):
-    """An intent and slots; `score` says whether all of it is right, `intent_right` the intent alone.
+    """An intent and slots, or slots alone; `score` says whether all of it is right, `intent_right` the intent alone.
 
     The gold frame is `intent` with `tags` over `tokens`, or with `slots`, a list of [slot, text].
     """
 
     intents: tuple[str, ...] = ()
     slots: tuple[str, ...] = ()
+    with_intent: bool = True
     max_tokens: int = 160
 
     @property
@@ -170,14 +179,9 @@ class Frame(_Plain):
     @property
     def schema(self) -> Mapping[str, Any] | None:
         text = {"type": "string"}
-        return {
-            "type": "object",
-            "properties": {
-                "intent": {"enum": list(self.intents)} if self.intents else text,
-                "slots": {"type": "object", "additionalProperties": {"type": "array", "items": text}},
-            },
-            "required": ["intent", "slots"],
-        }
+        slots = {"slots": {"type": "object", "additionalProperties": {"type": "array", "items": text}}}
+        intent = {"intent": {"enum": list(self.intents)} if self.intents else text} if self.with_intent else {}
+        return {"type": "object", "properties": {**intent, **slots}, "required": [*intent, *slots]}
 
     def bound(self, features: Mapping[str, Sequence[str]]) -> Frame:
         slots = dict.fromkeys(tag[2:] for tag in features.get("tags", ()) if tag != "O")
@@ -192,9 +196,11 @@ class Frame(_Plain):
 
     def parse(self, raw: Any, row: Row) -> dict[str, Any] | None:
         found = first_object(raw) if isinstance(raw, str) else raw
-        if not isinstance(found, Mapping) or found.get("intent") is None:
+        if isinstance(found, list) and not self.with_intent:
+            found = {"tags": found}
+        if not isinstance(found, Mapping) or (self.with_intent and found.get("intent") is None):
             return None
-        intent = self._intent(found["intent"])
+        intent = self._intent(found["intent"]) if self.with_intent else ""
         tags = found.get("tags")
         if tags is not None:
             tokens = row.get("tokens") or []
@@ -217,17 +223,15 @@ class Frame(_Plain):
     def judged(self, prediction: dict[str, Any] | None, row: Row) -> dict[str, Any]:
         told = row.get("slots")
         gold = spans(row["tokens"], row["tags"]) if told is None else [tuple(slot) for slot in told]
-        intent = label(row["intent"])
         mine = prediction or {"intent": None, "slots": []}
-        right = mine["intent"] == intent and _folded(mine["slots"]) == _folded(gold)
-        return {
-            "prediction": mine["intent"],
-            "gold": intent,
-            "score": float(right),
-            "intent_right": float(mine["intent"] == intent),
-            "slots": [list(slot) for slot in mine["slots"]],
-            "gold_slots": sorted(list(slot) for slot in gold),
-        }
+        right = prediction is not None and _folded(mine["slots"]) == _folded(gold)
+        made: dict[str, Any] = {}
+        if self.with_intent:
+            intent = label(row["intent"])
+            made = {"prediction": mine["intent"], "gold": intent, "intent_right": float(mine["intent"] == intent)}
+            right = right and mine["intent"] == intent
+        slots = [list(slot) for slot in mine["slots"]]
+        return {**made, "score": float(right), "slots": slots, "gold_slots": sorted(list(slot) for slot in gold)}
 
 
 def spans(tokens: Sequence[str], tags: Sequence[str]) -> list[tuple[str, str]]:

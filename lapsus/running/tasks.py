@@ -32,11 +32,11 @@ class Task:
         prompt: The instruction, with columns as `{column}`; without a column it stands before the inputs.
         kind: How an answer is read and scored.
         dataset: The benchmark; the folder of `lapsus build`, or the repo on the Hub.
-        clean: The config without noise, or its name before the row's own `original_` columns where these hold it.
+        clean: The config without noise; `original_` where columns of that name hold the clean twin, and `dialect`
+            where columns hold the sentence in two forms.
         tracks: Patterns of the configs with noise.
         context: Columns that a model reads besides the inputs, such as the paragraph of a question.
         cluster: The column that names the original several rows share.
-        labels_beside: Names of columns whose label names the prompt or the parser need.
         version: Another one whenever the same row would be asked or read in another way.
     """
 
@@ -74,7 +74,8 @@ class Task:
 
     def seen(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a model that is given rows may see: no right answer, no clean twin, no edits."""
-        hidden = {*self.kind.gold_columns, "edits", "operator", *(name for name in row if name.startswith("clean_"))}
+        hidden = {*self.kind.gold_columns, "edits", "operator"}
+        hidden |= {f"{twin}_{name}" for twin in ("clean", "original") for name in (*self.inputs, "tags")}
         return {name: value for name, value in row.items() if name not in hidden}
 
     def fit(self, row: Mapping[str, Any], where: str) -> None:
@@ -85,6 +86,12 @@ class Task:
                 f"{where} has no column {lacking[0]!r}, which the task {self.name} reads (columns: {shown(row)}); "
                 "choose the task that fits the data (lapsus tasks), or rename the column"
             )
+        try:
+            self.kind.judged(None, row)
+        except KeyError as error:
+            raise LookupError(
+                f"{where} has no column {error.args[0]!r} with the right answer (columns: {shown(row)}); name another"
+            ) from None
 
 
 class _Filling(dict[str, str]):
@@ -145,6 +152,14 @@ INTENT = replace(
     kind=Label("intent"),
     summary="the intent of a request",
 )
+SLOTS = replace(
+    FRAME,
+    prompt="Read a request to a voice assistant. Name its slots, each with the words of the request that fill it; "
+    "the slots are: {slots}.\n"
+    'Answer with JSON alone, as in {{"slots": {{"slot": ["words"]}}}}.\nRequest: {tokens}',
+    kind=Frame(with_intent=False),
+    summary="the slots of a request",
+)
 PASSAGE_ZH = Task(
     "qa-zh",
     ("question",),
@@ -202,13 +217,14 @@ UNITS = (
     _on(ENTAILMENT, "parte", clean="original_", tracks=("default",), cluster="original_id"),
     *(_on(FRAME, name) for name in ("nature-atis", "nature-snips", "nature-nlued")),
     *(_on(INTENT, f"{name}-intent", dataset=name) for name in ("nature-atis", "nature-snips", "nature-nlued")),
+    *(_on(SLOTS, f"{name}-slots", dataset=name) for name in ("nature-atis", "nature-snips", "nature-nlued")),
     _on(
         FRAME,
         "slurp-asr",
         inputs=("text",),
         prompt=FRAME.prompt.replace("{tokens}", "{text}"),
         clean="clean",
-        tracks=("speech.*",),
+        tracks=("speech",),
     ),
     _on(
         INTENT,
@@ -217,7 +233,7 @@ UNITS = (
         inputs=("text",),
         prompt=INTENT.prompt.replace("{tokens}", "{text}"),
         clean="clean",
-        tracks=("speech.*",),
+        tracks=("speech",),
     ),
     _on(
         FRAME,
@@ -233,6 +249,7 @@ UNITS = (
     _on(PARAPHRASE, "sample-paraphrase", dataset="sample", tracks=NOISY_READIN),
     _on(FRAME, "sample-commands", dataset="sample"),
     _on(INTENT, "sample-intent", dataset="sample"),
+    _on(SLOTS, "sample-slots", dataset="sample"),
     _on(
         ENTAILMENT,
         "sample-entailment",

@@ -1,0 +1,171 @@
+"""Instruction models through transformers: labels are scored by log-likelihood, all else is written and read.
+
+The likelihood of a label is that of its tokens after the prompt, as lm-evaluation-harness computes it. A prompt goes
+through the model once, whatever the number of labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lapsus.running.answers import Answer
+from lapsus.running.models import Row
+from lapsus.running.models.transformers_models import Loaded
+from lapsus.running.tasks import Task
+
+Tokens = list[int]
+
+
+@dataclass(frozen=True)
+class Instructed(Loaded):
+    """A causal language model, asked through its chat template; or with the prompt alone, where it has none."""
+
+    plain: bool = False
+
+    def prepare(self, task: Task) -> None:
+        if not self.plain and not self.tokenizer.chat_template:
+            raise ValueError(
+                f"{self.name} has no chat template, so it is no instruction model; give one that has, "
+                "or pass --plain to send the prompt as it is"
+            )
+        words = list(task.kind.choices.values())
+        endings = [tuple(self.ending(word)) for word in words]
+        for word, tokens in zip(words, endings, strict=True):
+            for other, its in zip(words, endings, strict=True):
+                if word != other and its[: len(tokens)] == tokens:
+                    raise ValueError(
+                        f"{self.name} reads the labels {word!r} and {other!r} as the same tokens"
+                        f"{'' if its == tokens else ' at their beginning'}, so that the second can never win; "
+                        "give labels that begin differently"
+                    )
+
+    def ending(self, word: str) -> Tokens:
+        """Return the tokens of a label behind a prompt."""
+        text = self.text("?")
+        return self.encoded(text + self.joined(word))[len(self.encoded(text)) :]
+
+    def joined(self, word: str) -> str:
+        """Return a label as it stands behind the prompt."""
+        return f"\n{word}" if self.plain else word
+
+    def text(self, prompt: str) -> str:
+        """Return a prompt as the model reads it."""
+        if self.plain:
+            return prompt
+        told: str = self.tokenizer.apply_chat_template(
+            [{"role": "user", "content": prompt}], tokenize=False, add_generation_prompt=True
+        )
+        return told
+
+    def encoded(self, text: str) -> Tokens:
+        """Return the tokens of a text; a chat template brings its own special ones."""
+        found: Tokens = self.tokenizer(text, add_special_tokens=self.plain, truncation=False, verbose=False)[
+            "input_ids"
+        ]
+        return found
+
+    def question(self, task: Task, row: Row) -> Any:
+        choices = list(task.kind.choices.values())
+        return {"prompt": self.text(task.asked(row))} | (
+            {"choices": choices} if choices else {"max_tokens": task.kind.max_tokens}
+        )
+
+    def answers(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Answer]]:
+        choices = task.kind.choices
+        texts = [self.text(task.asked(row)) for row in rows]
+        prompts = [self.encoded(text) for text in texts]
+        endings = [
+            [self.encoded(text + self.joined(word))[len(prompt) :] for word in choices.values()]
+            for text, prompt in zip(texts, prompts, strict=True)
+        ]
+        room = [max(map(len, each), default=task.kind.max_tokens) for each in endings]
+        fitting = [place for place in range(len(rows)) if len(prompts[place]) + room[place] <= self.limit]
+        for place in set(range(len(rows))) - set(fitting):
+            yield place, Answer(None, problem=self.too_long)
+        for some in self.batches([len(prompts[place]) for place in fitting]):
+            places = [fitting[each] for each in some]
+            if not choices:
+                yield from zip(
+                    places, map(Answer, self.written([prompts[place] for place in places], task)), strict=True
+                )
+                continue
+            found = self.likelihoods([prompts[place] for place in places], [endings[place] for place in places])
+            for place, scores in zip(places, found, strict=True):
+                by_label = dict(zip(choices, scores, strict=True))
+                yield place, Answer(max(by_label, key=by_label.__getitem__), by_label)
+
+    def likelihoods(self, prompts: Sequence[Tokens], endings: Sequence[Sequence[Tokens]]) -> list[list[float]]:
+        """Return the log-likelihood of each ending of each prompt; every prompt has as many."""
+        import torch
+
+        batch = self.padded([{"input_ids": prompt, "attention_mask": [1] * len(prompt)} for prompt in prompts], "left")
+        mask = batch["attention_mask"]
+        several = any(len(ending) > 1 for each in endings for ending in each)
+        with torch.inference_mode():
+            first = self.model(
+                input_ids=batch["input_ids"],
+                attention_mask=mask,
+                position_ids=(mask.cumsum(-1) - 1).clamp(min=0),
+                use_cache=several,
+                logits_to_keep=1,
+            )
+            start = first.logits[:, -1].float().log_softmax(-1)
+            scores = [[float(start[place, ending[0]]) for ending in each] for place, each in enumerate(endings)]
+            if several:
+                self._add_rest(scores, endings, mask, first.past_key_values)
+        return scores
+
+    def _add_rest(self, scores: list[list[float]], endings: Sequence[Sequence[Tokens]], mask: Any, past: Any) -> None:
+        """Add the log-likelihood of each ending's tokens behind its first."""
+        import torch
+
+        labels, width = len(endings[0]), max(len(ending) for each in endings for ending in each) - 1
+        rows = [ending for each in endings for ending in each]
+        read = torch.zeros(len(rows), width, dtype=torch.long)
+        there = torch.zeros(len(rows), width, dtype=mask.dtype)
+        for place, ending in enumerate(rows):
+            read[place, : len(ending) - 1] = torch.tensor(ending[:-1], dtype=torch.long)
+            there[place, : len(ending) - 1] = 1
+        past.batch_repeat_interleave(labels)
+        before = mask.repeat_interleave(labels, 0)
+        places = before.sum(-1, keepdim=True) + torch.arange(width, device=mask.device)
+        made = self.model(
+            input_ids=read.to(self.device),
+            attention_mask=torch.cat([before, there.to(self.device)], -1),
+            position_ids=places,
+            past_key_values=past,
+        )
+        likely = made.logits.float().log_softmax(-1)
+        for place, ending in enumerate(rows):
+            rest = sum(float(likely[place, step, token]) for step, token in enumerate(ending[1:]))
+            scores[place // labels][place % labels] += rest
+
+    def written(self, prompts: Sequence[Tokens], task: Task) -> list[str]:
+        """Return what the model writes after each prompt, greedily."""
+        import torch
+
+        batch = self.padded([{"input_ids": prompt, "attention_mask": [1] * len(prompt)} for prompt in prompts], "left")
+        end = self.tokenizer.pad_token_id if self.tokenizer.pad_token_id is not None else self.tokenizer.eos_token_id
+        with torch.inference_mode():
+            made = self.model.generate(
+                **batch,
+                max_new_tokens=task.kind.max_tokens,
+                do_sample=False,
+                temperature=None,
+                top_p=None,
+                top_k=None,
+                pad_token_id=end,
+            )
+        texts: list[str] = self.tokenizer.batch_decode(made[:, batch["input_ids"].shape[1] :], skip_special_tokens=True)
+        return texts
+
+    def tokens(self, task: Task, rows: Sequence[Row]) -> int | None:
+        return sum(len(self.encoded(self.text(task.asked(row)))) for row in rows)
+
+    def padded(self, encoded: Any, side: str = "right") -> Any:
+        """Pad with the end where a tokenizer has no padding of its own."""
+        if self.tokenizer.pad_token is None:
+            self.tokenizer.pad_token = self.tokenizer.eos_token
+        return super().padded(encoded, side)
