@@ -341,7 +341,7 @@ def test_a_checkpoint_without_a_mask_is_named(tmp_path):
     transformers = pytest.importorskip("transformers")
     folder = tmp_path / "no-mask"
     tokenizers = pytest.importorskip("tokenizers")
-    plain = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a"))  # noqa: S106 - a word
+    plain = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a"))
     transformers.PreTrainedTokenizerFast(tokenizer_object=plain).save_pretrained(folder)
     with pytest.raises(ValueError, match="has no mask token; give a fill-mask checkpoint"):
         MaskedLM(str(folder)).ranked([Gap("a", 0, 1, "VB", "verb")])

@@ -1,0 +1,233 @@
+"""Models of transformers: the same numbers as a bare loop, and no number that misleads."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+import tiny_models
+import torch
+
+from lapsus import run
+from lapsus.running.data import Data
+from lapsus.running.kinds import Frame, Label, Span, Translation
+from lapsus.running.models import open_model
+from lapsus.running.models.transformers_models import mapped
+from lapsus.running.runner import Run
+from lapsus.running.tasks import Task, own_task
+
+TEXTS = [
+    "will it rain today in the town",
+    "play a song of the band",
+    "is there snow in the north",
+    "turn the music up now please",
+]
+LABELS = ["weather", "music", "weather", "music"]
+ROWS = [{"id": str(i), "text": text, "label": label} for i, (text, label) in enumerate(zip(TEXTS, LABELS, strict=True))]
+TASK = own_task(["text"], "label", labels=["music", "weather"])
+FILLERS = ["please and thank you would you can you if you can please would you please thank you ? , right okay"]
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("classifier")
+    words = tiny_models.tokenizer([*TEXTS, *FILLERS])
+    tiny_models.classifier(words, folder, ["weather", "music"], list(zip(TEXTS, LABELS, strict=True)))
+    return folder
+
+
+def test_a_classifier_answers_by_its_own_labels(classifier):
+    tracks = run(TASK, ROWS, f"hf:{classifier}", noise=["filler_eos:2"], batch=2)
+    assert [row["prediction"] for row in tracks[0].rows] == LABELS
+    assert len(tracks) == 3 and all(len(track.rows) == 4 for track in tracks)
+
+
+def test_batches_by_length_give_what_single_texts_give(classifier):
+    model = open_model(f"hf:{classifier}", {"batch": 3})
+    together = dict(model.answers(TASK, ROWS))
+    for place, row in enumerate(ROWS):
+        alone = dict(model.answers(TASK, [row]))[0]
+        with torch.inference_mode():
+            bare = model.model(**model.tokenizer(row["text"], return_tensors="pt")).logits.log_softmax(-1)[0].tolist()
+        assert together[place].raw == alone.raw
+        assert [together[place].scores[name] for name in ("weather", "music")] == pytest.approx(bare, abs=1e-5)
+
+
+def test_labels_are_mapped_by_name_and_never_by_number(classifier, tmp_path):
+    words = tiny_models.tokenizer(TEXTS)
+    tiny_models.classifier(words, tmp_path, ["LABEL_0", "LABEL_1"])
+    with pytest.raises(ValueError, match=r"--label-map LABEL_0=music,LABEL_1=weather"):
+        run(TASK, ROWS, f"hf:{tmp_path}")
+    one = run(TASK, ROWS, f"hf:{tmp_path}", label_map={"LABEL_0": "music", "LABEL_1": "weather"})[0]
+    other = run(TASK, ROWS, f"hf:{tmp_path}", label_map={"LABEL_1": "music", "LABEL_0": "weather"})[0]
+    assert all(a["prediction"] != b["prediction"] for a, b in zip(one.rows, other.rows, strict=True))
+    with pytest.raises(ValueError, match="has the labels weather, music, the task calm, storm"):
+        run(
+            own_task(["text"], "label"),
+            [row | {"label": "storm" if row["label"] == "weather" else "calm"} for row in ROWS],
+            f"hf:{classifier}",
+        )
+
+
+def test_names_of_labels():
+    wanted = ["not_entailed", "entailed"]
+    assert mapped(["entailment", "neutral", "contradiction"], wanted, {}, "") == [
+        "entailed",
+        "not_entailed",
+        "not_entailed",
+    ]
+    assert mapped(["a", "b"], [], {}, "") == ["a", "b"]
+
+
+def test_missing_weights_are_no_model(classifier, tmp_path):
+    config = json.loads((classifier / "config.json").read_text())
+    from transformers import BertModel
+
+    BertModel.from_pretrained(classifier).save_pretrained(tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match=r"lacks the weights of .*would be random"):
+        open_model(f"hf:{tmp_path}")
+
+
+def test_a_long_text_is_counted_and_never_cut(classifier):
+    rows = [*ROWS, {"id": "long", "text": "rain " * 100, "label": "weather"}]
+    outcome = Run(Data.of_rows("mine", TASK, rows), open_model(f"hf:{classifier}")).execute()
+    (problem,) = outcome.problems.items()
+    assert problem[0].startswith("longer than the 64 tokens") and problem[1] == 1
+    assert outcome.unparsed == 1 and outcome.tracks[0].rows[-1]["score"] == 0.0
+
+
+TAGS = ["O", "B-genre", "I-genre"]
+SAID = [(["play", "new", "wave"], ["O", "B-genre", "I-genre"]), (["stop", "the", "jazz"], ["O", "O", "B-genre"])]
+
+
+def test_a_tagger_tags_words_through_noise(tmp_path):
+    words = tiny_models.tokenizer([" ".join(tokens) for tokens, _ in SAID] + FILLERS)
+    tiny_models.tagger(words, tmp_path, TAGS, SAID)
+    task = Task("slots", ("tokens",), "{tokens}", Frame(with_intent=False)).bound({"tags": TAGS})
+    rows = [{"id": str(i), "tokens": tokens, "tags": tags} for i, (tokens, tags) in enumerate(SAID)]
+    clean, noisy = run(task, rows, f"hf:{tmp_path}", noise=["filler_eos"])
+    assert [row["score"] for row in clean.rows] == [1.0, 1.0]
+    assert clean.rows[0]["slots"] == [["genre", "new wave"]] and len(noisy.rows) == 2
+    other = task.bound({"tags": ["O", "B-artist"]})
+    with pytest.raises(ValueError, match="does not know the slots artist"):
+        run(other, rows, f"hf:{tmp_path}")
+    with pytest.raises(TypeError, match="names no intent"):
+        run(replace(task, kind=Frame()), [row | {"intent": "play"} for row in rows], f"hf:{tmp_path}")
+
+
+def test_a_reader_reads_all_of_a_long_passage(tmp_path):
+    context = " ".join(f"w{i}" for i in range(300))
+    words = tiny_models.tokenizer([context, "which word is it"])
+    tiny_models.reader(words, tmp_path, length=64)
+    model = open_model(f"hf:{tmp_path}")
+    task = Task("qa", ("question",), "{question}", Span(), context=("context",))
+    said = dict(model.answers(task, [{"id": "a", "question": "which word is it", "context": context}]))[0].raw
+    assert said and said in context
+    # the likeliest span of all windows, by a slow reading of each window
+    best = None
+    for start in range(300):
+        piece = " ".join(f"w{i}" for i in range(start, min(300, start + 40)))
+        if said in piece:
+            best = piece
+    assert best
+
+
+def test_a_writer_translates_the_text_alone(tmp_path):
+    words = tiny_models.tokenizer(TEXTS)
+    tiny_models.seq2seq(words, tmp_path)
+    task = Task("translate", ("text",), "Translate: {text}", Translation("label"))
+    model = open_model(f"hf:{tmp_path}", {"batch": 2})
+    assert model.question(task, ROWS[0]) == TEXTS[0]
+    track = run(task, ROWS, model)[0]
+    alone = [run(task, [row], model)[0].rows[0]["answer"] for row in ROWS]
+    assert [row["answer"] for row in track.rows] == alone
+
+
+QUESTION = "{text} Is it about weather or music ?"
+WORDS = {"weather": "the weather now", "music": "music"}
+
+
+@pytest.fixture(scope="module")
+def causal(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("causal")
+    words = tiny_models.tokenizer([*TEXTS, QUESTION, "user assistant", *WORDS.values()], chat=tiny_models.CHAT)
+    tiny_models.causal(words, folder)
+    return folder
+
+
+def instructed(words=None):
+    return Task("about", ("text",), QUESTION, Label("label", words or WORDS))
+
+
+def bare_likelihood(model, tokenizer, prompt, ending):
+    before = tokenizer(prompt, add_special_tokens=False)["input_ids"]
+    whole = tokenizer(prompt + ending, add_special_tokens=False)["input_ids"]
+    with torch.inference_mode():
+        likely = model(torch.tensor([whole])).logits.float().log_softmax(-1)[0]
+    return sum(likely[place - 1, whole[place]].item() for place in range(len(before), len(whole)))
+
+
+def test_labels_are_scored_as_a_bare_forward_pass_does(causal):
+    model = open_model(f"hf:{causal}", {"batch": 3})
+    found = dict(model.answers(instructed(), ROWS))
+    for place, row in enumerate(ROWS):
+        prompt = f"<s>user {row['text']} Is it about weather or music ?</s><s>assistant "
+        for label, word in WORDS.items():
+            bare = bare_likelihood(model.model, model.tokenizer, prompt, word)
+            assert found[place].scores[label] == pytest.approx(bare, abs=1e-4)
+        assert found[place].raw == max(WORDS, key=found[place].scores.__getitem__)
+    assert len({math.floor(answer.scores["music"] * 10) for answer in found.values()}) > 1, "prompts differ"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"weather": "music", "music": "music"},
+        {"weather": "the weather now", "music": "the weather"},
+        {"weather": "unseen", "music": "neverseen"},
+    ],
+)
+def test_labels_that_tokenise_alike_are_refused(causal, words):
+    if words["weather"] == words["music"]:
+        words = words | {"music": "music "}
+    with pytest.raises(ValueError, match="as the same tokens"):
+        open_model(f"hf:{causal}").prepare(instructed(words))
+
+
+def test_an_instruction_model_writes_where_there_are_no_labels(causal):
+    task = own_task(["text"], "label")
+    model = open_model(f"hf:{causal}", {"batch": 3})
+    together = [row["answer"] for row in run(task, ROWS, model)[0].rows]
+    assert together == [run(task, [row], model)[0].rows[0]["answer"] for row in ROWS]
+
+
+def test_without_a_chat_template_it_is_no_instruction_model(tmp_path):
+    words = tiny_models.tokenizer([*TEXTS, QUESTION, *WORDS.values()])
+    tiny_models.causal(words, tmp_path)
+    with pytest.raises(ValueError, match=r"no chat template.*--plain"):
+        run(instructed(), ROWS, f"hf:{tmp_path}")
+    assert run(instructed(), ROWS, f"hf:{tmp_path}", plain=True)[0].rows[0]["scores"]
+
+
+def test_wrong_kinds_of_models_are_refused(classifier, tmp_path):
+    with pytest.raises(TypeError, match="does not ask for a label"):
+        run(
+            Task("qa", ("text",), "{text}", Span("label")),
+            [row | {"label": {"text": ["x"]}} for row in ROWS],
+            f"hf:{classifier}",
+        )
+    with pytest.raises(FileNotFoundError, match=r"no config\.json"):
+        open_model(f"hf:{tmp_path}")
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        open_model("hf:./nowhere")
+
+
+def test_other_weights_are_another_model(classifier, tmp_path):
+    before = open_model(f"hf:{classifier}").identity
+    assert open_model(f"hf:{classifier}").identity == before
+    words = tiny_models.tokenizer([*TEXTS, *FILLERS])
+    tiny_models.classifier(words, tmp_path, ["weather", "music"])
+    assert open_model(f"hf:{tmp_path}").identity.partition(" at ")[2] != before.partition(" at ")[2]
