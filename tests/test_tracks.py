@@ -132,6 +132,16 @@ def test_a_missing_answer_is_wrong_and_counted(tmp_path, nothing):
     assert [doubt.doubt for doubt in numbers.doubts] == ["4 examples without an answer were left out, as was asked"]
 
 
+def test_an_answer_that_its_row_calls_unparsed_is_counted_though_it_was_scored(tmp_path):
+    rows = [{"id": i, "prediction": None, "gold": "a", "score": 0.0, "unparsed": i > 1} for i in range(4)]
+    for name in ("clean.jsonl", "clean.csv"):
+        path = write(tmp_path / "m" / name, rows)
+        if path.suffix == ".csv":
+            path.write_text("id,score,unparsed\n" + "".join(f"{i},{i},{str(i == 0).lower()}\n" for i in range(2)))
+        [record] = measure(read_tracks([path]), QUICK).tracks
+        assert (record.average.value, record.unparsed) == ((0.5, 1) if path.suffix == ".csv" else (0.0, 2))
+
+
 def test_an_empty_answer_may_be_the_right_one():
     [record] = measure([Track("m", "clean", [{"id": 1, "prediction": "", "gold": ""}])], QUICK).tracks
     assert (record.average.value, record.unparsed) == (1.0, 0)
@@ -247,6 +257,7 @@ def test_epochs_are_averaged(tmp_path):
     path = save(tmp_path / "log.json", log(samples, track="clean"))
     [track] = read_tracks([path])
     assert [(row["id"], row["score"], row["prediction"]) for row in track.rows] == [("1", 0.75, "yes"), ("2", 0, "no")]
+    assert track.unparsed == 0
     assert [row["prediction"] for row in read_tracks([path], where={"epoch": "2"})[0].rows] == ["no", "no"]
     scored = [row | {"scores": {"match": {"value": "C" if row["output"] else "I"}}} for row in samples]
     [track] = read_tracks([save(tmp_path / "log.json", log(scored, track="clean"))])
@@ -283,7 +294,8 @@ def test_a_filter_of_lm_eval_that_found_nothing_found_no_answer(tmp_path):
     lines = [EVALUATED, EVALUATED | {"doc": {"id": "t-2"}, "filtered_resps": ["[invalid]"], "exact_match": 0.0}]
     [track] = read_tracks([write(tmp_path / "m" / "samples_qa_clean.jsonl", lines)])
     assert [row["prediction"] for row in track.rows] == ["x", None]
-    assert averages([track]) == [0.5]
+    [record] = measure([track], QUICK).tracks
+    assert (record.average.value, record.unparsed) == (0.5, 1)
 
 
 def test_a_folder_of_logs_is_taken_whole_and_what_is_skipped_is_counted(tmp_path):

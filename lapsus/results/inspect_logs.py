@@ -119,6 +119,8 @@ def over_epochs(rows: Sequence[Row], metrics: Sequence[str]) -> list[Row]:
 def _over_epochs(same: Sequence[Row], metrics: Sequence[str]) -> Row:
     said = Counter(json.dumps(row["prediction"], default=str) for row in same).most_common(1)[0][0]
     made = next(row for row in same if json.dumps(row["prediction"], default=str) == said) | {"epoch": len(same)}
+    if not all(row.get("unparsed") for row in same):
+        made.pop("unparsed", None)
     for metric in metrics:
         made[metric] = sum(row.get(metric) or 0.0 for row in same) / len(same)
     if not metrics:
@@ -143,14 +145,16 @@ def _row(sample: Mapping[str, Any]) -> tuple[dict[str, float], Row]:
     scores = sample.get("scores") or {}
     marks = {name: value for scorer, score in scores.items() for name, value in _marks(scorer, score["value"])}
     answers = [score["answer"] for score in scores.values() if score.get("answer") is not None]
+    said = answers[0] if answers else _completion(sample.get("output") or {})
     target = sample.get("target")
     row = {
         "id": str(sample["id"]),
         "epoch": sample.get("epoch", 1),
-        "prediction": answers[0] if answers else _completion(sample.get("output") or {}),
+        "prediction": said,
         "reference": target[0] if isinstance(target, list) and len(target) == 1 else target,
     }
-    return marks, {**(sample.get("metadata") or {}), **row, **marks}
+    unparsed = {"unparsed": True} if said is None else {}
+    return marks, {**(sample.get("metadata") or {}), **row, **unparsed, **marks}
 
 
 def _marks(scorer: str, value: Any) -> Iterator[tuple[str, float]]:

@@ -51,13 +51,14 @@ def rows_of(path: Path, samples: Sequence[Row]) -> tuple[list[Row], tuple[str, .
             said = _response(sample.get("filtered_resps", sample.get("resps")))
         except (TypeError, ValueError, IndexError) as error:
             raise ValueError(f"{path}, sample {number}: has a response that is not understood ({error}).") from None
+        said = None if said == NO_MATCH else said
         row = {
             "id": doc.get("id", sample["doc_id"]),
-            "prediction": None if said == NO_MATCH else said,
+            "prediction": said,
             "reference": sample.get("target"),
             **({"filter": sample["filter"]} if "filter" in sample else {}),
         }
-        rows.append({**doc, **row, **marks})
+        rows.append({**doc, **row, **({"unparsed": True} if said is None else {}), **marks})
     return rows, tuple(metrics)
 
 

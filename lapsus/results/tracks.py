@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lapsus.results import inspect_logs, lm_eval_logs
 from lapsus.results.classes import named, refuse_disjoint
 from lapsus.results.joining import by_id, join
-from lapsus.results.predictions import Predictions, few, read, read_beside
+from lapsus.results.predictions import Predictions, few, label, read, read_beside
 from lapsus.results.roles import noisy, of_track
 from lapsus.results.track_names import CLEAN, Place, split_all
 from lapsus.results.track_names import split as split_name
@@ -77,9 +77,15 @@ class Track:
 def is_unparsed(row: Mapping[str, Any]) -> bool:
     """Tell whether a row should hold an answer and has none: nothing, a blank, or NaN, which pandas writes for None.
 
+    A row that was scored has an answer, unless its column `unparsed` says otherwise.
+
     >>> is_unparsed({"prediction": None, "gold": "yes"}), is_unparsed({"score": 0.5})
     (True, False)
     """
+    if row.get("score"):
+        return False
+    if label(row.get("unparsed")).casefold() == "true":
+        return True
     if "prediction" not in row or row.get("score") is not None:
         return False
     said = row["prediction"]

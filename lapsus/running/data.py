@@ -18,7 +18,7 @@ from typing import Any
 from lapsus.kernel.names import shown
 from lapsus.kernel.progress_bars import quiet_datasets
 from lapsus.results.predictions import read
-from lapsus.results.tracks import CLEAN
+from lapsus.results.track_names import CLEAN
 from lapsus.running.kinds import Exact
 from lapsus.running.tasks import Task
 
