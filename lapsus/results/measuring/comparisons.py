@@ -8,7 +8,7 @@ from itertools import combinations
 
 from lapsus.results.measuring.paired import corrected, paired_test
 from lapsus.results.measuring.records import Comparison
-from lapsus.results.measuring.runs import Options, Run
+from lapsus.results.measuring.runs import Options, Run, clean_of
 from lapsus.results.predictions import label
 
 
@@ -36,6 +36,8 @@ def comparisons(runs: Sequence[Run], models: Sequence[str], options: Options) ->
                 for name in measure.tracks
                 if {(model, name), (other, name)} <= scores.keys()
             ]
+            if measure.name == "worst" and len(pairs) == 1:  # the worst of one is its average: the same hypothesis
+                continue
             both = _both(pairs)
             if not both:
                 continue
@@ -44,6 +46,11 @@ def comparisons(runs: Sequence[Run], models: Sequence[str], options: Options) ->
             test = paired_test(ours, theirs, [originals.get(key, key) for key in both], options.confidence_level)
             place = (runs[0].track.dataset, model, other, measure.name, measure.family)
             records.append(Comparison(*place, len(ours), _mean(ours), _mean(theirs), test))
+    return records
+
+
+def compared_once(records: Sequence[Comparison]) -> list[Comparison]:
+    """Correct the tests of all comparisons of a report for their number."""
     tests = corrected(record.test for record in records)
     return [replace(record, test=test) for record, test in zip(records, tests, strict=True)]
 
@@ -54,8 +61,8 @@ def _measures(runs: Sequence[Run]) -> list[Measure]:
     for run in runs:
         if not run.is_clean:
             families.setdefault(run.track.family, {})[run.track.track] = None
-    clean = next((run.track.track for run in runs if run.is_clean), None)
-    found = [Measure("clean", "", (clean,), _mean)] if clean else []
+    clean = clean_of(runs)
+    found = [Measure("clean", "", (clean.track.track,), _mean)] if clean else []
     for family, names in families.items():
         found += [Measure("average", family, tuple(names), _mean), Measure("worst", family, tuple(names), min)]
     return found

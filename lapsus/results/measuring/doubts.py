@@ -25,7 +25,7 @@ def doubts(tracks: Sequence[Track]) -> list[Doubt]:
 
 def _of_model(mine: Sequence[Track]) -> Iterator[Doubt]:
     dataset, model = mine[0].dataset, mine[0].model
-    if not any(track.track in CLEAN for track in mine):
+    if not any(track.family in CLEAN for track in mine):
         it, name = "it" if len(mine) == 1 else "them", f"{dataset}_clean" if dataset else "clean"
         said = f"no clean track belongs to {it}, so what noise costs is not known; add one, called {name}"
         yield Doubt(dataset, model, shown((track.track for track in mine), 4), said)

@@ -36,8 +36,7 @@ def changes(pairs: Sequence[Pair], level: float) -> Changes:
         clusters=originals,
         confidence_level=level,
     )
-    repeated = len(set(originals)) < len(cases)
-    interval = result["changed_rate_cluster_ci" if repeated else "changed_rate_ci"] or ()
+    interval = result["changed_rate_ci"] or ()
     return Changes(
         result["changed"],
         Estimate(result["changed_rate"], *interval),

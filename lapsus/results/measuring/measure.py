@@ -12,11 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from itertools import chain
+from statistics import fmean
 from typing import Any
 
 from lapsus.metrics.micro_worst_average.score import micro_worst_average
 from lapsus.results.measuring.broken_texts import broken_texts
-from lapsus.results.measuring.comparisons import comparisons
+from lapsus.results.measuring.chance import worst_by_chance
+from lapsus.results.measuring.class_scores import class_scores, mean_class_scores
+from lapsus.results.measuring.comparisons import compared_once, comparisons
 from lapsus.results.measuring.doubts import doubts
 from lapsus.results.measuring.flips import MOST_LABELS, changes, transitions
 from lapsus.results.measuring.joins import left_out
@@ -24,6 +27,7 @@ from lapsus.results.measuring.noise import noise_classes, noise_rates
 from lapsus.results.measuring.paired import corrected, paired_test
 from lapsus.results.measuring.records import (
     Averages,
+    ClassScores,
     Estimate,
     FamilySummary,
     FromClean,
@@ -34,8 +38,9 @@ from lapsus.results.measuring.records import (
     Settings,
     TrackScore,
     Transition,
+    WorstByChance,
 )
-from lapsus.results.measuring.runs import Options, Run, run_of, shared_keys
+from lapsus.results.measuring.runs import Options, Run, clean_of, run_of, shared_keys
 from lapsus.results.predictions import few, label
 from lapsus.results.tracks import Track
 
@@ -66,7 +71,7 @@ def measure_runs(runs: Sequence[Run], options: Options) -> Numbers:
     return Numbers(
         lapsus=version("lapsus"),
         settings=Settings(**options.resampling, by=options.by, clusters=any(run.clustered for run in runs)),
-        **{name: tuple(chain.from_iterable(part[name] for part in parts)) for name in parts[0]},
+        **_with_holm({name: list(chain.from_iterable(part[name] for part in parts)) for name in parts[0]}),
     )
 
 
@@ -89,17 +94,18 @@ def _dataset(runs: Sequence[Run], options: Options) -> dict[str, list[Any]]:
     joins: list[LeftOut] = []
     for model in options.progress(models):
         mine = [run for run in runs if run.track.model == model]
-        clean = next((run for run in mine if run.is_clean), None)
-        noisy = [run for run in mine if run is not clean]
+        clean = clean_of(mine)
+        noisy = [run for run in mine if not run.is_clean]
+        repeats = [run for run in mine if run.is_clean and run is not clean]
         tracks += [_track(run, clean, options) for run in mine]
         for family in dict.fromkeys(run.track.family for run in noisy):
             members = [run for run in noisy if run.track.family == family]
-            found = _family(members, clean, by, options)
+            found = _family(members, clean, repeats, by, options)
             families += [found] if found else []
         joins += left_out(mine, clean, runs)
     return {
         "summary": [family.summary for family in families],
-        "tracks": _with_holm(tracks),
+        "tracks": tracks,
         "comparisons": comparisons(runs, models, options),
         "transitions": [record for family in families for record in family.transitions],
         "noise": [record for family in families for record in family.noise],
@@ -132,7 +138,11 @@ def _columns(runs: Sequence[Run], options: Options) -> dict[str, dict[str, str]]
 
 def _track(run: Run, clean: Run | None, options: Options) -> TrackScore:
     """Return the record of one track: its average, and how it differs from clean."""
-    average = micro_worst_average([[score] for score in run.scores.values()], **options.resampling)
+    average = micro_worst_average(
+        [[score] for score in run.scores.values()],
+        clusters=[run.original(key) for key in run.scores],
+        **options.resampling,
+    )
     rates = noise_rates(run.rows)
     return TrackScore(
         run.track.dataset,
@@ -145,7 +155,8 @@ def _track(run: Run, clean: Run | None, options: Options) -> TrackScore:
         unparsed=run.track.unparsed,
         average=_estimate(average, "micro_average"),
         noise_rate=sum(rates.values()) / len(rates) if rates else None,
-        from_clean=None if clean is None or run is clean else _from_clean(run, clean, options),
+        classes=class_scores(run.rows, run.scores, run.scores),
+        from_clean=None if clean is None or run.is_clean else _from_clean(run, clean, options),
     )
 
 
@@ -161,17 +172,48 @@ def _from_clean(run: Run, clean: Run, options: Options) -> FromClean:
     return FromClean(len(keys), changes([(clean, run)], options.confidence_level), test)
 
 
-def _with_holm(tracks: Sequence[TrackScore]) -> list[TrackScore]:
-    """Correct the tests of all tracks for their number."""
-    tests = iter(corrected(track.from_clean.test for track in tracks if track.from_clean))
-    return [
+def _with_holm(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
+    """Correct the tests of the whole report for their number: noise against clean, and models against each other.
+
+    Each hypothesis counts once: where a family has one annotator, its average is that annotator's.
+    """
+    tracks: list[TrackScore] = tables["tracks"]
+    summary: list[FamilySummary] = tables["summary"]
+    alone = {(record.dataset, record.model, record.family): record for record in summary if record.annotators == 1}
+    several = [record for record in summary if record.annotators > 1]
+    tests = iter(
+        corrected(
+            [
+                *(track.from_clean.test for track in tracks if track.from_clean),
+                *(record.test for record in several if record.test),
+            ]
+        )
+    )
+    done = [
         replace(track, from_clean=replace(track.from_clean, test=next(tests))) if track.from_clean else track
         for track in tracks
     ]
+    of_track = {(track.dataset, track.model, track.family): track.from_clean for track in done}
+    families: list[FamilySummary] = []
+    for record in summary:
+        place = (record.dataset, record.model, record.family)
+        if record.test is None:
+            families.append(record)
+        elif place in alone:
+            only = of_track[place]
+            families.append(replace(record, test=only.test if only else None))
+        else:
+            families.append(replace(record, test=next(tests)))
+    given = {"tracks": done, "summary": families, "comparisons": compared_once(tables["comparisons"])}
+    return {name: tuple(records) for name, records in (tables | given).items()}
 
 
 def _family(
-    members: Sequence[Run], clean: Run | None, by: Mapping[str, Mapping[str, str]], options: Options
+    members: Sequence[Run],
+    clean: Run | None,
+    repeats: Sequence[Run],
+    by: Mapping[str, Mapping[str, str]],
+    options: Options,
 ) -> _Family | None:
     """Return the records of the annotators of one family, taken together; None if they share nothing with clean."""
     every = dict.fromkeys(key for run in members for key in run.scores)
@@ -181,12 +223,34 @@ def _family(
     table = [[run.scores.get(key) for run in members] for key in keys]
     clean_scores = None if clean is None else [clean.scores[key] for key in keys]
     groups = {column: [values.get(key, "(none)") for key in keys] for column, values in by.items()}
-    result = micro_worst_average(table, clean_scores=clean_scores, groups=groups or None, **options.resampling)
+    first = {key: run for run in reversed(members) for key in run.scores}
+    originals = [(clean or first[key]).original(key) for key in keys]
+    result = micro_worst_average(
+        table, clean_scores=clean_scores, groups=groups or None, clusters=originals, **options.resampling
+    )
+    test = None
+    clean_classes, chance = ClassScores(), WorstByChance()
+    if clean is not None and clean_scores is not None:
+        averages = [fmean(score for score in row if score is not None) for row in table]
+        test = paired_test(averages, clean_scores, originals, options.confidence_level)
+        clean_classes = class_scores(clean.rows, clean.scores, keys)
+        chance = worst_by_chance(members, clean, repeats, keys)
     pairs = [] if clean is None else [(clean, run) for run in members]
     place = (members[0].track.dataset, members[0].track.model, members[0].track.family)
     return _Family(
         FamilySummary(
-            *place, len(members), result["examples"], _averages(result), changes(pairs, options.confidence_level)
+            *place,
+            len(members),
+            result["examples"],
+            _averages(result),
+            changes(pairs, options.confidence_level),
+            test,
+            chance,
+            mean_class_scores(
+                [class_scores(run.rows, run.scores, [key for key in keys if key in run.scores]) for run in members]
+            ),
+            clean_classes.balanced_accuracy,
+            clean_classes.macro_f1,
         ),
         [
             GroupScore(*place, column, value, len(members), scored["examples"], _averages(scored))

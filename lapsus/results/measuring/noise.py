@@ -38,15 +38,21 @@ def noise_classes(members: Sequence[Run], options: Options, dataset: str, model:
     for low, high in zip((-math.inf, *NOISE_STEPS), NOISE_STEPS, strict=False):
         table: list[list[float | None]] = []
         inside: list[float] = []
+        originals: list[str] = []
         for key in dict.fromkeys(key for run in members for key in run.scores):
             here = [low < rate.get(key, math.nan) <= high for rate in rates]
             if any(here):
                 table.append([run.scores.get(key) if there else None for run, there in zip(members, here, strict=True)])
+                originals.append(next(run for run in members if key in run.scores).original(key))
                 inside += [rate[key] for rate, there in zip(rates, here, strict=True) if there]
-        scored = [row for row in table if any(score is not None for score in row)]
+        scored = [number for number, row in enumerate(table) if any(score is not None for score in row)]
         if not scored:
             continue
-        result = micro_worst_average(scored, **options.resampling)
+        result = micro_worst_average(
+            [table[number] for number in scored],
+            clusters=[originals[number] for number in scored],
+            **options.resampling,
+        )
         records.append(
             NoiseClass(
                 dataset,

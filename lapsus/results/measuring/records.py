@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, NamedTuple
 
+from lapsus.perturbations import Edit
+
+ALPHA = 0.05  # a corrected p-value below this is no longer called chance
 LEFT_OUT_IF_NONE = {"left_out_if_none": True}  # of a record inside a record: no columns, instead of empty ones
 
 
@@ -22,6 +25,22 @@ class Estimate(NamedTuple):
     def interval(self) -> tuple[float, float] | None:
         """The ends, where there are both."""
         return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassScores:
+    """Two averages over classes, each of which counts the same however often it occurs; None without classes."""
+
+    balanced_accuracy: float | None = None
+    macro_f1: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorstByChance:
+    """The worst average that chance alone would give, and what it was learnt from; None where that cannot be told."""
+
+    worst_by_chance: float | None = None
+    chance_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +85,24 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """The mean difference of two scores of the same examples; `p_holm` is corrected for the tests of its table."""
+    """The mean difference of two scores of the same examples; `p_holm` is corrected for as many `tests`.
+
+    `detectable` is the smallest true difference that so many examples would show with a chance of 80 %; `effect_size`
+    is the difference in standard deviations of the differences.
+    """
 
     difference: Estimate = Estimate()
     test: str | None = None
     p_value: float | None = None
     p_holm: float | None = None
+    tests: int | None = None
+    detectable: float | None = None
+    effect_size: float | None = None
+
+    @property
+    def holds_up(self) -> bool:
+        """Whether there is a difference that chance does not explain, whatever else was tested."""
+        return self.p_holm is not None and self.p_holm < ALPHA
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +125,11 @@ class FamilySummary:
     examples: int
     averages: Averages
     changes: Changes
+    test: PairedTest | None = field(default=None, metadata=LEFT_OUT_IF_NONE)  # of the average against clean
+    chance: WorstByChance = WorstByChance()
+    classes: ClassScores = ClassScores()
+    clean_balanced_accuracy: float | None = None  # on the same examples
+    clean_macro_f1: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +146,7 @@ class TrackScore:
     unparsed: int  # of the examples, how many have no answer; these count as wrong
     average: Estimate
     noise_rate: float | None
+    classes: ClassScores = ClassScores()
     from_clean: FromClean | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
@@ -196,13 +233,14 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class BrokenText:
-    """A noisy text that cost models their right answer to the clean one."""
+    """A noisy text that cost models their right answer to the clean one; `edits` make it of the clean text."""
 
     dataset: str
     id: str
     track: str
     clean_text: tuple[str, ...]
     text: tuple[str, ...]
+    edits: tuple[tuple[Edit, ...], ...]
     gold: str | None
     lost: tuple[str, ...]
     models: int

@@ -41,8 +41,8 @@ class Run:
 
     @property
     def is_clean(self) -> bool:
-        """Whether this is the track that noise is compared with."""
-        return self.track.track in CLEAN
+        """Whether the model saw the clean text; `clean.2` is the same text answered a second time."""
+        return self.track.family in CLEAN
 
     @property
     def clustered(self) -> bool:
@@ -52,10 +52,17 @@ class Run:
 
     def original(self, key: str) -> str:
         """Return what the example was made from; examples with the same original are not independent."""
-        return label(self.rows[key].get("cluster", key))
+        cluster = self.rows[key].get("cluster")
+        return key if cluster is None else label(cluster)
 
 
 Pair = tuple[Run, Run]  # the same model on clean and on noisy text
+
+
+def clean_of(runs: Iterable[Run]) -> Run | None:
+    """Return the run that noise is compared with: `clean` or `original`, else the first of `clean.1`, `clean.2` etc."""
+    clean = [run for run in runs if run.is_clean]
+    return next((run for run in clean if run.track.track in CLEAN), clean[0] if clean else None)
 
 
 def run_of(track: Track) -> Run:

@@ -1,0 +1,63 @@
+"""What was inserted, deleted and replaced in a text: the recorded edits, or lacking them an alignment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from lapsus.perturbations import Edit, apply
+
+
+class Part(NamedTuple):
+    """A stretch of text: what stood there, and what stands there now."""
+
+    old: str
+    new: str
+
+
+def edits_between(clean: str, noisy: str, recorded: Any = None) -> tuple[Edit, ...]:
+    """Return edits that make the noisy text of the clean one: the recorded ones if they do, else the fewest.
+
+    `recorded` is the column `edits` of a row, a list or a list for each of several columns.
+
+    >>> edits_between("abc", "axc", [{"start": 0, "end": 2, "text": "ax"}])
+    (Edit(start=0, end=2, text='ax'),)
+    >>> edits_between("abc", "axc")
+    (Edit(start=1, end=2, text='x'),)
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    for edits in _lists(recorded):
+        try:
+            if apply(clean, edits) == noisy:
+                return edits
+        except ValueError:
+            continue  # they are of another column
+    return tuple(
+        Edit(code.src_start, code.src_end, noisy[code.dest_start : code.dest_end])
+        for code in Levenshtein.opcodes(clean, noisy)
+        if code.tag != "equal"
+    )
+
+
+def _lists(recorded: Any) -> Iterable[tuple[Edit, ...]]:
+    for edits in recorded.values() if isinstance(recorded, Mapping) else [recorded]:
+        if isinstance(edits, Sequence) and not isinstance(edits, str):
+            try:
+                yield tuple(Edit(*((e["start"], e["end"], e["text"]) if isinstance(e, Mapping) else e)) for e in edits)
+            except (KeyError, TypeError):
+                continue  # the column holds something else
+
+
+def parts(clean: str, edits: Iterable[Edit]) -> list[Part]:
+    """Return the text in stretches: old and new are the same where nothing was edited.
+
+    >>> parts("cat", [Edit(0, 1, "b"), Edit(3, 3, "s")])
+    [Part(old='c', new='b'), Part(old='at', new='at'), Part(old='', new='s')]
+    """
+    found: list[Part] = []
+    cursor = 0
+    for start, end, new in edits:
+        found += [Part(clean[cursor:start], clean[cursor:start]), Part(clean[start:end], new)]
+        cursor = end
+    return [part for part in (*found, Part(clean[cursor:], clean[cursor:])) if part.old or part.new]
