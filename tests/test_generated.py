@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -18,31 +19,39 @@ def test_generated_texts_are_fresh():
     assert stale == [], "run `make generated`"
 
 
-def test_a_new_metric_needs_its_function_its_module_and_its_words(tmp_path, monkeypatch):
-    """The rest is generated: README, app.py, requirements.txt and the import of the function."""
+def test_a_new_metric_is_what_contributing_prints_and_the_rest_is_generated(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     shutil.copytree(ROOT / "metrics", tmp_path / "metrics")
     shutil.copy(ROOT / "README.md", tmp_path)
-    old, new = tmp_path / "metrics" / "win_rate", tmp_path / "metrics" / "wins"
-    new.mkdir()
-    (new / "score.py").write_text((old / "score.py").read_text().replace("win_rate(", "wins("))
-    module = (old / "win_rate.py").read_text()
-    (new / "wins.py").write_text(
-        module.replace("win_rate)", "wins)").replace("WinRate", "Wins").replace("import win_rate", "import wins")
-    )
-    words = "## Values from the papers\n\nNone.\n\n## Limits\n\nAs of any other.\n"
-    (new / "README.md").write_text(words)
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    section = text.partition("## A metric of lapsus\n")[2].partition("## An operator\n")[0]
+    printed = re.findall(r"`(metrics/length_ratio/[\w.]+)`:\n\n```\w+\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    assert [Path(name).name for name, _ in printed] == ["score.py", "length_ratio.py", "README.md"]
+    for name, content in printed:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, "utf-8")
+
     monkeypatch.setattr(metrics, "__path__", [str(tmp_path / "metrics")])
     monkeypatch.setattr(metrics, "FOLDER", tmp_path / "metrics")
-    written = {str(path.relative_to(tmp_path)): text for path, text in texts(tmp_path).items()}
-    assert "from lapsus.metrics.wins.score import wins\n" in written["metrics/__init__.py"]
-    assert '    "wins",\n' in written["metrics/__init__.py"]
-    assert "    app(wins, Wins.EXAMPLE).launch()\n" in written["metrics/wins/app.py"]
-    assert written["metrics/wins/requirements.txt"].split() == ["lapsus", "datasets", "evaluate", "numpy", "scipy"]
-    assert "- **comparisons**: how many such tests" in written["metrics/wins/README.md"]
-    assert written["metrics/wins/README.md"].count("As of any other.") == 1
-    assert "[`wins`](metrics/wins/README.md)" in written["README.md"]
-    for name in [name for name in sys.modules if name.startswith("lapsus.metrics.wins")]:
+    for path, text in texts(tmp_path).items():
+        path.write_text(text, "utf-8")
+    written = {path.name: path.read_text("utf-8") for path in (tmp_path / "metrics" / "length_ratio").iterdir()}
+    assert "    app(length_ratio, LengthRatio.EXAMPLE).launch()\n" in written["app.py"]
+    assert written["requirements.txt"].split() == ["lapsus", "datasets", "evaluate"]
+    assert "- **references**: what they are measured against.\n" in written["README.md"]
+    assert written["README.md"].count("A long wrong answer and a short one") == 1
+    functions = (tmp_path / "metrics" / "__init__.py").read_text("utf-8")
+    assert "from lapsus.metrics.length_ratio.score import length_ratio\n" in functions
+    assert '    "length_ratio",\n' in functions
+    assert "[`length_ratio`](metrics/length_ratio/README.md)" in (tmp_path / "README.md").read_text("utf-8")
+
+    import evaluate
+
+    loaded = evaluate.load(str(tmp_path / "metrics" / "length_ratio"))
+    assert loaded.compute(predictions=["abc", "d"], references=["ab", "cd"]) == {"length_ratio": 1.0, "examples": 2}
+    for name in [name for name in sys.modules if name.startswith("lapsus.metrics.length_ratio")]:
         monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(metrics, "length_ratio")
 
 
 def test_the_catalogue_names_the_extras_that_a_unit_needs():
