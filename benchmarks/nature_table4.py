@@ -22,7 +22,8 @@ from lapsus.models.slu_model import SluModel, train
 from lapsus.perturbations.core import Mixture, stream
 from lapsus.perturbations.en.nature import NATURE, random_operator
 from lapsus.perturbations.en.nlpaug import CLASSES, Nlpaug, train_tfidf
-from lapsus.perturbations.selection import Candidate, candidates, hardest, judged_by, shares, slots
+from lapsus.kernel.bio import slots
+from lapsus.perturbations.selection import Candidate, candidates, hardest, judged_by, shares
 from lapsus.perturbations.tokens import perturb_tokens_batch, utterance
 
 if TYPE_CHECKING:
@@ -163,8 +164,8 @@ def read_right(model: SluModel, rows: Sequence[Candidate]) -> list[bool]:
 def score(model: SluModel, rows: Sequence[Candidate]) -> dict[str, float]:
     """Return slot F1, intent accuracy and the share of utterances with everything right."""
     frames = model.predict([row.tokens for row in rows])
-    true = [slots(row.tags) for row in rows]
-    predicted = [slots(frame["tags"]) for frame in frames]
+    true = [set(slots(row.tags)) for row in rows]
+    predicted = [set(slots(frame["tags"])) for frame in frames]
     right = sum(len(a & b) for a, b in zip(true, predicted, strict=True))
     intents = [row.intent == frame["intent"] for row, frame in zip(rows, frames, strict=True)]
     return {

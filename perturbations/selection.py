@@ -14,6 +14,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
+from lapsus.kernel.bio import slots
 from lapsus.perturbations.tokens import perturb_tokens_batch, utterance
 
 if TYPE_CHECKING:
@@ -98,28 +99,11 @@ def judged_by(model: Reader) -> Callable[[list[Candidate]], list[Badness]]:
         losses = model.losses([candidate._asdict() for candidate in candidates])
         found = []
         for candidate, frame, loss in zip(candidates, frames, losses, strict=True):
-            errors = len(slots(candidate.tags) ^ slots(frame["tags"])) + (candidate.intent != frame["intent"])
+            errors = len({*slots(candidate.tags)} ^ {*slots(frame["tags"])}) + (candidate.intent != frame["intent"])
             found.append(Badness(errors > 0, errors, loss))
         return found
 
     return judge
-
-
-def slots(tags: Sequence[str]) -> set[tuple[int, int, str]]:
-    """Return the slots of BIO tags as (first, end, label); an `I` without its `B` opens one, as for conlleval.
-
-    >>> sorted(slots(["B-city", "I-city", "O", "I-date"]))
-    [(0, 2, 'city'), (3, 4, 'date')]
-    """
-    found = set()
-    start, label = 0, ""
-    for i, tag in enumerate([*tags, "O"]):
-        if label and tag != f"I-{label}":
-            found.add((start, i, label))
-            label = ""
-        if tag != "O" and not label:
-            start, label = i, tag[2:]
-    return found
 
 
 def shares(operators: Iterable[str]) -> dict[str, float]:

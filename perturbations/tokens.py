@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from lapsus.kernel import bio
 from lapsus.perturbations.core import Edit, Frame, Operator, Span, apply, propose
 
 if TYPE_CHECKING:
@@ -59,14 +60,11 @@ def utterance(tokens: Sequence[str], tags: Sequence[str] | None = None) -> Utter
     if tags is not None:
         if len(tags) != len(tokens):
             raise ValueError(f"{len(tokens)} tokens but {len(tags)} tags; give one tag per token")
-        slot, label = -1, ""
         for i, tag in enumerate(tags):
             if tag != "O" and tag[:2] not in {"B-", "I-"}:
                 raise ValueError(f"tag {i} is {tag!r}; tags are O, B-label or I-label, so convert them to BIO")
-            if tag != "O":
-                slot += tag[0] == "B" or tag[2:] != label
-                slots[i] = slot
-            label = tag[2:]
+        for number, slot in enumerate(bio.slots(tags)):
+            slots[slot.start : slot.end] = [number] * (slot.end - slot.start)
     starts = [0, *accumulate(len(token) + 1 for token in tokens)][: len(tokens)]
     return Utterance(tokens, tags, slots, starts, " ".join(tokens))
 

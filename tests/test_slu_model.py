@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from lapsus.models.slu_model import SluModel, Vocabulary, train  # noqa: E402 - likewise
-from lapsus.perturbations.selection import slots  # noqa: E402 - torch first, or nothing
+from lapsus.kernel.bio import slots  # noqa: E402 - torch first, or nothing
 
 SAMPLE = Path(__file__).parents[1] / "dataset_scripts" / "sample_data" / "slu.jsonl"
 ROWS = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
@@ -27,7 +27,7 @@ def model():
 def test_it_learns_intents_and_slots_from_a_small_sample(model):
     frames = model.predict([row["tokens"] for row in TEST])
     intents = [frame["intent"] == row["intent"] for frame, row in zip(frames, TEST, strict=True)]
-    true, read = [slots(row["tags"]) for row in TEST], [slots(frame["tags"]) for frame in frames]
+    true, read = [set(slots(row["tags"])) for row in TEST], [set(slots(frame["tags"])) for frame in frames]
     found = sum(len(a & b) for a, b in zip(true, read, strict=True))
     assert sum(intents) / len(intents) > 0.5  # of eight
     assert 2 * found / (sum(map(len, true)) + sum(map(len, read))) > 0.25

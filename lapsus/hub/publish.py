@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lapsus.hub.built_folder import own_files
 from lapsus.hub.dataset_card import render
 from lapsus.kernel.atomic import staged_folder
-from lapsus.kernel.error_rates import ErrorRates, TrackRates
+from lapsus.kernel.error_rates import BatchedRates, TrackRates
 from lapsus.kernel.names import shown
 from lapsus.kernel.progress_bars import quiet_datasets
 from lapsus.perturbations.core import apply
@@ -230,7 +230,7 @@ def check_rows(place: str, rows: datasets.Dataset) -> None:
 
 def measure_noise(place: str, rows: datasets.Dataset, benchmark: type[Benchmark]) -> Iterator[TrackRates]:
     """Yield the error rates of noisy columns, and refuse a row whose edits do not replay to its text."""
-    rates = ErrorRates(place, rows.features, benchmark.NOISY)
+    rates = BatchedRates(place, rows.features, benchmark.NOISY)
     if not rates.columns:
         if "edits" in rows.features:
             raise ValueError(f"{place} has edits but no clean_ column that they apply to; add one")

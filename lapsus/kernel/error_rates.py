@@ -1,14 +1,101 @@
-"""Character error rates of noisy tracks, added up batch by batch for the card."""
+"""The error rate: edits from a clean text to a noisy one, per character of the clean text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from lapsus.kernel.columns import FloatArray, IntArray
+
+
+def edit_distances(noisy: Sequence[str], clean: Sequence[str]) -> IntArray:
+    """Return how many characters are inserted, deleted or replaced in each pair, at least.
+
+    >>> edit_distances(["花贝提额", "您"], ["花呗提额", "你好"])
+    array([1, 2])
+    """
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cpdist
+
+    return np.asarray(cpdist(noisy, clean, scorer=Levenshtein.distance), np.int64)
+
+
+class ErrorRates(NamedTuple):
+    """The edits of each annotator (0 where one is missing), where there is one, and the length of each clean text.
+
+    >>> rates = ErrorRates(np.array([[1, 0], [2, 0]]), np.array([[True, True], [True, False]]), np.array([4, 2]))
+    >>> rates.means, rates.worsts, rates.of_annotators(), rates.of_corpus()
+    (array([0.375, 0.   ]), array([0.5, 0. ]), [0.125, 0.5], 0.3)
+    """
+
+    edits: IntArray  # annotators x examples
+    present: NDArray[np.bool_]  # likewise
+    lengths: IntArray
+
+    @property
+    def rates(self) -> FloatArray:
+        """The rate of each annotator and example."""
+        return self.edits / self.lengths
+
+    @property
+    def means(self) -> FloatArray:
+        """The mean over the annotators of each example."""
+        return self.rates.sum(axis=0) / self.present.sum(axis=0)
+
+    @property
+    def worsts(self) -> FloatArray:
+        """The highest rate among the annotators of each example."""
+        return self.rates.max(axis=0)
+
+    @property
+    def characters(self) -> int:
+        """How many clean characters the annotators were given."""
+        return int((self.present.sum(axis=0) * self.lengths).sum())
+
+    def of_annotators(self) -> list[float | None]:
+        """Return the mean rate of each annotator, None for one without texts."""
+        columns = zip(self.rates, self.present, strict=True)
+        return [float(own[here].mean()) if here.any() else None for own, here in columns]
+
+    def of_corpus(self) -> float:
+        """Return all edits per clean character."""
+        return float(self.edits.sum() / self.characters)
+
+    def only(self, chosen: NDArray[np.bool_]) -> ErrorRates:
+        """Return the rates of the chosen examples."""
+        return ErrorRates(self.edits[:, chosen], self.present[:, chosen], self.lengths[chosen])
+
+
+def error_rates(noisy: Sequence[Sequence[str]], clean: Sequence[str]) -> ErrorRates:
+    """Return the rates of texts with any number of annotators each.
+
+    >>> error_rates([["ab", "b"], ["c"]], ["ab", "c"]).means
+    array([0.25, 0.  ])
+    """
+    numbers = np.array([len(each) for each in noisy], np.int64)
+    example = np.repeat(np.arange(len(clean)), numbers)
+    annotator = np.arange(len(example)) - np.repeat(np.cumsum(numbers) - numbers, numbers)
+    shape = int(numbers.max(initial=1)), len(clean)
+    edits, present = np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
+    present[annotator, example] = True
+    edits[annotator, example] = edit_distances([text for each in noisy for text in each], [clean[i] for i in example])
+    return ErrorRates(edits, present, np.array([len(text) for text in clean], np.int64))
+
+
+def joint_rate(noisy: Sequence[str], clean: Sequence[str]) -> float:
+    """Return the rate of texts that belong together, as of the two sentences of a pair; not all of them are empty.
+
+    >>> joint_rate(["ab", "c"], ["ab", "cd"])
+    0.25
+    """
+    return int(edit_distances(noisy, clean).sum()) / sum(map(len, clean))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +109,7 @@ class TrackRates:
     corpus_rate: float  # all edits / all clean characters; a row without clean text has no rate
 
 
-class ErrorRates:
+class BatchedRates:
     """Sums of the edit distances between the clean and noisy texts of one split.
 
     A column `clean_X` is the clean side of `X`, or of the path that `noisy` names for it; an empty path leaves it out.
@@ -41,32 +128,20 @@ class ErrorRates:
 
     def add(self, batch: Mapping[str, list[Any]]) -> dict[str, tuple[list[str], list[str]]]:
         """Add a batch; return the clean and the first noisy text of each row, per clean column."""
-        from rapidfuzz.distance import Levenshtein
-        from rapidfuzz.process import cpdist
-
         texts = {}
         for name, path in self.columns.items():
             clean = [_text(value) for value in batch[name]]
             noisy = [_annotations(value, path[1:]) for value in batch[path[0]]]
             texts[name] = clean, [each[0] if each else "" for each in noisy]
-            lengths = np.array([len(each) for each in noisy])
-            self.annotators[name] = max(self.annotators[name], int(lengths.max(initial=1)))
-            row_of = np.repeat(np.arange(len(clean)), lengths)
-            flat_clean = [clean[row] for row in row_of]
-            distances = cpdist(flat_clean, [text for each in noisy for text in each], scorer=Levenshtein.distance)
-            sizes = np.array([len(text) for text in flat_clean])
-            usable = sizes > 0
-            rates = distances[usable] / sizes[usable]
-            annotated = np.bincount(row_of[usable], minlength=len(clean))
-            means = np.bincount(row_of[usable], rates, minlength=len(clean)) / np.maximum(annotated, 1)
-            worst = np.zeros(len(clean))
-            np.maximum.at(worst, row_of[usable], rates)
+            found = error_rates(noisy, clean)
+            self.annotators[name] = max(self.annotators[name], len(found.edits))
+            found = found.only((found.lengths > 0) & found.present.any(axis=0))
             self.sums[name] += [
-                np.count_nonzero(annotated),
-                means.sum(),
-                worst.sum(),
-                int(distances[usable].sum()),
-                int(sizes.sum()),
+                len(found.lengths),
+                found.means.sum(),
+                found.worsts.sum(),
+                found.edits.sum(),
+                found.characters,
             ]
         return texts
 

@@ -13,6 +13,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.kernel import columns
+from lapsus.kernel.error_rates import ErrorRates, edit_distances
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -213,24 +214,20 @@ def latin(text: str) -> int:
 
 def profile(tracks: Sequence[Sequence[Text]], examples: int) -> dict[str, Any]:
     """Describe the noise of one side: how much, of which kinds, in which lengths."""
-    rates = np.full((len(tracks), examples), np.nan)
-    for writer, track in enumerate(tracks):
-        for text in track:
-            rates[writer, text.example] = Levenshtein.distance(text.clean, text.noisy) / len(text.clean)
     texts = list(chain.from_iterable(tracks))
+    rates = _rates(tracks, texts, examples)
     changed = [text for text in texts if text.changes]
     edits = list(chain.from_iterable(text.changes for text in texts))
     kinds = Counter(edit.kind for edit in edits)
     spans = Counter(min(max(len(edit.old), len(edit.new)), 5) for edit in edits)
-    annotated = rates[:, ~np.isnan(rates).all(axis=0)]
 
     def share(count: int, whole: int) -> float:
         return count / whole if whole else 0.0
 
     return {
-        "micro_average": float(np.nanmean(annotated, axis=0).mean()),
-        "worst_average": float(np.nanmax(annotated, axis=0).mean()),
-        "annotator_averages": [float(rate) for rate in np.nanmean(rates, axis=1)],
+        "micro_average": float(rates.means.mean()),
+        "worst_average": float(rates.worsts.mean()),
+        "annotator_averages": rates.of_annotators(),
         "unchanged": 1 - share(len(changed), len(texts)),
         "equal_length": share(sum(len(text.clean) == len(text.noisy) for text in changed), len(changed)),
         "edits_per_text": share(len(edits), len(texts)),
@@ -238,6 +235,17 @@ def profile(tracks: Sequence[Sequence[Text]], examples: int) -> dict[str, Any]:
         "span_lengths": {f"{n}+" if n == 5 else f"{n}": share(spans[n], len(edits)) for n in range(1, 6)},
         "new_latin": share(sum(latin(text.noisy) > latin(text.clean) for text in texts), len(texts)),
     }
+
+
+def _rates(tracks: Sequence[Sequence[Text]], texts: Sequence[Text], examples: int) -> ErrorRates:
+    """Return the error rates of the examples that any of the writers has."""
+    edits, present = np.zeros((2, len(tracks), examples), np.int64)
+    place = np.repeat(np.arange(len(tracks)), list(map(len, tracks))), np.array([text.example for text in texts])
+    edits[place] = edit_distances([text.noisy for text in texts], [text.clean for text in texts])
+    present[place] = 1
+    lengths = np.zeros(examples, np.int64)
+    lengths[place[1]] = [len(text.clean) for text in texts]
+    return ErrorRates(edits, present > 0, lengths).only(lengths > 0)
 
 
 NUMBERS = (

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
-from rapidfuzz.process import cpdist
 
 from lapsus.kernel import columns
+from lapsus.kernel.error_rates import ErrorRates, edit_distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
 
 PIECE = 2048
 
@@ -48,36 +45,29 @@ def noise_rate(
     clean = columns.listed("references", references)
     noisy = columns.listed("predictions", predictions)
     columns.same_length(predictions=noisy, references=clean)
-    distances, present, lengths = _compared(noisy, clean)
-    scored = lengths > 0
+    found = _compared(noisy, clean)
+    scored = found.lengths > 0
     skipped = len(clean) - int(scored.sum())
     if skipped and empty_reference == "raise":
         raise ValueError(f"references[{scored.argmin()}] is empty: leave it out, or use empty_reference='skip'.")
     if skipped == len(clean):
         raise ValueError("references are all empty: there is nothing to score.")
     if skipped:
-        distances, present, lengths = distances[:, scored], present[:, scored], lengths[scored]
-    rates = distances / lengths
-    annotators = present.sum(axis=0)
+        found = found.only(scored)
     return {
-        "micro_average": float((rates.sum(axis=0) / annotators).mean()),
-        "worst_average": float(rates.max(axis=0).mean()),
-        "annotator_averages": [
-            float(own[here].mean()) if here.any() else None for own, here in zip(rates, present, strict=True)
-        ],
-        "corpus_rate": float(distances.sum() / (annotators * lengths).sum()),
-        "examples": len(lengths),
+        "micro_average": float(found.means.mean()),
+        "worst_average": float(found.worsts.mean()),
+        "annotator_averages": found.of_annotators(),
+        "corpus_rate": found.of_corpus(),
+        "examples": len(found.lengths),
         "skipped": skipped,
     }
 
 
-def _compared(
-    noisy: Sequence[Any], clean: Sequence[str]
-) -> tuple[columns.IntArray, NDArray[np.bool_], columns.IntArray]:
-    """Return annotators x examples: the distances, 0 where an annotator is missing, and where none is; and lengths."""
+def _compared(noisy: Sequence[Any], clean: Sequence[str]) -> ErrorRates:
     if isinstance(noisy[0], str):
         distances, lengths = _distances("predictions", noisy, clean)
-        return distances[None], np.ones((1, len(clean)), np.bool_), lengths
+        return ErrorRates(distances[None], np.ones((1, len(clean)), np.bool_), lengths)
     flat, width = columns.flattened("predictions", noisy)
     missing = np.fromiter((text is None for text in flat), np.bool_, len(flat)).reshape(-1, width)
     columns.refuse_unannotated("predictions", missing)
@@ -86,7 +76,7 @@ def _compared(
         own = [text if noise is None else noise for noise, text in zip(flat[annotator::width], clean, strict=True)]
         distances, lengths = _distances(f"predictions of annotator {annotator}", own, clean)
         sides.append(distances)
-    return np.stack(sides), ~missing.T, lengths
+    return ErrorRates(np.stack(sides), ~missing.T, lengths)
 
 
 def _distances(name: str, noisy: Sequence[str], clean: Sequence[str]) -> tuple[columns.IntArray, columns.IntArray]:
@@ -99,5 +89,5 @@ def _distances(name: str, noisy: Sequence[str], clean: Sequence[str]) -> tuple[c
         piece = slice(start, start + PIECE)
         lengths[piece] = columns.text_lengths("references", clean[piece], start)
         texts = columns.texts(name, noisy[piece], start)
-        distances[piece] = cpdist(texts, clean[piece], scorer=Levenshtein.distance)
+        distances[piece] = edit_distances(texts, clean[piece])
     return distances, lengths

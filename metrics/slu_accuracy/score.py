@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lapsus.kernel import columns
+from lapsus.kernel import bio, columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-OUTSIDE, BEGIN, INSIDE = range(3)
 PIECE = 4096
 
 
@@ -27,10 +26,12 @@ def slu_accuracy(
     """Return intent accuracy, slot F1 over spans, and the share of utterances with intent and all tags right.
 
     Args:
-        predictions: for each utterance `{"intent": str, "tags": list of str}`; tags are O, B-<slot> or I-<slot>.
+        predictions: for each utterance `{"intent": str, "tags": list of str}`; tags are O, B-<slot> or I-<slot>, and
+            those of IOBES and BILOU.
         references: the same, for the truth.
         scheme: None reads spans as conlleval does, where an I- that continues nothing starts a span; "IOB2" is strict:
-            only B- starts one.
+            only B- starts one. So are "IOBES" and "BILOU": a span is one S- (U-), or begins with B- and ends with E-
+            (L-).
 
     A rate with nothing to divide by is None.
 
@@ -49,8 +50,8 @@ def slu_accuracy(
         >>> result["intent_accuracy"], result["slot_f1"], result["e2e_accuracy"], result["counts"]
         (1.0, 0.5, 0.5, {'true': 2, 'predicted': 2, 'correct': 1})
     """
-    columns.one_of("scheme", scheme, (None, "IOB2"))
-    intents, tags = _Intents(), _Tags()
+    columns.one_of("scheme", scheme, (None, *bio.SCHEMES))
+    intents, tags = _Intents(), _Tags(scheme)
     guessed = _read("predictions", predictions, intents, tags)
     true = _read("references", references, intents, tags)
     examples = columns.same_length(predictions=guessed.intents, references=true.intents)
@@ -65,20 +66,20 @@ def slu_accuracy(
     parts, slots, names = _decoded(tags)
     ends = np.cumsum(lengths)
     starts = (ends - lengths)[lengths > 0]
-    true_spans = _spans(parts[truth], slots[truth], starts, strict=scheme == "IOB2")
-    guessed_spans = _spans(parts[guess], slots[guess], starts, strict=scheme == "IOB2")
-    guessed_end = np.full(len(truth) + 1, -1)
-    guessed_end[guessed_spans.start] = guessed_spans.end
-    correct = (guessed_end[true_spans.start] == true_spans.end) & (slots[guess[true_spans.start]] == true_spans.slot)
+    true_spans = bio.slots_of_all(parts[truth], slots[truth], starts, scheme)
+    guessed_spans = bio.slots_of_all(parts[guess], slots[guess], starts, scheme)
+    guessed_last = np.full(len(truth) + 1, -1)
+    guessed_last[guessed_spans.first] = guessed_spans.last
+    correct = (guessed_last[true_spans.first] == true_spans.last) & (slots[guess[true_spans.first]] == true_spans.label)
 
     tags_right = np.ones(examples, bool)
     if len(starts):
         tags_right[lengths > 0] = np.logical_and.reduceat(truth == guess, starts)
     intent_right = guessed.intents == true.intents
-    overall = _f1(len(true_spans.slot), len(guessed_spans.slot), int(correct.sum()))
+    overall = _f1(len(true_spans.label), len(guessed_spans.label), int(correct.sum()))
     by_slot = [
         np.bincount(found, minlength=len(names)).tolist()
-        for found in (true_spans.slot, guessed_spans.slot, true_spans.slot[correct])
+        for found in (true_spans.label, guessed_spans.label, true_spans.label[correct])
     ]
     return {
         "e2e_accuracy": float((intent_right & tags_right).mean()),
@@ -94,12 +95,6 @@ def slu_accuracy(
     }
 
 
-class _Spans(NamedTuple):
-    start: columns.IntArray
-    end: columns.IntArray
-    slot: columns.IntArray
-
-
 class _Intents(dict[str, int]):
     """Intents and their numbers; a new one gets the next."""
 
@@ -110,11 +105,15 @@ class _Intents(dict[str, int]):
 
 
 class _Tags(dict[str, int]):
-    """Tags and their numbers; a new one gets the next."""
+    """Tags of a scheme and their numbers; a new one gets the next."""
+
+    def __init__(self, scheme: str | None) -> None:
+        self.parts = bio.PARTS if scheme is None else bio.SCHEMES[scheme]
 
     def __missing__(self, tag: object) -> int:
-        if not isinstance(tag, str) or not (tag in {"O", "B", "I"} or tag[:2] in {"B-", "I-"}):
+        if not isinstance(tag, str):
             raise TypeError(tag)
+        bio.parsed(tag, self.parts)
         return self.setdefault(tag, len(self))
 
 
@@ -167,34 +166,18 @@ def _refuse_wrong(place: str, row: Any, intents: _Intents, tags: _Tags) -> None:
         for value in values:
             try:
                 numbers[value]
-            except TypeError:
-                expected = "tags are O, B-<slot> or I-<slot>" if what == "tag" else "it is not text"
+            except (TypeError, ValueError):
+                others = "".join(f", {part}-<slot>" for part in tags.parts if part != "O")
+                expected = f"tags are O{others}" if what == "tag" else "it is not text"
                 raise TypeError(f"{place} has the {what} {value!r}: {expected}.") from None
 
 
 def _decoded(numbers: _Tags) -> tuple[NDArray[np.int8], columns.IntArray, list[str]]:
-    """Return the part (O, B, I) and the slot of each tag number, and the slots' names."""
-    parts = np.array(["OBI".index(tag[0]) for tag in numbers], np.int8)
-    slot_names = [tag[2:] or "_" for tag in numbers]  # a bare B or I has the slot that seqeval calls _
-    names = sorted(set(slot_names))
+    """Return the part and the slot of each tag number, and the slots' names."""
+    tags = [bio.parsed(tag) for tag in numbers]
+    names = sorted({slot for _, slot in tags})
     place = {name: number for number, name in enumerate(names)}
-    return parts, np.array([place[name] for name in slot_names], np.int64), names
-
-
-def _spans(parts: NDArray[np.int8], slots: columns.IntArray, starts: columns.IntArray, *, strict: bool) -> _Spans:
-    """Return every span: a run of one slot that a B- or another slot ends, within one sentence."""
-    inside = parts != OUTSIDE
-    follows = np.zeros(len(parts), bool)
-    follows[1:] = inside[:-1] & (slots[1:] == slots[:-1])
-    follows[starts] = False
-    first = inside & ((parts == BEGIN) | ~follows)
-    last = np.ones(len(parts), bool)
-    last[:-1] = first[1:] | ~inside[1:]
-    start, end = np.flatnonzero(first), np.flatnonzero(inside & last)
-    if strict:
-        begun = parts[start] == BEGIN
-        start, end = start[begun], end[begun]
-    return _Spans(start, end, slots[start])
+    return np.array([part for part, _ in tags], np.int8), np.array([place[slot] for _, slot in tags], np.int64), names
 
 
 def _f1(true: int, predicted: int, correct: int) -> dict[str, Any]:

@@ -1,0 +1,103 @@
+"""What a slot is: tokens of one label in a row, as BIO tags and their kin mark them.
+
+A tag is `O`, or a part and a label: `B-city` begins, `I-city` continues. IOBES also marks the end (`E`) and the single
+token (`S`), which BILOU calls `L` and `U`. A token opens a slot if it says so, and also if it continues nothing, as
+conlleval reads tags:
+
+>>> slots(["B-city", "I-city", "O", "I-date", "B-date"])
+[Slot(start=0, end=2, label='city'), Slot(start=3, end=4, label='date'), Slot(start=4, end=5, label='date')]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from lapsus.kernel.columns import IntArray
+
+INSIDE, OPENS, CLOSES = 1, 2, 4  # what a part says of its token, as a sum
+PARTS = {
+    "O": 0,
+    "I": INSIDE,
+    "B": INSIDE + OPENS,
+    "E": INSIDE + CLOSES,
+    "L": INSIDE + CLOSES,
+    "S": INSIDE + OPENS + CLOSES,
+    "U": INSIDE + OPENS + CLOSES,
+}
+SCHEMES = {"IOB2": "OBI", "IOBES": "OBIES", "BILOU": "OBILU"}  # the parts that each has
+
+
+class Slot(NamedTuple):
+    """A slot: its first token, the one behind its last, and its label."""
+
+    start: int
+    end: int
+    label: str
+
+
+class Slots(NamedTuple):
+    """Many slots: the first token of each, its last token, and the number of its label."""
+
+    first: IntArray
+    last: IntArray
+    label: IntArray
+
+
+def parsed(tag: str, allowed: Iterable[str] = PARTS) -> tuple[int, str]:
+    """Return what the part of a tag says, and its label; a bare part has the label that seqeval calls `_`.
+
+    >>> parsed("B-city"), parsed("O"), parsed("I")
+    ((3, 'city'), (0, ''), (1, '_'))
+    """
+    part, dash, label = tag[:1], tag[1:2], tag[2:]
+    if part not in allowed or dash not in {"", "-"} or (part == "O" and dash):
+        raise ValueError(f"{tag!r} is not a tag: write O, or one of {' '.join(allowed)} and a label, as in B-city.")
+    return PARTS[part], "" if part == "O" else label or "_"
+
+
+def opens(part: Any, label: Any, part_before: Any, label_before: Any) -> Any:
+    """Return whether a token opens a slot, given the token before it: of one token, or of arrays of them."""
+    ended = (part_before & (INSIDE | CLOSES)) != INSIDE
+    return ((part & INSIDE) > 0) & (((part & OPENS) > 0) | ended | (label != label_before))
+
+
+def slots(tags: Iterable[str]) -> list[Slot]:
+    """Return the slots of one sentence."""
+    found: list[Slot] = []
+    before = PARTS["O"], ""
+    for place, tag in enumerate(tags):
+        part, label = parsed(tag)
+        if opens(part, label, *before):
+            found.append(Slot(place, place + 1, label))
+        elif part & INSIDE:
+            found[-1] = found[-1]._replace(end=place + 1)
+        before = part, label
+    return found
+
+
+def slots_of_all(parts: NDArray[np.int8], labels: IntArray, starts: IntArray, scheme: str | None = None) -> Slots:
+    """Return the slots of many sentences, whose tags stand one after the other and start at `starts`.
+
+    A scheme is strict: a slot has to be opened by its first tag, and in IOBES and BILOU closed by its last.
+    """
+    part_before, label_before = np.zeros_like(parts), np.zeros_like(labels)
+    part_before[1:], label_before[1:] = parts[:-1], labels[:-1]
+    part_before[starts] = PARTS["O"]
+    opened = opens(parts, labels, part_before, label_before)
+    inside = (parts & INSIDE) > 0
+    closed = inside.copy()
+    closed[:-1] &= opened[1:] | ~inside[1:]  # what opens a slot also closes the one before it
+    first, last = np.flatnonzero(opened), np.flatnonzero(closed)
+    if scheme is not None:
+        whole = (parts[first] & OPENS) > 0
+        if scheme != "IOB2":
+            whole &= (parts[last] & CLOSES) > 0
+        first, last = first[whole], last[whole]
+    return Slots(first, last, labels[first])
