@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lapsus.kernel.bio import slots
 from lapsus.models.slu_model import SluModel, train
 from lapsus.perturbations.core import Mixture, stream
 from lapsus.perturbations.en.nature import NATURE, random_operator
 from lapsus.perturbations.en.nlpaug import CLASSES, Nlpaug, train_tfidf
-from lapsus.kernel.bio import slots
 from lapsus.perturbations.selection import Candidate, candidates, hardest, judged_by, shares
 from lapsus.perturbations.tokens import perturb_tokens_batch, utterance
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
+from lapsus.kernel.bio import slots
 from lapsus.perturbations.core import Edit, Shout
 from lapsus.perturbations.en.fillers import UNITS as FILLERS
-from lapsus.kernel.bio import slots
 from lapsus.perturbations.selection import Badness, Candidate, candidates, hardest, judged_by, shares
 
 ROWS = [

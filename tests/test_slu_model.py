@@ -9,8 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from lapsus.models.slu_model import SluModel, Vocabulary, train  # noqa: E402 - likewise
 from lapsus.kernel.bio import slots  # noqa: E402 - torch first, or nothing
+from lapsus.models.slu_model import SluModel, Vocabulary, train  # noqa: E402 - likewise
 
 SAMPLE = Path(__file__).parents[1] / "dataset_scripts" / "sample_data" / "slu.jsonl"
 ROWS = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]

@@ -89,13 +89,18 @@ def error_rates(noisy: Sequence[Sequence[str]], clean: Sequence[str]) -> ErrorRa
     return ErrorRates(edits, present, np.array([len(text) for text in clean], np.int64))
 
 
-def joint_rate(noisy: Sequence[str], clean: Sequence[str]) -> float:
-    """Return the rate of texts that belong together, as of the two sentences of a pair; not all of them are empty.
+def joint_rates(noisy: Sequence[Sequence[str]], clean: Sequence[Sequence[str]]) -> list[float]:
+    """Return one rate for all texts of each row, as for the two sentences of a pair; no row is without characters.
 
-    >>> joint_rate(["ab", "c"], ["ab", "cd"])
-    0.25
+    >>> joint_rates([["ab", "c"], ["x"]], [["ab", "cd"], ["y"]])
+    [0.25, 1.0]
     """
-    return int(edit_distances(noisy, clean).sum()) / sum(map(len, clean))
+    if not clean:
+        return []
+    edits = edit_distances([text for row in noisy for text in row], [text for row in clean for text in row])
+    ends = np.cumsum([len(row) for row in clean])
+    together = np.add.reduceat(edits, [0, *ends[:-1]]).tolist()
+    return [count / sum(map(len, row)) for count, row in zip(together, clean, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lapsus.kernel.error_rates import joint_rates
 from lapsus.metrics.micro_worst_average.score import micro_worst_average
 from lapsus.results.measuring.records import Estimate, NoiseClass
 from lapsus.results.measuring.runs import Options, Run, texts_of
@@ -19,16 +20,12 @@ def noise_rates(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     >>> noise_rates({"1": {"text": "abXd", "clean_text": "abcd"}, "2": {"noise_rate": 0.5}, "3": {}})
     {'1': 0.25, '2': 0.5}
     """
-    from rapidfuzz.distance import Levenshtein
-
-    rates: dict[str, float] = {}
-    for key, row in rows.items():
-        noisy, clean = texts_of(row.get("text")), texts_of(row.get("clean_text"))
-        length = sum(map(len, clean))
-        if noisy and length and len(noisy) == len(clean):
-            rates[key] = sum(map(Levenshtein.distance, noisy, clean)) / length
+    texts = ((key, texts_of(row.get("text")), texts_of(row.get("clean_text"))) for key, row in rows.items())
+    both = [(key, noisy, clean) for key, noisy, clean in texts if any(clean) and len(noisy) == len(clean)]
+    rates = joint_rates([noisy for _, noisy, _ in both], [clean for _, _, clean in both])
+    measured = {key: rate for (key, _, _), rate in zip(both, rates, strict=True)}
     stated = {key: float(row["noise_rate"]) for key, row in rows.items() if row.get("noise_rate") is not None}
-    return {**rates, **stated}
+    return {**measured, **stated}
 
 
 def noise_classes(members: Sequence[Run], options: Options, dataset: str, model: str, family: str) -> list[NoiseClass]:
