@@ -218,7 +218,7 @@ def test_sentences_may_be_tuples_arrays_or_empty():
     [
         ([{"intent": "x", "tags": ["O"]}] * 2, "differ in length"),
         ([{"intent": "x", "tags": ["O", "O"]}], r"predictions\[0\] has 2 tags and references\[0\] has 1"),
-        ([{"intent": "x", "tags": ["E-a"]}], r"predictions\[0\] has the tag 'E-a': tags are O, B-<slot> or I-<slot>"),
+        ([{"intent": "x", "tags": ["X-a"]}], r"predictions\[0\] has the tag 'X-a': tags are O, I-<slot>, B-<slot>"),
         ([{"intent": "x", "tags": ["artist"]}], "has the tag 'artist'"),
         ([{"intent": "x", "tags": ["Bx"]}], "has the tag 'Bx'"),
         ([{"intent": "x", "tags": [None]}], "has the tag None"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from lapsus.kernel import statistics
 from lapsus.metrics import prediction_consistency, win_rate
@@ -45,3 +46,40 @@ def test_a_tie_is_no_evidence(alternative, p_value):
     for ties in ("loss", "drop", "half"):
         result = win_rate([1, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 0], ties=ties, alternative=alternative)
         assert result["p_value"] == pytest.approx(p_value)
+
+
+def wilson_by_its_quadratic(rate, trials, quantile):
+    """Return the two rates whose score statistic is the quantile: the roots of Wilson's quadratic equation."""
+    square = quantile**2
+    roots = np.roots([trials + square, -(2 * trials * rate + square), trials * rate**2])
+    return pytest.approx(sorted(roots.real))
+
+
+def test_clusters_more_alike_than_chance_count_no_more_than_their_rows():
+    """Each original has one right and one wrong rewrite, but one: less spread than coins have adds no rows."""
+    right, rewrites = np.array([1, 1, 1, 1, 1, 2]), np.full(6, 2)
+    rate = right.sum() / 12
+    assert rate * (1 - rate) / (((right - rate * 2) ** 2).sum() / 12**2) > 12
+    found = statistics.clustered_wilson(right, rewrites, 0.95)
+    assert found == wilson_by_its_quadratic(rate, 12 * 5 / 6, stats.t.ppf(0.975, 5))  # 5/6: the rate is estimated
+
+
+def test_a_rate_of_few_clusters_has_students_quantile():
+    """Of three originals the quantile is 4.30, not 1.96; at 90 % it is 2.92."""
+    right, rewrites = np.array([4, 0, 3]), np.array([5, 5, 5])
+    rate = 7 / 15
+    variance = 3 / 2 * ((right - rate * 5) ** 2).sum() / 15**2
+    trials = rate * (1 - rate) / variance
+    assert trials < 15
+    for level, quantile in ((0.95, 4.302653), (0.9, 2.919986)):
+        assert statistics.clustered_wilson(right, rewrites, level) == wilson_by_its_quadratic(rate, trials, quantile)
+
+
+def test_a_mean_of_few_clusters_has_students_quantile():
+    """Clusters of one value each are scipy's one-sample t-test."""
+    values = np.array([0.5, -1.0, 2.0, 0.25])
+    expected = stats.ttest_1samp(values, 0)
+    for level in (0.8, 0.95):
+        interval, p_value = statistics.clustered_mean(values, np.ones(4, int), level)
+        assert interval == pytest.approx(list(expected.confidence_interval(level)))
+        assert p_value == pytest.approx(expected.pvalue)
