@@ -13,13 +13,16 @@ ValueError: 'ftp://localhost/v1' is no web address; give the endpoint's base, su
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
 import os
+import re
 import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +34,30 @@ if TYPE_CHECKING:
 BUSY = frozenset({408, 429, 500, 502, 503, 504})  # answers after which asking again may help
 
 
-class EndpointError(RuntimeError):
+TOO_LONG = re.compile(r"context|too long|maximum length|max_model_len|too many tokens", re.IGNORECASE)
+LONGEST_PAUSE = 600.0  # seconds that a server may ask to wait
+
+
+class EndpointError(ConnectionError):
     """The endpoint gave no usable answer."""
+
+
+class ContextTooLongError(EndpointError):
+    """The question has more tokens than the model reads."""
+
+
+class MalformedAnswerError(ValueError):
+    """The endpoint answered with something else than a chat completion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer, whether it was cut at the most tokens allowed, and the tokens that were counted for it."""
+
+    text: str
+    cut: bool
+    prompt_tokens: int
+    answer_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +92,15 @@ class Endpoint:
 
     def complete(self, prompt: str, max_tokens: int = 256) -> str:
         """Return the model's answer to `prompt`, the most probable one."""
-        request = {
-            "model": self.model,
-            "messages": [{"role": "user", "content": prompt}],
-            "temperature": 0,
-            "max_tokens": max_tokens,
-            "seed": 0,
-        }
-        body = json.dumps(request, ensure_ascii=False, sort_keys=True).encode()
+        body = self._body(prompt, max_tokens)
         name = hashlib.sha256(f"{self.url}\n".encode() + body).hexdigest()  # one name may be two models at two servers
         kept = None if self.cache is None else Path(self.cache) / f"{name}.json"
         if kept is not None and kept.exists():
             return str(json.loads(kept.read_text(encoding="utf-8"))["answer"])
-        answer = self._answer(self._ask(body))
+        answer = self._reply(body).text
         if kept is not None:
             with staged_file(kept) as file:  # a kept answer is whole or not there
-                file.write(json.dumps({"request": request, "answer": answer}, ensure_ascii=False).encode())
+                file.write(json.dumps({"request": json.loads(body), "answer": answer}, ensure_ascii=False).encode())
         return answer
 
     def complete_all(self, prompts: Sequence[str], max_tokens: int = 256) -> list[str]:
@@ -90,44 +108,109 @@ class Endpoint:
         with ThreadPoolExecutor(self.workers) as pool:
             return list(pool.map(lambda prompt: self.complete(prompt, max_tokens), prompts))
 
-    def _ask(self, body: bytes) -> bytes:
+    def reply(self, prompt: str, max_tokens: int = 256) -> Reply:
+        """Return the model's answer with what it cost; it is not kept."""
+        return self._reply(self._body(prompt, max_tokens))
+
+    def _body(self, prompt: str, max_tokens: int) -> bytes:
+        request = {
+            "model": self.model,
+            "messages": [{"role": "user", "content": prompt}],
+            "temperature": 0,
+            "max_tokens": max_tokens,
+            "seed": 0,
+        }
+        return json.dumps(request, ensure_ascii=False, sort_keys=True).encode()
+
+    def _reply(self, body: bytes) -> Reply:
+        """Ask until there is an answer that can be read, or no more tries."""
         url = f"{self.url.rstrip('/')}/chat/completions"
-        headers = {"Content-Type": "application/json"}
-        if secret := os.environ.get(self.key):
-            headers["Authorization"] = f"Bearer {secret}"
-        request = urllib.request.Request(url, body, headers)  # noqa: S310 - the scheme is checked above
         for attempt in range(self.retries + 1):
+            last = attempt == self.retries
+            pause = self.pause * 2**attempt
             try:
-                with urllib.request.urlopen(request, timeout=self.timeout) as response:  # noqa: S310 - likewise
-                    return bytes(response.read())
+                return self._read(self._ask(url, body))
             except urllib.error.HTTPError as error:
-                said = error.read()[:200].decode(errors="replace").strip()
-                if error.code in {401, 403}:
+                self._refuse(error, url, attempt, last=last)
+                pause = max(pause, retry_after(error.headers.get("Retry-After")))
+            except http.client.HTTPException as error:  # the connection ended in the midst of an answer
+                if last:
                     raise EndpointError(
-                        f"{url} refused the key (status {error.code}); set ${self.key} to a valid one"
+                        f"{url} breaks off its answers ({error!r}); look at the server's log"
                     ) from error
-                if error.code not in BUSY or attempt == self.retries:
-                    raise EndpointError(
-                        f"{url} answered with status {error.code} ({said}); check the model's name {self.model!r}"
-                        if error.code not in BUSY
-                        else f"{url} is still busy (status {error.code}) after {attempt + 1} tries; run again later"
-                        + (", the answers so far are kept" if self.cache is not None else "")
-                    ) from error
+            except MalformedAnswerError as error:
+                if last:
+                    raise EndpointError(str(error)) from error
             except OSError as error:  # no connection, no answer in time
-                if attempt == self.retries:
+                if last:
                     reason = getattr(error, "reason", error)
                     raise EndpointError(
                         f"no answer from {url} ({reason}); start the server, or check the url"
                     ) from error
-            time.sleep(self.pause * 2**attempt)
+            time.sleep(pause)
         raise AssertionError  # the last attempt returns or raises
 
-    def _answer(self, body: bytes) -> str:
-        try:
-            content: Any = json.loads(body)["choices"][0]["message"]["content"]
-        except (ValueError, LookupError, TypeError) as error:
+    def _ask(self, url: str, body: bytes) -> bytes:
+        headers = {"Content-Type": "application/json"}
+        if secret := os.environ.get(self.key):
+            headers["Authorization"] = f"Bearer {secret}"
+        request = urllib.request.Request(url, body, headers)  # noqa: S310 - the scheme is checked above
+        with urllib.request.urlopen(request, timeout=self.timeout) as response:  # noqa: S310 - likewise
+            return bytes(response.read())
+
+    def _refuse(self, error: urllib.error.HTTPError, url: str, attempt: int, *, last: bool) -> None:
+        """Raise unless asking again may help."""
+        said = error.read()[:400].decode(errors="replace").strip()
+        if error.code in {401, 403}:
             raise EndpointError(
+                f"{url} refused the key (status {error.code}); set ${self.key} to a valid one"
+            ) from error
+        if error.code in {400, 413, 422} and TOO_LONG.search(said):
+            raise ContextTooLongError(
+                f"longer than the context of {self.model}; shorten the rows, or take another model"
+            )
+        if error.code not in BUSY:
+            raise EndpointError(
+                f"{url} answered with status {error.code} ({said[:200]}); check the model's name {self.model!r}"
+            ) from error
+        if last:
+            kept = ", the answers so far are kept" if self.cache is not None else ""
+            raise EndpointError(
+                f"{url} is still busy (status {error.code}) after {attempt + 1} tries; run again later{kept}"
+            ) from error
+
+    def _read(self, body: bytes) -> Reply:
+        try:
+            made: Any = json.loads(body)
+            choice = made["choices"][0]
+            content = choice["message"]["content"]
+        except (ValueError, LookupError, TypeError) as error:
+            raise MalformedAnswerError(
                 f"{self.url} sent no chat completion but {body[:80].decode(errors='replace')!r}; "
                 "give the base of an OpenAI-compatible API"
             ) from error
-        return str(content or "")
+        usage = made.get("usage") or {}
+        return Reply(
+            str(content or ""),
+            choice.get("finish_reason") == "length",
+            int(usage.get("prompt_tokens") or 0),
+            int(usage.get("completion_tokens") or 0),
+        )
+
+
+def retry_after(header: str | None) -> float:
+    """Return how many seconds a busy server asks to wait: a number, or until a date.
+
+    >>> retry_after("2"), retry_after(None), retry_after("soon"), retry_after("Wed, 21 Oct 2015 07:28:00 GMT")
+    (2.0, 0.0, 0.0, 0.0)
+    """
+    if header is None:
+        return 0.0
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(header).timestamp() - time.time()
+        except ValueError:
+            return 0.0
+    return min(max(seconds, 0.0), LONGEST_PAUSE)
