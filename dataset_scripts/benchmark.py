@@ -144,6 +144,29 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
             if twice is not None:
                 raise ValueError(f"id {twice!r} occurs more than once in {config}/{split}; mend the source")
 
+    def misfit(self) -> str:
+        """Name the first row that has a value of another kind than its column; nothing where all fit."""
+        for split in self.ROWS[self.config.name] if self.source else ():
+            with suppress(MissingFileError):
+                for name, row in self._generate_examples(split):
+                    for column, kind in self.info.features.items():
+                        if not _fits(row[column], kind):
+                            file = [self.source.path, *self.source.opened][-1]  # type: ignore[union-attr]
+                            return (
+                                f"row {name!r} of {self.config.name}/{split} has {row[column]!r} as its {column}, "
+                                f"which does not fit the column; mend {file}"
+                            )
+        return ""
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Tell whether a value can stand in a column."""
+    try:
+        datasets.Dataset.from_dict({"value": [value]}, features=Features({"value": kind}))
+    except Exception:  # noqa: BLE001 - what cannot be encoded says so in many ways
+        return False
+    return True
+
 
 def label_of(names: Mapping[str, str], value: Any, where: str) -> str:
     """Return the name of a label as the source writes it, or say which labels there are.

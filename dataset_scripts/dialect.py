@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from datasets import ClassLabel, Features, List, Value
+from datasets import ClassLabel, Features, List, Value, Version
 
 from lapsus.dataset_scripts.benchmark import Benchmark
 from lapsus.perturbations.semantic.edits import Language, semantic_edit
@@ -49,12 +49,14 @@ class Frmt(Benchmark):
     TASKS = ("translation", "sentence-similarity")
     TASK_IDS = ("semantic-similarity-scoring",)
     TAGS = ("dialect", "frmt")
+    VERSION = Version("1.1.0")  # ids are unique over the splits, `identical` marks rows that show no dialect
     WHERE = "the folder frmt/dataset of https://github.com/google-research/google-research"
 
     def columns(self, config: str) -> Features:
         """Return the features of a config."""
         texts = {"source": TEXT, "base": TEXT, "dialect": TEXT, **PERTURBED}
-        return Features({"id": TEXT, **texts, "bucket": ClassLabel(names=list(BUCKETS))})
+        bucket = ClassLabel(names=list(BUCKETS))
+        return Features({"id": TEXT, **texts, "bucket": bucket, "identical": Value("bool")})
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the sentences of a split, bucket by bucket."""
@@ -68,9 +70,11 @@ class Frmt(Benchmark):
             for number, ((english, base), (other, dialect)) in enumerate(zip(*sides, strict=True)):
                 if english != other:
                     raise ValueError(f"line {number + 1} of {names[0]} and {names[1]} translates different sentences")
-                key = f"{bucket}-{number}"
+                if not (base.strip() and dialect.strip()):
+                    raise ValueError(f"line {number + 1} of {names[0]} or {names[1]} has no translation; mend it")
+                key = f"{bucket}-{number}"  # of the noise: the same in every version of the data
                 texts = {"source": english, "base": base, "dialect": dialect, **perturbed(base, self.LANGUAGE, key)}
-                yield {"id": key, **texts, "bucket": bucket}
+                yield {"id": f"{split}-{key}", **texts, "bucket": bucket, "identical": base == dialect}
 
 
 def frmt_file(language: str, bucket: str, split: str, dialect: str) -> str:

@@ -11,6 +11,7 @@ from lapsus.kernel.names import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from xml.etree.ElementTree import Element
 
     from lapsus.dataset_scripts.source import Source
 
@@ -53,9 +54,9 @@ class Rte(Benchmark):
         name = source.find(f"{config}_{SPLITS[split]}.xml")
         for pair in source.xml(name).iter("pair"):
             where = f"{name} pair {pair.get('id')!r}"
-            texts = [(pair.findtext(tag) or "").strip() for tag in ("t", "h")]
-            if pair.get("id") is None or not all(texts):
-                raise ValueError(f"{where} lacks its id, text or hypothesis; get the file again")
+            texts = [text_of(pair, tag, where) for tag in ("t", "h")]
+            if pair.get("id") is None:
+                raise ValueError(f"{where} lacks its id; get the file again")
             yield {
                 "id": pair.get("id"),
                 "premise": texts[0],
@@ -63,6 +64,19 @@ class Rte(Benchmark):
                 "label": label_of(LABELS, str(pair.get("value") or pair.get("entailment")).lower(), where),
                 "task": label_of(TASKS, pair.get("task"), where),
             }
+
+
+def text_of(pair: Element, tag: str, where: str) -> str:
+    """Return the text of the one element of a pair that has this tag, and nothing but text in it."""
+    found = pair.findall(tag)
+    if len(found) != 1:
+        raise ValueError(f"{where} has {len(found)} elements <{tag}>, not one; mend the pair")
+    if len(found[0]):
+        raise ValueError(f"{where} has <{found[0][0].tag}> within <{tag}>, where only text is read; take the mark out")
+    text = (found[0].text or "").strip()
+    if not text:
+        raise ValueError(f"{where} has an empty <{tag}>; get the file again")
+    return text
 
 
 class Parte(Benchmark):

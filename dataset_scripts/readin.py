@@ -84,7 +84,15 @@ class Readin(Benchmark):
             raise MissingFileError(f"{source.path} has the public files, which lack READIN's own {split} rows")
         else:
             name = source.find(f"clean/{part}*.json", f"clean/*/{part}*.json", f"{part}.json", f"{part}/{part}.json")
-        yield from map(self.shaped, self.examples(source, name))
+        yield from map(self.shaped, self.written_out(source, name))
+
+    def written_out(self, source: Source, name: str) -> Iterator[Row]:
+        """Yield the rows of a clean file; only noisy texts may be empty, where a recogniser heard nothing."""
+        for number, row in enumerate(self.examples(source, name), start=1):
+            for field in self.FIELDS:
+                if not row[field].strip():
+                    raise ValueError(f"{name} row {number} has an empty {field}; mend the row")
+            yield row
 
     def aligned(self, source: Source, track: str, annotators: Sequence[int]) -> Iterator[tuple[Row, list[Row]]]:
         """Yield each clean row with what the annotators made of it.
@@ -96,7 +104,7 @@ class Readin(Benchmark):
         names = [source.find(*noisy_test(track, annotator)) for annotator in annotators]
         files = [self.examples(source, name) for name in names]
         heads = [next(file, None) for file in files]
-        for clean in self.examples(source, clean_name):
+        for clean in self.written_out(source, clean_name):
             here = [head is not None and head["id"] == clean["id"] for head in heads]
             if all(here):
                 noisy = [head for head in heads if head is not None]
@@ -143,10 +151,11 @@ def written(texts: Sequence[str]) -> list[dict[str, Any]]:
     return [{"annotator": number, "text": text} for number, text in zip(ANNOTATORS, texts, strict=True)]
 
 
-def stripped(text: str) -> str:
-    """Return a text without the line end that some files have in their strings."""
+def stripped(row: Mapping[str, Any], field: str, where: str) -> str:
+    """Return a text of a row without the line end that some files have in their strings."""
+    text = row[field]
     if not isinstance(text, str):
-        raise TypeError(f"{text!r} stands where a text should")
+        raise ValueError(f"{where} has {text!r} as its {field}, which is no text; mend the row")  # noqa: TRY004 - the file is wrong
     return text.rstrip("\r\n")
 
 
@@ -169,11 +178,12 @@ class ReadinAfqmc(Readin):
     def examples(self, source: Source, name: str) -> Iterator[Row]:
         """Yield the rows of a file, known by their number."""
         for number, row in enumerate(source.objects(name, *self.FIELDS, "label")):
+            where = f"{name} row {number + 1}"
             yield {
                 "id": str(number),
-                "sentence1": stripped(row["sentence1"]),
-                "sentence2": stripped(row["sentence2"]),
-                "label": label_of({"0": "different", "1": "paraphrase"}, row["label"], f"{name} row {number + 1}"),
+                "sentence1": stripped(row, "sentence1", where),
+                "sentence2": stripped(row, "sentence2", where),
+                "label": label_of({"0": "different", "1": "paraphrase"}, row["label"], where),
             }
 
 
@@ -242,11 +252,12 @@ class ReadinCspider(Readin):
         for number, row in enumerate(source.objects(name, "question", "db_id")):
             question = row["question"]
             if isinstance(question, dict):
-                question, row["query"] = question.get("zh"), row.get("mr", {}).get("sql")
-            if not (question and row.get("query")):
-                raise ValueError(f"{name} row {number + 1} lacks a Chinese question or a query; get the file again")
-            query = stripped(row["query"])
-            yield {"id": str(number), "question": stripped(question), "query": query, "db_id": row["db_id"]}
+                row["question"], row["query"] = question.get("zh"), row.get("mr", {}).get("sql")
+            where = f"{name} row {number + 1}"
+            if not (row["question"] and row.get("query")):
+                raise ValueError(f"{where} lacks a Chinese question or a query; get the file again")
+            texts = {field: stripped(row, field, where) for field in ("question", "query", "db_id")}
+            yield {"id": str(number)} | texts
 
     def schemas(self, source: Source) -> Iterator[Row]:
         """Yield the tables, columns and keys of each database."""
@@ -305,7 +316,8 @@ class ReadinWmt2021(Readin):
             yield from self.public(source, name)
             return
         for row in source.objects(name, "id", "zh", "en"):
-            yield {"id": str(row["id"]), "zh": stripped(row["zh"]), "en": stripped(row["en"])}
+            texts = {language: stripped(row, language, f"{name} id {row['id']!r}") for language in ("zh", "en")}
+            yield {"id": str(row["id"])} | texts
 
     def public(self, source: Source, name: str) -> Iterator[Row]:
         """Yield the sentence pairs of the news task."""
@@ -344,15 +356,31 @@ def squad(source: Source, name: str) -> Iterator[Row]:
             for question in paragraph["qas"]
         ]
     for question in questions:
-        answers = question["answers"]
-        if isinstance(answers, list):
-            answers = {key: [answer[key] for answer in answers] for key in ("text", "answer_start")}
+        where = f"{name} question {question['id']!r}"
+        if not isinstance(question["id"], str | int):
+            raise ValueError(f"{where} has an id that is no text; mend the question")  # noqa: TRY004 - likewise
         yield {
             "id": str(question["id"]),
-            "context": question["context"],
-            "question": stripped(question["question"]),
-            "answers": answers,
+            "context": stripped(question, "context", where),
+            "question": stripped(question, "question", where),
+            "answers": answers_of(question, where),
         }
+
+
+def answers_of(question: Mapping[str, Any], where: str) -> dict[str, list[Any]]:
+    """Return the answers of a question as SQuAD lists them, each within the paragraph.
+
+    Whether a paragraph has an answer at its place is not asked: 200 of CMRC's stand elsewhere.
+    """
+    answers = question["answers"]
+    if isinstance(answers, list):
+        answers = {key: [answer[key] for answer in answers] for key in ("text", "answer_start")}
+    for text, start in zip(answers["text"], answers["answer_start"], strict=True):
+        if not isinstance(text, str) or not isinstance(start, int):
+            raise ValueError(f"{where} has the answer {text!r} at {start!r}; give a text and a number")  # noqa: TRY004 - likewise
+        if not -1 <= start < len(question["context"]):
+            raise ValueError(f"{where} has an answer at {start}, outside of its paragraph; mend the question")
+    return {"text": answers["text"], "answer_start": answers["answer_start"]}
 
 
 UNITS = (ReadinAfqmc, ReadinCmrc2018, ReadinCspider, ReadinWmt2021)

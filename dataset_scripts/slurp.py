@@ -57,7 +57,9 @@ class SlurpAsr(Benchmark):
         heard: dict[str, str] = {}
         if config == "speech":
             name = source.find(TRANSCRIPTS)
-            heard = {row["file"]: row["text"] for row in source.json_lines(name, "file", "text")}
+            for row in source.json_lines(name, "file", "text"):
+                if heard.setdefault(row["file"], row["text"]) != row["text"]:
+                    raise ValueError(f"{name} has two transcripts of the recording {row['file']!r}; keep one of them")
         for row in _requests(source, split):
             request = {
                 "id": str(row["slurp_id"]),
@@ -84,7 +86,7 @@ def _requests(source: Source, split: str) -> Iterator[dict[str, Any]]:
 
 def _entities(row: dict[str, Any]) -> list[dict[str, str]]:
     surfaces = [token["surface"] for token in row["tokens"]]
-    if any(place >= len(surfaces) for entity in row["entities"] for place in entity["span"]):
+    if any(not 0 <= place < len(surfaces) for entity in row["entities"] for place in entity["span"]):
         raise ValueError(f"request {row['slurp_id']} of SLURP has an entity outside of its tokens; get the file again")
     return [
         {"type": entity["type"], "text": " ".join(surfaces[place] for place in entity["span"])}

@@ -124,7 +124,9 @@ class Source:
         r"""Yield the lines of a UTF-8 file without their line ends; only \n and \r\n end a line."""
         line = None
         with self.open(name) as file:
-            for line in decoded(file, name):
+            for number, line in enumerate(decoded(file, name), start=1):
+                if "\0" in line:
+                    raise BrokenFileError(name, "holds the character NUL", "get the file again", line=number)
                 yield line.removesuffix("\n").removesuffix("\r")
         if line is None:
             raise ValueError(f"{name} is empty; get the file again")
@@ -214,7 +216,10 @@ class _Hashed(io.RawIOBase):
 
     def __init__(self, source: Source, name: str) -> None:
         self.source, self.name = source, name
-        self.file = source.files[name]()
+        try:
+            self.file = source.files[name]()
+        except (*BROKEN, NotImplementedError, RuntimeError, ValueError) as error:  # zipfile says it in many ways
+            raise self._damaged(error) from None
         self.digest = hashlib.sha256()
 
     def readable(self) -> bool:
@@ -224,7 +229,7 @@ class _Hashed(io.RawIOBase):
         try:
             data = self.file.read(len(buffer))
         except BROKEN as error:
-            raise ValueError(f"{self.name} in {self.source.path} is damaged ({error}); get the archive again") from None
+            raise self._damaged(error) from None
         buffer[: len(data)] = data
         self.digest.update(data)
         if not data:
@@ -232,8 +237,12 @@ class _Hashed(io.RawIOBase):
         return len(data)
 
     def close(self) -> None:
-        self.file.close()
+        if hasattr(self, "file"):
+            self.file.close()
         super().close()
+
+    def _damaged(self, error: Exception) -> ValueError:
+        return ValueError(f"{self.name} in {self.source.path} is damaged ({error}); get the archive again")
 
 
 def open_source(path: Path, *, name: str | None = None, max_bytes: int | None = None) -> Source:
@@ -294,7 +303,8 @@ def _zip_files(path: Path, limit: int) -> dict[str, Callable[[], IO[bytes]]]:
             raise ValueError(f"{path} needs a password for {member.filename!r}; unpack it and name the folder")
         _no_bomb(path, member.filename, member.file_size, member.compress_size)
     _within(path, sum(member.file_size for member in members), limit)
-    return _once(path, [(member.filename, _zip_opener(path, member)) for member in members])
+    opened = _OpenZip(path)
+    return _once(path, [(member.filename, _zip_opener(opened, member)) for member in members])
 
 
 def _tar_files(path: Path, plain: IO[bytes], limit: int) -> dict[str, Callable[[], IO[bytes]]]:
@@ -333,8 +343,23 @@ def _opener(path: Path) -> Callable[[], IO[bytes]]:
     return lambda: path.open("rb")
 
 
-def _zip_opener(path: Path, member: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
-    return lambda: zipfile.ZipFile(path).open(member)
+class _OpenZip:
+    """A zip file that is opened once, since its directory is parsed each time; again in a process that was forked."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.process = 0
+        self.archive: zipfile.ZipFile | None = None
+
+    def open(self, member: zipfile.ZipInfo) -> IO[bytes]:
+        """Open one member."""
+        if self.archive is None or self.process != os.getpid():
+            self.process, self.archive = os.getpid(), zipfile.ZipFile(self.path)
+        return self.archive.open(member)
+
+
+def _zip_opener(opened: _OpenZip, member: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
+    return lambda: opened.open(member)
 
 
 def _tar_opener(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Callable[[], IO[bytes]]:

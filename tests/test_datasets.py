@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tarfile
@@ -341,7 +342,43 @@ def spoil(tmp_path, file, change):
             "readin-afqmc",
             "afqmc_balanced/train.json",
             lambda text: text.replace('"密码忘了怎么办"', "17"),
-            r"train.json is not in the expected form \(TypeError: 17 stands where a text should\); get it again",
+            r"train.json row 2 has 17 as its sentence1, which is no text; mend the row",
+        ),
+        (
+            "readin-afqmc",
+            "afqmc_balanced/test_noisy_2.json",
+            lambda text: text.replace('"sentence2": "', '"sentence2": 4, "was": "', 1),
+            r"test_noisy_2.json row 1 has 4 as its sentence2, which is no text; mend the row",
+        ),
+        (
+            "readin-afqmc",
+            "afqmc_balanced/test_clean.json",
+            lambda text: re.sub('"sentence2": "[^"]*"', '"sentence2": " "', text, count=1),
+            r"test_clean.json row 1 has an empty sentence2; mend the row",
+        ),
+        (
+            "readin-afqmc",
+            "afqmc_balanced/dev.json",
+            lambda text: text.replace("sentence1", "\0", 1),
+            r"dev.json, line 1: holds the character NUL; get the file again",
+        ),
+        (
+            "readin-cmrc2018",
+            "cmrc2018/train.json",
+            lambda text: re.sub(r'"answer_start": *\d+', '"answer_start": 9999', text, count=1),
+            r"train.json question '.*' has an answer at 9999, outside of its paragraph; mend the question",
+        ),
+        (
+            "readin-cmrc2018",
+            "cmrc2018/train.json",
+            lambda text: text.replace('"TRAIN_0_QUERY_0"', "null"),
+            r"train.json question None has an id that is no text; mend the question",
+        ),
+        (
+            "readin-cmrc2018",
+            "cmrc2018/train.json",
+            lambda text: re.sub('"context": "[^"]*"', '"context": 5', text, count=1),
+            r"train.json question 'TRAIN_0_QUERY_0' has 5 as its context, which is no text; mend the row",
         ),
         (
             "readin-cmrc2018",
@@ -377,6 +414,56 @@ def test_spoilt_files_are_named(name, file, change, sentence, tmp_path):
 
 
 # The others
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda text: text.replace("burned", "<b>burned</b>"), "pair '3' has <b> within <t>, where only text is read"),
+        (
+            lambda text: text.replace("</t>", "</t><t>More.</t>", 1),
+            "pair '3' has 2 elements <t>, not one; mend the pair",
+        ),
+        (lambda text: re.sub("<h>.*</h>", "<h> </h>", text, count=1), "pair '3' has an empty <h>; get the file again"),
+        (lambda text: text.replace(' id="3"', ""), "pair None lacks its id; get the file again"),
+    ],
+)
+def test_pairs_that_would_lose_text_are_refused(change, sentence, tmp_path):
+    folder = shutil.copytree(FILES / "rte", tmp_path / "rte")
+    file = folder / "rte1_dev.xml"
+    file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(ValueError, match=f"rte1_dev.xml {sentence}"):
+        publish(benchmarks()["rte"], tmp_path / "out", source=folder, allow_partial=True)
+
+
+def test_slurp_refuses_two_transcripts_of_one_recording_and_spans_outside(tmp_path):
+    folder = shutil.copytree(FILES / "slurp", tmp_path / "slurp")
+    (file,) = folder.rglob("multi_slurp*.jsonl")
+    first = json.loads(file.read_text(encoding="utf-8").splitlines()[0])
+    with file.open("a", encoding="utf-8") as more:
+        more.write(json.dumps(first | {"text": "something else"}) + "\n")
+    with pytest.raises(ValueError, match=f"has two transcripts of the recording '{first['file']}'; keep one of them"):
+        load("slurp-asr", "speech", tmp_path / "cache", folder)
+    test = folder / "test.jsonl"
+    test.write_text(re.sub(r'"span": *\[\d+', '"span": [-1', test.read_text(encoding="utf-8"), count=1))
+    with pytest.raises(ValueError, match="of SLURP has an entity outside of its tokens"):
+        load("slurp-asr", "clean", tmp_path / "cache", folder)
+
+
+def test_dialect_ids_are_unique_over_the_splits_and_equal_translations_are_marked(tmp_path):
+    folder = shutil.copytree(FILES / "frmt", tmp_path / "frmt")
+    (mainland,) = folder.rglob("zh_random_test_en_zh-CN.tsv")
+    (taiwan,) = folder.rglob("zh_random_test_en_zh-TW_Simplified.tsv")
+    shutil.copy(mainland, taiwan)
+    built = load("dialect-zh", "default", tmp_path / "cache", folder)
+    ids = [row["id"] for split in built.values() for row in split]
+    assert len(set(ids)) == len(ids)
+    assert {row["bucket"]: row["identical"] for row in built["test"]} == {0: False, 1: False, 2: True}
+    taiwan.write_text(re.sub("\t.*", "\t ", taiwan.read_text(encoding="utf-8"), count=1), encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"line 1 of .*zh-CN.tsv or .*zh-TW_Simplified.tsv has no translation; mend it"
+    ):
+        load("dialect-zh", "default", tmp_path / "cache2", folder)
 
 
 def test_rte_reads_the_label_of_each_challenge(tmp_path):

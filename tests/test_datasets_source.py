@@ -76,6 +76,8 @@ HOSTILE = {
     "tar bomb": (lambda p: tarred(p / "x.tar.gz", [("dev.json", b" " * 2**25)]), "as a zip bomb does"),
     "truncated zip": (
         lambda p: cut(zipped(p / "x.zip", [("dev.json", ROWS * 99)])), "is a damaged archive"),
+    "zip with a broken member": (
+        lambda p: broken(zipped(p / "x.zip", [("dev.json", ROWS * 99)])), r"dev.json in .*x.zip is damaged"),
     "truncated tar": (lambda p: cut(tarred(p / "x.tar.gz", [("dev.json", ROWS * 9999)])), "is a damaged archive"),
     "latin-1": (lambda p: folder(p / "x", dev__json=ROWS + ROWS.replace(b"a", b"\xe9")), "dev.json, line 2: is not UTF-8"),
     "UTF-16": (lambda p: folder(p / "x", dev__json=ROWS.decode().encode("utf-16")), "dev.json, line 1: is not UTF-8"),
@@ -95,6 +97,12 @@ def locked(path):
     data = path.read_bytes()
     place = data.index(b"PK\x01\x02") + 8
     path.write_bytes(data[:place] + b"\x01\x00" + data[place + 2 :])
+    return path
+
+
+def broken(path):
+    data = path.read_bytes()
+    path.write_bytes(b"PK\x03\x04" + b"\xff" * 26 + data[30:])  # the header before the member, not the directory
     return path
 
 
@@ -158,7 +166,10 @@ UNKNOWN = b'<!DOCTYPE x SYSTEM "rte.dtd"><entailment-corpus><pair>caf&eacute;</p
         (b"", "rte1_test.xml is no well-formed XML"),
         (b'<c><pair id="1" value="MAYBE" task="IE"><t>a</t><h>b</h></pair></c>', "label 'maybe', which is none of"),
         (b'<c><pair id="1" value="TRUE" task="XX"><t>a</t><h>b</h></pair></c>', "label 'XX', which is none of"),
-        (b'<c><pair id="1" value="TRUE" task="IE"><t></t><h>b</h></pair></c>', "lacks its id, text or hypothesis"),
+        (
+            b'<c><pair id="1" value="TRUE" task="IE"><t></t><h>b</h></pair></c>',
+            "pair '1' has an empty <t>; get the file again",
+        ),
     ],
 )
 def test_bad_xml_is_refused(document, sentence, tmp_path):
@@ -228,3 +239,12 @@ def test_lines_come_back_as_they_were_written(texts):
     source = Source(Path("memory"), {"a.txt": lambda: io.BytesIO(data)})
     assert [json.loads(line) for line in source.lines("a.txt")] == texts
     assert source.used == {"a.txt": hashlib.sha256(data).hexdigest()}
+
+
+def test_the_directory_of_a_zip_is_parsed_once(tmp_path, monkeypatch):
+    source = open_source(zipped(tmp_path / "x.zip", [(f"{n}.txt", b"x") for n in range(9)]))
+    opened = []
+    plain = zipfile.ZipFile
+    monkeypatch.setattr(zipfile, "ZipFile", lambda path: opened.append(path) or plain(path))
+    assert [source.read(name) for name in source.names()] == [b"x"] * 9
+    assert len(opened) == 1

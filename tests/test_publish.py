@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 import time
@@ -415,3 +416,30 @@ def test_a_split_that_its_address_cuts_short_is_built_and_says_both_numbers(tmp_
     assert "Partial build" not in card
     with pytest.raises(ValueError, match="clean/test has 1, expected 3"):
         publish(toy(ROWS=cut.ROWS, AT_ADDRESS=cut.AT_ADDRESS, DATA=Toy.DATA[:1]), tmp_path / "less")
+
+
+def test_a_value_of_another_kind_names_row_column_and_file(tmp_path):
+    class Numbered(Toy):
+        FEATURES = Features({"id": TEXT, "text": TEXT, "start": Value("int32")})
+
+        def rows(self, source, config, split):
+            source.read("rows.txt")
+            yield {"id": "a", "text": "one", "start": 1}
+            yield {"id": "b", "text": "two", "start": "x"}
+
+    Numbered.__module__ = __name__
+    (tmp_path / "rows.txt").write_text("rows")
+    with pytest.raises(ValueError, match=r"row 'b' of clean/test has 'x' as its start, .* the column; mend rows\.txt"):
+        publish(Numbered, tmp_path / "out", source=tmp_path)
+
+
+def test_a_full_disk_is_one_sentence(tmp_path):
+    class Full(Toy):
+        def rows(self, source, config, split):
+            raise OSError(errno.ENOSPC, "No space left on device")
+            yield
+
+    Full.__module__ = __name__
+    with pytest.raises(OSError, match="no space is left; free some or name another --out") as caught:
+        publish(Full, tmp_path / "out")
+    assert caught.value.filename == str(tmp_path / "out")

@@ -9,6 +9,7 @@ The same sources, version and package give the same bytes.
 from __future__ import annotations
 
 import re
+import traceback
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
@@ -164,8 +165,15 @@ def prepare(builder: Benchmark, *, missing_is_empty: bool) -> dict[str, datasets
         reason = error.__cause__ or error
         if missing_is_empty and isinstance(reason, FileNotFoundError):
             return {}
+        if isinstance(reason, ValueError | TypeError) and not _from_rows(reason):
+            raise ValueError(builder.misfit() or f"{builder.NAME}/{builder.config.name}: {reason}") from error
         raise reason from error
     return {split: builder.as_dataset(split=split) for split, info in builder.info.splits.items() if info.num_examples}
+
+
+def _from_rows(error: BaseException) -> bool:
+    """Tell whether an error came from the rows of a benchmark, which name file and place, and not from writing them."""
+    return any(frame.name == "_generate_examples" for frame in traceback.extract_tb(error.__traceback__))
 
 
 def write_config(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import glob
 import os
 import shutil
@@ -64,6 +65,10 @@ def staged_folder(
             if written:
                 _keep_others(out, new, written)
             _put(new, out, staging / OLD)
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise OSError(errno.ENOSPC, "no space is left; free some or name another --out", str(out)) from error
+            raise
         finally:
             shutil.rmtree(staging, ignore_errors=True)
 
