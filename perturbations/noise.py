@@ -9,14 +9,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
+from lapsus.perturbations.composition import composed, recorded
 from lapsus.perturbations.core import Edit, Frame, Operator, Proposal, Span, apply, moved, propose, released
-from lapsus.perturbations.tokens import Utterance, perturb_tokens_batch, utterance
+from lapsus.perturbations.tokens import Utterance, apply_tags, perturb_tokens_batch, utterance
 
 T = TypeVar("T")
 Row: TypeAlias = Mapping[str, Any]
@@ -54,6 +55,8 @@ class Noise:
             names the row, or `keep` the row unchanged.
 
     The row gains `clean_<column>`, `edits` and `operator`; `apply(clean, edits)` is the noisy text.
+    Where the row is noisy already, the noises compose: `clean_<column>` stays, `edits` still lead from it to the noisy
+    text, and `operator` names both.
     `noise.map(dataset)` is `dataset.map(noise, batched=True, features=noise.features(dataset.features))`: naming the
     features matters where an operator leaves many rows alone, since Arrow otherwise guesses them from the first rows.
     """
@@ -114,13 +117,74 @@ class Noise:
         edits: Any = List({"start": Value("int64"), "end": Value("int64"), "text": Value("string")})
         if len(self.columns) > 1:
             edits = dict.fromkeys(self.columns, edits)
-        added = {f"clean_{name}": features[name] for name in (*self.columns, *filter(None, [self.tags]))}
+        added = {clean: features.get(clean, features[name]) for clean, name in self.clean_names().items()}
         if self.reason:
             added[self.reason] = Value("string")
         return Features({**features, **added, "edits": edits, "operator": Value("string")})
 
     def _batch(self, rows: Row) -> dict[str, Any]:
-        """Perturb a batch, in which every column is a list."""
+        """Perturb a batch, in which every column is a list; where it is noisy already, compose both noises."""
+        made = self._noisy(rows)
+        return self._after(rows, made) if self.is_noisy(rows) else made
+
+    def is_noisy(self, names: Iterable[str]) -> bool:
+        """Tell whether rows with columns of these names are noisy already, by `Noise` in the same columns.
+
+        Raises ValueError where they are noisy in a way that this noise cannot be added to.
+        """
+        there, wanted = {name for name in names if name.startswith("clean_")}, self.clean_names()
+        if not there & wanted.keys():
+            return False
+        known = {*names}
+        if there == wanted.keys() and {"edits", "operator"} <= known:
+            return True
+        if there != wanted.keys():
+            noisy, needed = (", ".join(sorted(each)) for each in (there, wanted))
+            raise ValueError(f"the rows have {noisy}, and this noise needs {needed}; perturb the same columns again")
+        raise ValueError(
+            f"the rows have {', '.join(sorted(there))} but no edits and operator beside; "
+            "perturb the clean column, or rename the others"
+        )
+
+    def clean_names(self) -> dict[str, str]:
+        """Return what the clean twin of each noisy column is called."""
+        return {f"clean_{name}": name for name in (*self.columns, *filter(None, [self.tags]))}
+
+    def _after(self, rows: Row, made: dict[str, Any]) -> dict[str, Any]:
+        """Let the noise that was `made` of noisy rows begin at their clean texts."""
+        for i, old in enumerate(rows["edits"]):
+            lists = {name: self._both(name, rows, made, i) for name in self.columns}
+            if self._replays_tags(rows, made, i, lists[self.columns[0]]):
+                dicts = {name: [edit._asdict() for edit in edits] for name, edits in lists.items()}
+                made["edits"][i] = dicts if len(dicts) > 1 else dicts[self.columns[0]]
+                made["operator"][i] = f"{rows['operator'][i]} then {made['operator'][i]}"
+                reason = None if any(lists.values()) else made[self.reason][i] if self.reason else None
+            else:
+                for name in self.clean_names().values():
+                    made[name][i] = rows[name][i]
+                made["edits"][i], made["operator"][i] = old, rows["operator"][i]
+                reason = "the tags would not follow the edits of both noises"
+            if self.reason:
+                made[self.reason][i] = reason
+        return made | {name: list(rows[name]) for name in self.clean_names()}
+
+    def _both(self, column: str, rows: Row, made: Mapping[str, Any], i: int) -> tuple[Edit, ...]:
+        """Return the edits that lead from the clean text of a row to what both noises made of it."""
+        clean, several = rows[f"clean_{column}"][i], len(self.columns) > 1
+        before, after = rows["edits"][i], made["edits"][i]
+        if several:
+            before, after = (before or {})[column], after[column]
+        return composed(" ".join(clean or ()) if self.tags else clean or "", recorded(before), recorded(after))
+
+    def _replays_tags(self, rows: Row, made: Mapping[str, Any], i: int, edits: Sequence[Edit]) -> bool:
+        """Tell whether the clean tags become the noisy ones by the edits of both noises."""
+        if not self.tags or not edits:
+            return True
+        said = self._said(rows[f"clean_{self.columns[0]}"][i], rows[f"clean_{self.tags}"][i])
+        return bool(self._numbered(apply_tags(said.tokens, said.tags or (), edits)) == made[self.tags][i])
+
+    def _noisy(self, rows: Row) -> dict[str, Any]:
+        """Perturb a batch as if it were clean."""
         keys = [None if key is None else str(key) for key in rows[self.key]] if self.key else None
         if self.tags:
             return self._with_record(*self._tokens(rows, keys))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from datasets import ClassLabel, Dataset, DatasetDict, Features, IterableDataset, List, Value
@@ -19,6 +19,8 @@ from lapsus.perturbations import (
     perturb_tokens,
 )
 from lapsus.perturbations.core import Shout
+from lapsus.perturbations.noise import places
+from lapsus.perturbations.tokens import allowed, utterance
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,3 +274,28 @@ def test_a_batch_without_rows_stays_without():
     made = noise({"id": [], "tokens": [], "tags": []})
     assert made["tokens"] == made["edits"] == made["operator"] == []
     assert noise({"id": "a", "tokens": [], "tags": []})["clean_tokens"] == []
+
+
+def test_edits_that_lose_a_slot_only_together_are_not_both_made():
+    said = utterance(["fly", "new", "york"], ["O", "B-city", "I-city"])
+    first, second = Edit(3, 7, ""), Edit(7, 12, "")
+    assert allowed(said, [first]) == (first,) and allowed(said, [second]) == (second,)
+    assert allowed(said, [first, second]) == (first,)
+
+
+def test_what_replaces_several_tokens_belongs_to_the_first():
+    edit = Edit(0, 7, "x y")
+    assert apply_tags(["york", "to"], ["B-city", "O"], [edit]) == ["B-city", "I-city"]
+    assert allowed(utterance(["to", "york"], ["O", "B-city"]), [edit]) == ()
+
+
+def test_protected_words_are_whole_words_and_the_longest():
+    assert places("replay play player", ["play"]) == ((7, 11),)
+    assert places("New York city", ["new", "new york", "york city"]) == ((0, 8),)
+
+
+def test_a_row_that_changed_in_any_column_has_no_reason():
+    row = {"id": "u1", "a": " ", "b": "go", "c": "?"}
+    noise = Noise(OPERATORS["filler_bos"], column=("a", "b"), key="id", reason="why")
+    assert noise(row)["why"] is None
+    assert replace(noise, column=("a", "c"))(row)["why"] == "the text is empty"
