@@ -182,3 +182,43 @@ def test_ids_that_never_join_are_an_error(write):
 
 def test_results_are_plain_json(noisy):
     json.dumps(score("micro_worst_average", noisy), allow_nan=False)
+
+
+@pytest.fixture
+def built(tmp_path):
+    """Data as `lapsus build` writes them: classes are numbers, also in lists."""
+    from datasets import ClassLabel, Dataset, Features, List, Value
+
+    tag = ClassLabel(names=["O", "B-city"])
+    features = {"id": Value("string"), "intent": ClassLabel(names=["book", "cancel"]), "tags": List(tag)}
+    rows = [{"id": str(i), "intent": i % 2, "tags": [1, 0]} for i in range(8)]
+    path = tmp_path / "test.parquet"
+    Dataset.from_list(rows, features=Features(features)).to_parquet(str(path))
+    return path
+
+
+@pytest.mark.parametrize("say", [int, str, "LABEL_{}".format, ["book", "cancel"].__getitem__])
+def test_classes_of_a_built_folder_have_names(write, built, say):
+    path = write("p.jsonl", [{"id": str(i), "prediction": say(i % 2)} for i in range(8)])
+    found = score("prediction_consistency", [path], built, {"original_predictions": str(path)})
+    assert (found["accuracy"], found["changed"]) == (1.0, 0)
+
+
+def test_intents_and_tags_of_a_built_folder_have_names(write, built):
+    rows = [{"id": str(i), "intent": ["book", "cancel"][i % 2], "tags": ["B-city", "O"]} for i in range(8)]
+    found = score("slu_accuracy", [write("p.jsonl", rows)], built)
+    assert found["slot_f1"] == found["intent_accuracy"] == 1.0
+    strange = [row | {"intent": "LABEL_1"} for row in rows]
+    with pytest.raises(
+        ValueError, match=r"p\.jsonl: no prediction is ever one of the right answers; predicted are 'LABEL_1'"
+    ):
+        score("slu_accuracy", [write("p.jsonl", strange)], built)
+
+
+def test_classes_in_other_words_are_refused_unless_they_are_mapped(write):
+    path = write("p.jsonl", [{"id": i, "prediction": "AB"[i % 2], "label": ["yes", "no"][i % 2]} for i in range(8)])
+    options = {"original_predictions": str(path)}
+    with pytest.raises(ValueError, match=r"predicted are 'A', 'B', and right are 'yes', 'no': give predictions in"):
+        score("prediction_consistency", [path], None, options)
+    mapped = score("prediction_consistency", [path], None, options | {"label_map": '{"A": "yes", "B": "no"}'})
+    assert mapped["accuracy"] == 1.0

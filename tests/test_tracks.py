@@ -87,7 +87,7 @@ def test_vocabularies_that_share_nothing_are_both_named(tmp_path):
     files = [write(tmp_path / "m" / f"{name}.jsonl", rows) for name in ("clean", "keyboard.1")]
     with pytest.raises(
         ValueError,
-        match=r"^m: no prediction is ever one of the right answers; it says 'A', 'B', and right is 'yes', 'no': give",
+        match=r"^m: no prediction is ever one of the right answers; predicted are 'A', 'B', and right are 'yes', 'no': give",
     ):
         read_tracks(files)
     scored = [write(path, [row | {"score": 0} for row in rows]) for path in files]

@@ -254,11 +254,20 @@ def class_names(path: Path) -> dict[str, tuple[str, ...]]:
     with parquet_errors(path):
         noted = (pq.read_schema(path).metadata or {}).get(b"huggingface", b"{}")
     features = json.loads(noted).get("info", {}).get("features", {})
-    return {
-        name: tuple(feature["names"])
-        for name, feature in features.items()
-        if isinstance(feature, dict) and feature.get("_type") == "ClassLabel"
-    }
+    names = {column: _names_of_feature(feature) for column, feature in features.items()}
+    return {column: tuple(found) for column, found in names.items() if found is not None}
+
+
+def _names_of_feature(feature: Any) -> list[str] | None:
+    """Return the classes of a feature of `datasets`, or of the elements of a list."""
+    if isinstance(feature, list) and len(feature) == 1:
+        return _names_of_feature(feature[0])
+    if not isinstance(feature, dict):
+        return None
+    names = feature.get("names")
+    if feature.get("_type") == "ClassLabel" and isinstance(names, list):
+        return names
+    return _names_of_feature(feature.get("feature")) if feature.get("_type") in {"List", "Sequence"} else None
 
 
 @contextmanager

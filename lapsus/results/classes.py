@@ -35,28 +35,27 @@ def as_name(answer: Any, names: Sequence[str]) -> Any:
     return alike[0] if len(alike) == 1 else answer
 
 
-def named(rows: Sequence[Row], names: Sequence[str] | None, said: Sequence[str] | None = None) -> list[Row]:
-    """Return rows of a track whose prediction and right answer are names of classes, of which `names` is the list.
+def named(rows: Sequence[Row], names: Sequence[str] | None) -> list[Row]:
+    """Return rows of a track whose predictions are names of classes, as their right answers are.
 
-    `said` are the names of the predictions' own numbers, if these have any. Where the data name no classes, LABEL_1
-    stands for 1 if all right answers are numbers. No class, which is -1, becomes None.
+    `names` are the classes. Where the data name none, LABEL_1 stands for 1 if all right answers are numbers.
     """
-    if said is not None:
-        rows = [{**row, "prediction": as_name(row["prediction"], said)} for row in rows]
-    if names is None:
-        golds = [label(row["gold"]) for row in rows if row.get("gold") is not None]
-        if not all(gold.isdecimal() for gold in golds):
-            return list(rows)
-        return [{**row, "prediction": _number(row["prediction"])} if "prediction" in row else row for row in rows]
-    _refuse_ambiguous(names)
-    return [
-        {**row, **{role: _class(row[role], names) for role in ("prediction", "gold") if row.get(role) is not None}}
-        for row in rows
-    ]
+    said = in_words([row.get("prediction") for row in rows], [row.get("gold") for row in rows], names)
+    return [{**row, "prediction": word} if "prediction" in row else row for row, word in zip(rows, said, strict=True)]
 
 
-def _class(answer: Any, names: Sequence[str]) -> Any:
-    return None if label(answer) == "-1" else as_name(answer, names)
+def in_words(said: Sequence[Any], golds: Iterable[Any], names: Sequence[str] | None) -> list[Any]:
+    """Return predictions in the words of the right answers.
+
+    >>> in_words(["LABEL_1", "0", None], [0, 1, 1], None), in_words([1, None], ["yes", "no"], ["no", "yes"])
+    (['1', '0', None], ['yes', None])
+    """
+    if names is not None:
+        _refuse_ambiguous(names)
+        return [None if answer is None else as_name(answer, names) for answer in said]
+    if all(label(gold).isdecimal() for gold in golds if gold is not None):
+        return [_number(answer) for answer in said]
+    return list(said)
 
 
 def _number(answer: Any) -> Any:
@@ -74,20 +73,19 @@ def _refuse_ambiguous(names: Sequence[str]) -> None:
             )
 
 
-def refuse_disjoint(tracks: Iterable[Track]) -> None:
-    """Refuse a model that never says any of the right answers, although these repeat: it uses other words for them."""
-    by_model: dict[tuple[str, str], list[Track]] = {}
-    for track in tracks:
-        by_model.setdefault((track.model, track.dataset), []).append(track)
-    for (model, _), mine in by_model.items():
-        rows = [row for track in mine for row in track.rows if row.get("prediction") is not None and "score" not in row]
-        golds = Counter(label(row["gold"]) for row in rows if row.get("gold") is not None)
-        said = Counter(label(row["prediction"]) for row in rows)
-        if golds.total() >= FEWEST and max(golds.values()) > len(mine) and golds.keys().isdisjoint(said):
-            raise ValueError(
-                f"{model}: no prediction is ever one of the right answers; it says {_vocabulary(said)}, and right is "
-                f"{_vocabulary(golds)}: give predictions in the words of the answers, or a column of scores (--score)."
-            )
+def refuse_disjoint(who: object, said: Iterable[Any], golds: Iterable[Any], times: int = 1) -> None:
+    """Refuse predictions of which none is ever one of the right answers, although these repeat: they use other words.
+
+    Each example is there up to so many `times`.
+
+    >>> refuse_disjoint("bert", ["yes"] * 6, ["yes", "no"] * 3)
+    """
+    right, predicted = (Counter(label(answer) for answer in answers if answer is not None) for answers in (golds, said))
+    if right.total() >= FEWEST and max(right.values()) > times and predicted and right.keys().isdisjoint(predicted):
+        raise ValueError(
+            f"{who}: no prediction is ever one of the right answers; predicted are {_vocabulary(predicted)}, and right "
+            f"are {_vocabulary(right)}: give predictions in the words of the answers, or a column of scores."
+        )
 
 
 def only_class(track: Track) -> str | None:

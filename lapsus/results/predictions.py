@@ -30,7 +30,7 @@ class Predictions:
     """The rows of one file, and what the file itself says about their origin.
 
     `metrics` names the columns that a harness has already scored; `task` is the harness's name for the data, `track`
-    the one that a run was told to take. `classes` are the columns of numbers that stand for names.
+    the one that a run was told to take. `classes` are the names of the columns that hold classes; rows hold the names.
     """
 
     path: Path
@@ -69,6 +69,8 @@ def read(path: Path, *, where: Mapping[str, str] | None = None) -> Predictions:
     found = replace(found, rows=[_named(row) for row in found.rows])
     for column, value in (where or {}).items():
         found = _keep(found, column, value)
+    if found.classes:
+        found = replace(found, rows=[_with_names(row, found.classes) for row in found.rows])
     if found.epochs:
         found = replace(found, rows=inspect_logs.over_epochs(found.rows, found.metrics))
     if not found.rows:
@@ -115,6 +117,17 @@ def _keep(found: Predictions, column: str, value: str) -> Predictions:
         held = f"column {column!r} holds {few(seen)}" if seen else f"the columns are {few(found.columns)}"
         raise ValueError(f"{found.path}: no row has {column}={value}; {held}.")
     return replace(found, rows=rows)
+
+
+def _with_names(row: Row, classes: Mapping[str, tuple[str, ...]]) -> Row:
+    """Replace the numbers of classes by their names; -1, which is no class, by None."""
+
+    def name(value: Any, names: tuple[str, ...]) -> Any:
+        if isinstance(value, list):
+            return [name(each, names) for each in value]
+        return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
+
+    return {**row, **{column: name(row[column], names) for column, names in classes.items() if column in row}}
 
 
 def _named(row: Row) -> Row:

@@ -101,6 +101,11 @@ class Column:
         """Whether an example may have several values, one per annotator."""
         return "Iterable[Iterable" in self.kind
 
+    @property
+    def labels(self) -> bool:
+        """Whether the values are classes."""
+        return self.kind == "Iterable[str] | Iterable[int]"
+
     def find(self, names: Sequence[str], scored: tuple[str, ...] = (), *, beside: bool = False) -> str:
         """Return which of the names in a file this column has; of no name means that a row as a whole is the value.
 
@@ -130,4 +135,4 @@ class Column:
         if not name:
             return {"intent": row["intent"], "tags": row["tags"]}
         value = row.get(name)
-        return label(value) if self.kind == "Iterable[str] | Iterable[int]" and value is not None else value
+        return label(value) if self.labels and value is not None else value

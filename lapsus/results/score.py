@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from lapsus import metrics
 from lapsus.kernel.names import unknown
+from lapsus.results.classes import in_words, refuse_disjoint
 from lapsus.results.joining import by_id, join
 from lapsus.results.predictions import Predictions, few, read, read_beside
-from lapsus.results.roles import Column, of_perturbed
+from lapsus.results.roles import METRIC_COLUMNS, Column, first_of, of_perturbed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -70,13 +71,17 @@ def score(
     if texts and references is None and not {"predictions", "references"} & given.keys():
         given |= of_perturbed(files[0].columns)
     columns = [Column(name, column, kind, given.pop(column, None)) for column, kind in wanted.items()]
-    examples, joined = _joined(columns[0], files, references, where, stacked="examples" in wanted)
+    data = None if references is None else read_beside(references, where)
+    examples, joined = _joined(columns[0], files, data, stacked="examples" in wanted)
     scored = files[0].metrics
     values = {
         column.name: _values(column, examples, scored, where)
         for column in columns
         if column.source is not None or known[column.name].default is inspect.Parameter.empty
     }
+    if "references" in values:
+        gold = next(column for column in columns if column.name == "references")
+        values = _in_words(gold, values, data or files[0], predictions[0], "label_map" in given)
     result: dict[str, Any] = function(**values, **{option: _parsed(value) for option, value in given.items()})
     return {**result, "join": joined}
 
@@ -115,8 +120,7 @@ def _parsed(value: str) -> Any:
 def _joined(
     column: Column,
     files: Sequence[Predictions],
-    references: Path | None,
-    where: Mapping[str, str] | None,
+    beside: Predictions | None,
     *,
     stacked: bool,
 ) -> tuple[list[Example], dict[str, Any]]:
@@ -126,11 +130,11 @@ def _joined(
     """
     if len(files) > 1 and not (stacked or column.lists):
         raise ValueError(f"{column.metric} takes one file of predictions, not {len(files)}; score them one by one.")
-    if len(files) == 1 and references is None and (stacked or "id" not in files[0].columns):
+    if len(files) == 1 and beside is None and (stacked or "id" not in files[0].columns):
         return [Example([row], {}) for row in files[0].rows], {"examples": len(files[0].rows)}
     tables = [by_id(file) for file in files]
-    data = None if references is None else by_id(read_beside(references, where))
-    joined = join(files[0].path, chain.from_iterable(tables), data, references)
+    data = None if beside is None else by_id(beside)
+    joined = join(files[0].path, chain.from_iterable(tables), data, beside.path if beside else "")
     left_out = {"not_in_references": joined.unknown, "not_predicted": joined.missing}
     if len(files) > 1:
         for file, table in zip(files, tables, strict=True):
@@ -176,6 +180,23 @@ def _values(
         own = [example.data | example.first for example in examples]
     taken = column.find(_names(own), scored, beside=beside)
     return [column.value(row, taken) for row in own]
+
+
+def _in_words(gold: Column, values: Mapping[str, Any], data: Predictions, file: Path, mapped: bool) -> dict[str, Any]:
+    """Give predicted classes the names of the right ones, and refuse predictions that use other words for them."""
+    if gold.labels:
+        source = gold.source or first_of((gold.name, *METRIC_COLUMNS[gold.name]), data.columns)
+        names = data.classes.get(source or "")
+        golds = values["references"]
+        said = {name: values[name] for name in ("predictions", "original_predictions") if name in values}
+        words = {name: in_words(column, golds, names) for name, column in said.items()}
+        if not mapped:
+            refuse_disjoint(file, words["predictions"], golds)
+        return {**values, **words}
+    if "Mapping" in gold.kind:
+        said, golds = ([row.get("intent") for row in values[name]] for name in ("predictions", "references"))
+        refuse_disjoint(file, said, golds)
+    return dict(values)
 
 
 def _names(rows: Iterable[Row]) -> list[str]:

@@ -129,7 +129,11 @@ def read_tracks(
         _track(part, data_of(places[belongs].track), chosen, belongs[0], places[belongs], drop_unparsed)
         for part, belongs in parts
     ]
-    refuse_disjoint(tracks)
+    for who in dict.fromkeys((track.model, track.dataset) for track in tracks):
+        mine = [track for track in tracks if (track.model, track.dataset) == who]
+        graded = [row for track in mine for row in track.rows if "score" not in row and not is_unparsed(row)]
+        said, golds = ([row[role] for row in graded] for role in ("prediction", "gold"))
+        refuse_disjoint(who[0], said, golds, times=len(mine))
     return tracks
 
 
@@ -256,8 +260,7 @@ def _track(
     columns = list(dict.fromkeys(chain.from_iterable(rows)))
     roles = of_track(found, columns, chosen)
     classes = {**({} if data is None else data.classes), **found.classes}
-    names, said = (classes.get(roles.get(role, "")) for role in ("gold", "prediction"))
-    rows = named([_row(row, roles) for row in rows], names, said)
+    rows = named([_row(row, roles) for row in rows], classes.get(roles.get("gold", "")))
     unparsed = [row["id"] for row in rows if is_unparsed(row)]
     if drop_unparsed:
         rows = [row for row in rows if not is_unparsed(row)]
