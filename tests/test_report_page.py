@@ -286,7 +286,7 @@ def test_long_names_and_many_models_fit_a_phone(browser, tmp_path):
 
 
 SORTED = """
-const table = document.querySelector("table.sortable");
+const table = document.querySelector("#d0-overview table.sortable");
 const column = [...table.tHead.rows[0].cells].findIndex((head) => head.textContent.startsWith(arguments[0]));
 const button = table.tHead.rows[0].cells[column].querySelector("button");
 const seen = () => [...table.tBodies[0].rows].map((row) => row.cells[column].firstChild.textContent.trim());
@@ -316,7 +316,7 @@ def test_tables_sort_by_number_and_by_name(browser, folder):
 def test_rows_without_a_value_sort_last(browser, folder):
     browser.open(folder / "index.html", 1280)
     missing = """
-    const table = [...document.querySelectorAll("table.sortable")][1];
+    const table = document.querySelector("#d0-annotators table.sortable");
     const column = [...table.tHead.rows[0].cells].findIndex((head) => head.textContent.startsWith("From clean"));
     const button = table.tHead.rows[0].cells[column].querySelector("button");
     const seen = () => [...table.tBodies[0].rows].map((row) => row.cells[column].dataset.sort ?? null);
@@ -325,6 +325,52 @@ def test_rows_without_a_value_sort_last(browser, folder):
     for column in browser.run(missing):
         assert column[-3:] == [None] * 3
         assert None not in column[:-3]
+
+
+def test_the_first_screen_is_what_noise_costs_each_model(browser, folder):
+    browser.open(folder / "index.html", 1280)
+    seen = browser.run("""
+    const table = document.querySelector(".costs table");
+    const drops = (column) => [...table.tBodies[0].rows].map((row) => row.cells[column].dataset.sort);
+    const before = drops(1);
+    const head = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent.trim() === "speech");
+    table.tHead.rows[0].cells[head].querySelector("button").click();
+    const links = [...table.querySelectorAll("td a")].map((a) => !!document.querySelector(a.getAttribute("href")));
+    return [table.getBoundingClientRect().bottom, before, drops(head), links, table.textContent]""")
+    bottom, clean, speech, links, text = seen
+    assert bottom < 1000
+    assert [float(value) for value in clean] == sorted(map(float, clean), reverse=True)  # as it opens: best on clean
+    assert [float(value) for value in speech] == sorted(map(float, speech), reverse=True)  # as clicked
+    assert links == [True] * 6
+    numbers = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    for record in numbers["summary"]:
+        star = "*" if record["p_holm"] < 0.05 else ""
+        assert f"−{record['micro_drop'] * 100:.1f}{star}" in text
+
+
+def test_edits_are_marked_as_put_in_and_taken_out(tmp_path):
+    rows = [{"id": i, "prediction": "y", "gold": "y", "text": "a cat sat"} for i in range(3)]
+    noisy = [row | {"prediction": "n", "text": "a bat sa!", "clean_text": "a cat sat"} for row in rows[:2]]
+    noisy += [rows[2] | {"prediction": "n", "clean_text": "a cat sat"}]
+    page = report([Track("m", "clean", rows), Track("m", "k.1", noisy)], tmp_path / "out")
+    text = page.read_text(encoding="utf-8")
+    assert text.count("a <del>c</del><ins>b</ins>at sa<del>t</del><ins>!</ins>") == 2
+    assert text.count('<p class="said">') == 2  # the third text is the clean one: it broke nothing
+
+
+def test_the_page_says_what_chance_does_to_the_worst(tmp_path):
+    draw = Random(2)
+
+    def tossed(name):
+        return Track("coin", name, [{"id": i, "score": draw.randint(0, 1)} for i in range(200)])
+
+    tracks = [tossed(name) for name in ("clean", "k.1", "k.2", "k.3")]
+    alone = report(tracks, tmp_path / "alone").read_text(encoding="utf-8")
+    assert "There is one answer to each clean text" in alone
+    assert "Worst by chance" not in alone
+    again = report([*tracks, tossed("clean.2")], tmp_path / "again").read_text(encoding="utf-8")
+    assert "it was learnt from clean text answered again" in again
+    assert ">Worst by chance<" in again
 
 
 def test_the_page_asks_nobody_for_anything(browser, folder):

@@ -9,7 +9,6 @@ from lapsus.results.measuring.records import Estimate, PairedTest
 
 DASH = "–"
 MOST_TABLED = 500  # more rows in one table are better read by a program
-ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +62,16 @@ def rate(estimate: Estimate | float | None, unit: str = "%", sign: str = "") -> 
 
 
 def tested(test: PairedTest | None, tests: int) -> dict[str, Cell]:
-    """Show a p-value, and the same after Holm's correction for the number of tests, in bold where it is small."""
+    """Show a p-value, and the same after Holm's correction for the number of tests, in bold where it is small.
+
+    Beside them stands the smallest difference that the test would find, so that none found is not read as none there.
+    """
     test = test or PairedTest()
     holm = test.p_holm
     return {
         "p": Cell(p_value(test.p_value), test.p_value, test.test or ""),
-        "p, Holm": Cell(p_value(holm), holm, marked=holm is not None and holm < ALPHA, unit=counted(tests, "test")),
+        "p, Holm": Cell(p_value(holm), holm, marked=test.holds_up, unit=counted(tests, "test")),
+        "Would find": rate(test.detectable, "points"),
     }
 
 

@@ -1,73 +1,99 @@
-"""The first sentence of the page, which must be true whatever came out."""
+"""The first sentences of the page: what noise did, and no more than the tests hold up."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 from lapsus.results.measuring.records import FamilySummary
 from lapsus.results.page.cells import percent
 
-
-class _Loss(NamedTuple):
-    """What noise of one family costs one model; below zero, it gains."""
-
-    drop: float
-    record: FamilySummary
-
-    @property
-    def holds(self) -> bool:
-        """Whether the difference is larger than chance makes it; without an interval it is taken as it is."""
-        interval = self.record.averages.micro_drop.interval
-        return round(self.drop, 3) != 0 and (interval is None or not interval[0] <= 0 <= interval[1])
+CLASS_DROP = 0.005  # balanced accuracy that falls by less than half a point is not worth a warning
 
 
 def lede(summary: Sequence[FamilySummary]) -> str:
-    """Say in a sentence or two where noise costs most and where least."""
-    losses = [_Loss(drop, record) for record in summary if (drop := record.averages.micro_drop.value) is not None]
-    if not losses:
-        return ""
-    most, least = max(losses, key=lambda loss: loss.drop), min(losses, key=lambda loss: loss.drop)
-    if not any(loss.holds for loss in losses):
-        return _nothing(max(losses, key=lambda loss: abs(loss.drop)))
-    if not (most.holds and most.drop > 0):
-        return f"Nowhere does noise cost what would hold up. {_rise(least)}."
-    said = _fall(most)
-    if least is most:
-        return f"{said}."
-    if least.holds and least.drop < 0:
-        return f"{said}. {_rise(least)}."
-    by = f": {percent(least.drop)} points" if least.drop > 0 else ", where no score is lost"
-    average = " on average" if least.drop > 0 and least.record.annotators > 1 else ""
-    return f"{said}. It costs least on {least.record.family} for {least.record.model}{by}{average}."
+    """Say where noise costs most and least; where nothing holds up, say that, and what could have been missed."""
+    compared = [record for record in summary if record.averages.micro_drop.value is not None]
+    return " ".join(_sentences(compared)) if compared else ""
 
 
-def _fall(most: _Loss) -> str:
-    averages, record = most.record.averages, most.record
-    said = (
-        f"Noise costs most on {record.family}: {record.model} falls from {percent(averages.clean_average.value)} % on"
-        f" clean text to {percent(averages.micro_average.value)} %"
-    )
-    if record.annotators > 1:
-        worst = percent(averages.worst_average.value)
+def _sentences(compared: Sequence[FamilySummary]) -> Iterator[str]:
+    costs = [record for record in compared if _holds_up(record) and _drop(record) > 0]
+    gains = [record for record in compared if _holds_up(record) and _drop(record) < 0]
+    open_ones = [record for record in compared if not _holds_up(record)]
+    if costs:
+        most = max(costs, key=_drop)
+        uncertain = any(_drop(record) > _drop(most) for record in open_ones)
+        yield ("Of the drops that hold up, the largest is on " if uncertain else "Noise costs most on ") + _fall(most)
+        if len(costs) > 1:
+            least = min(costs, key=_drop)
+            yield f"Of the drops that hold up, the smallest is on {_place(least)}: {percent(_drop(least))} points."
+    elif gains:
+        yield "No drop holds up."
+    elif all(_drop(record) == 0 for record in compared):
+        yield "No average differs between clean and noisy text."
+    else:
+        largest = max(compared, key=lambda record: abs(_drop(record)))
+        yield "No difference between clean and noisy text holds up."
+        yield f"The largest is on {_place(largest)}, {_moves(largest)}, which may be chance."
+    if gains:
+        largest = min(gains, key=_drop)
+        yield f"On {_place(largest)} the score rises, {_moves(largest)}."
+    yield from _missed(open_ones)
+    yield from _unbalanced(compared)
+
+
+def _fall(most: FamilySummary) -> str:
+    said = f"{most.family}: {most.model} falls {_moves(most)}"
+    if most.annotators > 1:
+        worst = percent(most.averages.worst_average.value)
         said += f" on average, and to {worst} % when each example counts only whom the model served worst"
-    return said
+    return f"{said}."
 
 
-def _rise(least: _Loss) -> str:
-    averages, record = least.record.averages, least.record
-    return (
-        f"On {record.family}, {record.model} rises from {percent(averages.clean_average.value)} % on clean text to"
-        f" {percent(averages.micro_average.value)} %{' on average' if record.annotators > 1 else ''}"
-    )
+def _missed(open_ones: Sequence[FamilySummary]) -> Iterator[str]:
+    """Say how large a drop may be there all the same where no difference holds up."""
+    sizes = [
+        max(record.test.detectable, abs(_drop(record)))
+        for record in open_ones
+        if record.test and record.test.detectable is not None
+    ]
+    if sizes:
+        where = _place(open_ones[0]) if len(open_ones) == 1 else f"{len(open_ones)} of the cells below"
+        yield (
+            f"Where none holds up ({where}), a difference of {percent(max(sizes))} points could have been missed:"
+            " that is not yet robust."
+        )
 
 
-def _nothing(widest: _Loss) -> str:
-    record = widest.record
-    if round(widest.drop, 3) == 0:
-        return "No score differs between clean and noisy text."
-    clean, noisy = percent(record.averages.clean_average.value), percent(record.averages.micro_average.value)
-    return (
-        f"No difference between clean and noisy text holds up. The largest is on {record.family}: {record.model} has"
-        f" {clean} % on clean text and {noisy} %{' on average' if record.annotators > 1 else ''} on noisy text."
-    )
+def _unbalanced(compared: Sequence[FamilySummary]) -> Iterator[str]:
+    """Warn of accuracy that does not fall while fewer classes are told apart."""
+    found = [(_class_drop(record), record) for record in compared if _drop(record) <= 0]
+    if found and (worst := max(found, key=lambda pair: pair[0]))[0] >= CLASS_DROP:
+        record = worst[1]
+        before, after = percent(record.clean_balanced_accuracy), percent(record.classes.balanced_accuracy)
+        yield (
+            f"But {record.model} is not robust on {record.family}: its accuracy does not fall, yet its balanced"
+            f" accuracy falls from {before} % to {after} %, as the rarer classes are found less often."
+        )
+
+
+def _class_drop(record: FamilySummary) -> float:
+    before, after = record.clean_balanced_accuracy, record.classes.balanced_accuracy
+    return 0.0 if before is None or after is None else before - after
+
+
+def _holds_up(record: FamilySummary) -> bool:
+    return record.test is not None and record.test.holds_up
+
+
+def _drop(record: FamilySummary) -> float:
+    return record.averages.micro_drop.value or 0.0
+
+
+def _place(record: FamilySummary) -> str:
+    return f"{record.family} for {record.model}"
+
+
+def _moves(record: FamilySummary) -> str:
+    averages = record.averages
+    return f"from {percent(averages.clean_average.value)} % on clean text to {percent(averages.micro_average.value)} %"

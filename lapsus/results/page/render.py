@@ -9,8 +9,10 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from lapsus.results.measuring.marks import parts
 from lapsus.results.measuring.records import Numbers, TrackScore
 from lapsus.results.page.cells import counted
+from lapsus.results.page.first_screen import cost_matrix
 from lapsus.results.page.lede import lede
 from lapsus.results.page.sections import grouped, own, sections
 
@@ -26,12 +28,13 @@ def page(numbers: Numbers, *, title: str | None = None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"changes": changes}
+    environment.filters |= {"parts": parts}
     script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
     chapters = []
     for number, dataset in enumerate(dict.fromkeys(record.dataset for record in numbers.tracks)):
         found = numbers.of_dataset(dataset)
-        chapters.append((dataset, lede(found.summary), sections(f"d{number}", found)))
+        key = f"d{number}"
+        chapters.append((dataset, lede(found.summary), cost_matrix(key, found), sections(key, found)))
     return environment.get_template("report.html.j2").render(
         title=title or _title(numbers.tracks),
         facts=_facts(numbers.tracks),
@@ -60,17 +63,3 @@ def _facts(tracks: Sequence[TrackScore]) -> list[str]:
         counted(len({record.track for record in tracks}), "track"),
         f"up to {counted(max(record.examples for record in tracks), 'example')}",
     ]
-
-
-def changes(clean: str, noisy: str) -> list[tuple[bool, str]]:
-    """Return the noisy text in parts, each with whether it differs from the clean text.
-
-    >>> changes("花呗提额", "花贝提额")
-    [(False, '花'), (True, '贝'), (False, '提额')]
-    """
-    from rapidfuzz.distance import Levenshtein
-
-    parts = [
-        (code.tag != "equal", noisy[code.dest_start : code.dest_end]) for code in Levenshtein.opcodes(clean, noisy)
-    ]
-    return [part for part in parts if part[1]]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from markupsafe import Markup
 
 from lapsus.results.measuring.records import (
     Averages,
     BrokenText,
+    FamilySummary,
     NoiseClass,
     Numbers,
     Transition,
@@ -19,13 +20,20 @@ from lapsus.results.page import plots
 from lapsus.results.page.cells import MOST_TABLED, Cell, Table, count, counted, rate, table, tested, word
 
 Item = TypeVar("Item")
-Figures = list[tuple[str, Markup]]
 
 MOST_LINES = 6  # more lines in one plot are no longer told apart
 MOST_ROWS = 40  # more rows in one plot are better read as a table
 FEWEST_TEXTS = 10  # fewer texts of one noise rate tell more about chance than about noise
 NOISE_RATE = "edits per 100 letters"
 ANSWERS = "% of answers"
+
+
+class Figure(NamedTuple):
+    """A plot, what it shows, and its address on the page."""
+
+    caption: str
+    svg: Markup
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,7 @@ class Section:
     key: str
     title: str
     text: str
-    figures: Sequence[tuple[str, Markup]] = ()
+    figures: Sequence[Figure] = ()
     legend: str = ""
     matrices: Sequence[Matrix] = ()
     table: Table | None = None
@@ -75,17 +83,24 @@ def _overview(key: str, numbers: Numbers) -> Iterator[Section]:
     if not summary:
         return
     axis = plots.limits(value for record in summary for value in _states(record.averages))
-    figures: Figures = []
+    tests = next((record.test.tests or 0 for record in summary if record.test), 0)
+    stochastic = any(record.chance.worst_by_chance is not None for record in summary)
+    classes = any(record.classes.balanced_accuracy is not None for record in summary)
+    figures: list[Figure] = []
     for family, records in grouped(summary, lambda record: record.family).items():
         ranked = sorted(records, key=lambda record: -(record.averages.worst_average.value or 0.0))
         rows = [(record.model, record.averages, record.annotators) for record in ranked]
         title = f"{family}: clean, average and worst score of {counted(len(ranked), 'model')}"
-        figures.append((family, own(plots.slopes(f"{key}-overview-{len(figures)}", title, rows, axis))))
+        name = f"{key}-overview-{len(figures)}"
+        figures.append(Figure(family, own(plots.slopes(name, title, rows, axis)), name))
     rows_of_cells = [
         {
             "Model": word(record.model),
             "Noise": word(record.family),
             **_scores(record.averages),
+            **tested(record.test, tests),
+            **({"Worst by chance": rate(record.chance.worst_by_chance)} if stochastic else {}),
+            **(_by_class(record) if classes else {}),
             "Changed": rate(record.changes.changed_rate, ANSWERS),
             "Annotators": count(record.annotators),
             "Examples": count(record.examples),
@@ -96,11 +111,38 @@ def _overview(key: str, numbers: Numbers) -> Iterator[Section]:
         f"{key}-overview",
         "From clean to worst",
         "Clean is the score on the text as it was meant. Average is the mean over everyone who typed or spoke it."
-        " Worst counts, for each example, only the one whom the model served worst.",
+        f" Worst counts, for each example, only the one whom the model served worst.{_chance(summary)}",
         figures,
         legend="states",
         table=table("Clean, average and worst scores", rows_of_cells),
     )
+
+
+def _chance(summary: Sequence[FamilySummary]) -> str:
+    """Say what is known of a worst score that chance alone would give."""
+    several = [record for record in summary if record.annotators > 1]
+    if not several:
+        return ""
+    known = {record.chance.chance_from for record in several} - {None}
+    if not known:
+        return (
+            " There is one answer to each clean text, so what chance alone would do to the worst is not known: a model"
+            " that does not always say the same looks fragile here. Answer the clean text again (tracks clean.2,"
+            " clean.3, …) to see it."
+        )
+    return (
+        " Worst by chance is what the worst would be without noise, as the model does not always say the same; it was"
+        f" learnt from {' and '.join(sorted(filter(None, known)))}."
+    )
+
+
+def _by_class(record: FamilySummary) -> dict[str, Cell]:
+    return {
+        "Balanced, clean": rate(record.clean_balanced_accuracy),
+        "Balanced": rate(record.classes.balanced_accuracy),
+        "Macro-F1, clean": rate(record.clean_macro_f1),
+        "Macro-F1": rate(record.classes.macro_f1),
+    }
 
 
 def _states(averages: Averages) -> list[float | None]:
@@ -121,9 +163,9 @@ def _scores(averages: Averages) -> dict[str, Cell]:
 def _annotators(key: str, numbers: Numbers) -> Iterator[Section]:
     tracks = numbers.tracks
     noisy = [record for record in tracks if not record.clean]
-    clean = {record.model: record.average.value for record in tracks if record.clean}
+    clean = {record.model: record.average.value for record in reversed(tracks) if record.clean}
     axis = plots.limits(value for record in tracks for value in record.average)
-    figures: Figures = []
+    figures: list[Figure] = []
     for family, records in grouped(noisy, lambda record: record.family).items():
         by_model = grouped(records, lambda record: record.model)
         if max(len(of_model) for of_model in by_model.values()) > 1:
@@ -132,8 +174,10 @@ def _annotators(key: str, numbers: Numbers) -> Iterator[Section]:
                 for model, of_model in by_model.items()
             ]
             title = f"{family}: average score of each annotator"
-            figures.append((family, own(plots.annotators(f"{key}-annotators-{len(figures)}", title, rows, axis))))
-    tests = sum(record.from_clean is not None for record in tracks)
+            name = f"{key}-annotators-{len(figures)}"
+            figures.append(Figure(family, own(plots.annotators(name, title, rows, axis)), name))
+    tests = next((record.from_clean.test.tests or 0 for record in tracks if record.from_clean), 0)
+    classes = any(record.classes.balanced_accuracy is not None for record in tracks)
     cells = []
     for record in tracks:
         against = record.from_clean
@@ -145,6 +189,11 @@ def _annotators(key: str, numbers: Numbers) -> Iterator[Section]:
                 "Score": rate(record.average),
                 "From clean": rate(against.test.difference if against else None, "points", sign="+"),
                 **tested(against.test if against else None, tests),
+                **(
+                    {"Balanced": rate(record.classes.balanced_accuracy), "Macro-F1": rate(record.classes.macro_f1)}
+                    if classes
+                    else {}
+                ),
                 "Changed": rate(against.changes.changed_rate if against else None, ANSWERS),
                 "Right to wrong": count(flips.correct_to_wrong if flips else None),
                 "Wrong to right": count(flips.wrong_to_correct if flips else None),
@@ -202,11 +251,12 @@ def _noise(key: str, numbers: Numbers) -> Iterator[Section]:
 
     panels, lines = (family, model) if len(grouped(records, model)) <= MOST_LINES else (model, family)
     telling = [record for record in records if record.texts >= FEWEST_TEXTS]
-    figures: Figures = []
+    figures: list[Figure] = []
     for panel, inside in grouped(telling, panels).items():
         drawn = list(grouped(inside, lines).items())[: len(plots.SERIES)]
         title = f"{panel}: average score against noise rate"
-        figures.append((panel, own(plots.against_noise(f"{key}-noise-{len(figures)}", title, drawn))))
+        name = f"{key}-noise-{len(figures)}"
+        figures.append(Figure(panel, own(plots.against_noise(name, title, drawn)), name))
     cells = [
         {
             "Model": word(record.model),
@@ -243,13 +293,14 @@ def _breakdowns(key: str, numbers: Numbers) -> Iterator[Section]:
     for number, (column, records) in enumerate(by_column.items()):
         called = "right answer" if column == "gold" else column
         axis = plots.limits(value for record in records for value in _states(record.averages))
-        figures: Figures = []
+        figures: list[Figure] = []
         for family, of_family in grouped(records, lambda record: record.family).items():
             ranked = sorted(of_family, key=lambda record: record.value)
             if len(ranked) <= MOST_ROWS:
                 rows = [(f"{record.value} · {record.model}", record.averages, record.annotators) for record in ranked]
                 title = f"{family}: clean, average and worst score by {called}"
-                figures.append((family, own(plots.slopes(f"{key}-by{number}-{len(figures)}", title, rows, axis))))
+                name = f"{key}-by{number}-{len(figures)}"
+                figures.append(Figure(family, own(plots.slopes(name, title, rows, axis)), name))
         cells = [
             {
                 "Model": word(record.model),
@@ -282,7 +333,7 @@ def _comparisons(key: str, numbers: Numbers) -> Iterator[Section]:
             "Other": word(record.other),
             "On": word(f"{record.family} {record.measure}".strip()),
             "Difference": rate(record.test.difference, "points", sign="+"),
-            **tested(record.test, len(records)),
+            **tested(record.test, record.test.tests or 0),
             "Model’s score": rate(record.model_score),
             "Other’s score": rate(record.other_score),
             "Examples": count(record.examples),
@@ -293,7 +344,7 @@ def _comparisons(key: str, numbers: Numbers) -> Iterator[Section]:
         f"{key}-models",
         "Models side by side",
         "Every two models on the examples that both answered. Where the corrected p is bold, the difference holds up"
-        f" although {counted(len(records), 'comparison')} were made; the others may be chance.",
+        f" although {counted(records[0].test.tests or 0, 'comparison')} were made; the others may be chance.",
         table=table("Pairwise comparison of models", cells),
     )
 
@@ -303,7 +354,8 @@ def _examples(key: str, numbers: Numbers) -> Iterator[Section]:
         yield Section(
             f"{key}-examples",
             "Texts that broke it",
-            "Answered right when clean, wrong when noisy, by the most models first. What changed is underlined.",
+            "Answered right when clean, wrong when noisy, by the most models first. What was put in is underlined, what"
+            " is gone is struck through.",
             examples=numbers.examples,
         )
 

@@ -1,0 +1,71 @@
+"""The matrix that the page begins with: models by kinds of noise, what each costs, and whether that holds up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lapsus.results.measuring.records import FamilySummary, Numbers
+from lapsus.results.page.cells import percent, signed
+
+FULL_COLOUR = 0.3  # a drop of 30 points or more has the full colour
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """One cell: the drop in points, the noisy score, what it is coloured by, and where the details are."""
+
+    drop: str
+    score: str
+    sort: float | None
+    colour: str  # "worst" where the score falls, "clean" where it rises
+    share: float  # of the full colour
+    holds_up: bool
+    said: str  # the same in words
+
+
+@dataclass(frozen=True, slots=True)
+class CostMatrix:
+    """Models by kinds of noise; a cell is None where a model was not run on that noise."""
+
+    families: Sequence[str]
+    links: Sequence[str]
+    rows: Sequence[tuple[str, float | None, str, Sequence[Cost | None]]]  # model, clean score, the same as text, cells
+
+
+def cost_matrix(key: str, numbers: Numbers) -> CostMatrix | None:
+    """Return the matrix of one dataset, the models that score best on clean text first; None where nothing is noisy."""
+    summary = numbers.summary
+    if not summary:
+        return None
+    families = list(dict.fromkeys(record.family for record in summary))
+    found = {(record.model, record.family): record for record in summary}
+    clean = {record.model: record.average.value for record in reversed(numbers.tracks) if record.clean}
+    models = sorted(dict.fromkeys(record.model for record in summary), key=lambda model: -(clean.get(model) or 0.0))
+    rows = [
+        (
+            model,
+            clean.get(model),
+            percent(clean.get(model)),
+            [_cost(record) if (record := found.get((model, family))) else None for family in families],
+        )
+        for model in models
+    ]
+    return CostMatrix(families, [f"{key}-overview-{number}" for number in range(len(families))], rows)
+
+
+def _cost(record: FamilySummary) -> Cost:
+    drop, score = record.averages.micro_drop.value, percent(record.averages.micro_average.value)
+    place = f"{record.model} on {record.family}"
+    if drop is None:
+        return Cost("?", score, None, "clean", 0.0, holds_up=False, said=f"{place}: {score} %, no clean score")
+    holds_up = record.test is not None and record.test.holds_up
+    return Cost(
+        signed(-drop, "+"),
+        score,
+        -drop,
+        "worst" if drop > 0 else "clean",
+        min(1.0, abs(drop) / FULL_COLOUR),
+        holds_up=holds_up,
+        said=f"{place}: {signed(-drop, '+')} points to {score} %, {'holds up' if holds_up else 'may be chance'}",
+    )
