@@ -201,7 +201,7 @@ def test_mixed_effects_is_reml(balanced, spread):
             effect = result["coefficients"][str(place)]
             error = (covariance[place, place] + covariance[0, 0] - 2 * covariance[0, place]) ** 0.5
             assert effect["estimate"] == pytest.approx(means[place] - means[0], abs=1e-5)
-            assert effect["se"] == pytest.approx(error, rel=2e-5)
+            assert effect["model"]["se"] == pytest.approx(error, rel=2e-5)
 
 
 def test_mixed_effects_is_statsmodels_where_that_converges():
@@ -215,7 +215,8 @@ def test_mixed_effects_is_statsmodels_where_that_converges():
     assert result["example_variance"] == pytest.approx(fit.cov_re[0][0], rel=1e-4)
     for place in (1, 2):
         effect = result["coefficients"][str(place)]
-        assert (effect["estimate"], effect["se"]) == pytest.approx((fit.params[place], fit.bse[place]), rel=1e-4)
+        found = effect["estimate"], effect["model"]["se"]
+        assert found == pytest.approx((fit.params[place], fit.bse[place]), rel=1e-4)
 
 
 def test_two_conditions_are_a_paired_t_test():
@@ -263,9 +264,10 @@ def test_negative_correlation_is_the_boundary():
     score = [1, -1, -1.2, 1.1, 0.9, -0.8, -1, 1.3]
     result = mixed_effects(score, ["a", "b"] * 4, [0, 0, 1, 1, 2, 2, 3, 3])
     assert result["example_variance"] == 0
-    assert result["coefficients"]["b"]["df"] == 6
+    assert result["coefficients"]["b"]["model"]["df"] == 6
     expected = stats.ttest_ind(score[1::2], score[::2])
-    assert result["coefficients"]["b"]["p_value"] == pytest.approx(expected.pvalue)
+    assert result["coefficients"]["b"]["model"]["p_value"] == pytest.approx(expected.pvalue)
+    assert result["coefficients"]["b"]["p_value"] == pytest.approx(stats.ttest_rel(score[1::2], score[::2]).pvalue)
     assert result["paired"]["b"]["df"] == 3
 
 
@@ -301,13 +303,87 @@ def test_paired_stands_where_variances_differ():
         difference = table[:, column] - table[:, 0]
         assert result["paired"][name]["estimate"] == pytest.approx(difference.mean())
         assert result["paired"][name]["se"] == pytest.approx(difference.std(ddof=1) / 20)
-    assert result["coefficients"]["b"]["se"] > 4 * result["paired"]["b"]["se"]
+        assert result["coefficients"][name]["se"] == pytest.approx(result["paired"][name]["se"])
+    assert result["coefficients"]["b"]["model"]["se"] > 4 * result["coefficients"]["b"]["se"]
 
 
 def test_paired_uses_examples_that_have_both():
     result = mixed_effects([1, 2, 3, 9, 1, 4], ["a", "b", "b", "c", "a", "c"], [0, 0, 1, 1, 2, 2])
-    assert result["paired"]["b"] == {"estimate": 1, "se": None, "ci": None, "p_value": None, "df": None, "examples": 1}
+    nothing = dict.fromkeys(("se", "ci", "p_value", "p_value_single", "df"))
+    assert result["paired"]["b"] == {"estimate": 1, "examples": 1} | nothing
     assert result["paired"]["c"]["examples"] == 1
+
+
+def gaps(examples, rewrites, *, missing=0.0):
+    """Return scores in which a condition suits some examples more than others, rewritten several times."""
+    rng = np.random.default_rng(8)
+    cell = rng.normal(size=(examples, 1)) + rng.normal(size=(examples, 2))
+    score = np.repeat(cell.ravel(), rewrites) + rng.normal(size=2 * examples * rewrites) / 4
+    example, condition = np.repeat(np.arange(examples), 2 * rewrites), np.tile(np.repeat([0, 1], rewrites), examples)
+    kept = rng.random(len(score)) >= missing
+    return score[kept], condition[kept], example[kept]
+
+
+def test_rewrites_are_one_finding():
+    """Three rewrites of each example under each condition: the paired t-test of their means."""
+    score, condition, example = gaps(40, 3)
+    means = score.reshape(40, 2, 3).mean(axis=2)
+    expected = stats.ttest_rel(means[:, 1], means[:, 0])
+    result = mixed_effects(score, condition, example)
+    for effect in (result["coefficients"]["1"], result["paired"]["1"]):
+        assert effect["p_value"] == pytest.approx(expected.pvalue)
+        assert effect["df"] == pytest.approx(39)
+    assert result["coefficients"]["1"]["model"]["se"] < 0.6 * result["coefficients"]["1"]["se"]
+
+
+def test_errors_are_the_sandwich_of_least_squares():
+    """Without differences between examples, the estimate is that of least squares, and so is its clustered error."""
+    rng = np.random.default_rng(9)
+    _, condition, example = gaps(30, 2, missing=0.3)
+    score = rng.normal(size=len(example))
+    score -= np.bincount(example, score)[example] / np.bincount(example)[example]
+    result = mixed_effects(score, condition, example)
+    assert result["example_variance"] == 0
+    fit = sm.OLS(score, np.column_stack([np.ones(len(score)), condition])).fit(
+        cov_type="cluster", cov_kwds={"groups": example, "use_correction": False}
+    )
+    number = len(set(example.tolist()))
+    expected = fit.bse[1] * math.sqrt(number / (number - 1))
+    assert result["coefficients"]["1"]["se"] == pytest.approx(expected)
+    assert 10 < result["coefficients"]["1"]["df"] < number
+
+
+@pytest.mark.parametrize("missing", [0, 0.3])
+def test_examples_that_share_an_original(missing):
+    """To say every example twice, with the clusters told, proves no more."""
+    score, condition, example = gaps(30, 1, missing=missing)
+    once = mixed_effects(score, condition, example)
+    twice = mixed_effects(
+        np.tile(score, 2), np.tile(condition, 2), np.concatenate([example, example + 30]), clusters=np.tile(example, 2)
+    )
+    for kind in ("coefficients", "paired"):
+        for key in ("estimate", "se", "p_value", "df"):
+            assert twice[kind]["1"][key] == pytest.approx(once[kind]["1"][key], rel=0.02)
+    with pytest.raises(ValueError, match=r"clusters\[\d+\] differs within one example"):
+        mixed_effects(score, condition, example, clusters=range(len(score)))
+    with pytest.raises(ValueError, match="only the cluster 'a'"):
+        mixed_effects(score, condition, example, clusters=["a"] * len(score))
+
+
+def test_several_contrasts_are_corrected():
+    rng = np.random.default_rng(10)
+    table = rng.normal(size=(50, 1)) + rng.normal(size=(50, 4)) + [0, 0.5, 0.4, 0.1]
+    plain, holm, bonferroni = (
+        mixed_effects(table.ravel(), list("abcd") * 50, np.repeat(np.arange(50), 4), correction=how)["coefficients"]
+        for how in ("none", "holm", "bonferroni")
+    )
+    single = {name: stats.ttest_rel(table[:, place], table[:, 0]).pvalue for place, name in enumerate("abcd") if place}
+    ranks = sorted(single, key=single.get)
+    for name, p_value in single.items():
+        assert plain[name]["p_value"] == holm[name]["p_value_single"] == pytest.approx(p_value)
+        assert bonferroni[name]["p_value"] == pytest.approx(min(1, 3 * p_value))
+    assert holm[ranks[0]]["p_value"] == pytest.approx(3 * single[ranks[0]])
+    assert holm[ranks[1]]["p_value"] == pytest.approx(max(3 * single[ranks[0]], 2 * single[ranks[1]]))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@
 ... )
 >>> effect = results["coefficients"]["dialect"]
 >>> round(effect["estimate"], 3), round(effect["se"], 3), effect["df"]
-(0.267, 0.067, 4)
+(0.267, 0.088, 2)
 """
 
 import datasets
@@ -24,7 +24,7 @@ from .score import mixed_effects
 class MixedEffects(lapsus.kernel.metric_module.StrictMetric):
     """The regression score = example + condition + noise, with the examples as random intercepts.
 
-    Fitted by restricted maximum likelihood; beside it stand the paired differences, which need no equal variances.
+    Fitted by restricted maximum likelihood; its errors also hold where conditions differ in variance.
     """
 
     CITATION = lapsus.kernel.citations.DIALECT

@@ -19,8 +19,10 @@ def mixed_effects(
     conditions: Iterable[Any],
     examples: Iterable[Any],
     *,
+    clusters: Iterable[Any] | None = None,
     baseline: Any = None,
     confidence_level: float = 0.95,
+    correction: str = "holm",
 ) -> dict[str, Any]:
     """Fit score = example + condition + noise by REML, the examples being random intercepts.
 
@@ -28,19 +30,24 @@ def mixed_effects(
         predictions: the scores.
         conditions: under which condition each was made, such as "dialect", "perturbed", "translated".
         examples: of which example each is. Conditions may be missing for an example, or occur more than once.
+        clusters: what each example was made from, if examples share originals; by default each is its own.
         baseline: the condition that the others are compared with; by default the first in sorted order.
-        confidence_level: of the intervals.
+        confidence_level: of the intervals, each taken by itself.
+        correction: of the p-values for several contrasts: "holm", "bonferroni" (as the paper does) or "none".
 
-    Beside each coefficient stands the paired difference over the examples that have both conditions, which stays right
-    where the conditions differ in variance; the mixed model assumes they do not.
+    Estimates are those of the mixed model. Their errors are measured by how the examples differ (the sandwich): they
+    hold where conditions differ in variance, where several rewrites of an example share a condition, and where a
+    condition suits some examples more than others; the model assumes that none of this is so.
 
     Returns:
-        coefficients: for each other condition the difference from the baseline: estimate, se, ci, p_value, df.
-            df is exact for balanced data; p_value is None where there is no noise.
+        coefficients: for each other condition the difference from the baseline: estimate, se, ci, p_value (corrected),
+            p_value_single (to which ci belongs), df, and under `model` what the mixed model says of se, ci, p_value and
+            df. The paired t-test where each example has each condition once; p_value is None where there is no noise.
         intercept: the baseline: condition, estimate, se.
         example_variance, residual_variance: of the examples, and of the noise.
         log_likelihood: the restricted one, as lme4 defines it; None where there is no noise.
-        paired: for each other condition the paired difference: estimate, se, ci, p_value, df, examples.
+        paired: for each other condition the difference of the examples that have both, rewrites averaged: estimate,
+            se, ci, p_value, p_value_single, df, examples.
         examples, observations: how many there are.
 
     Example:
@@ -49,6 +56,7 @@ def mixed_effects(
         (1.3333, 0.3333)
     """
     statistics.check_level(confidence_level)
+    columns.one_of("correction", correction, ("holm", "bonferroni", "none"))
     score = columns.scores("predictions", predictions)
     condition_of, names = columns.numbered("conditions", conditions)
     example_of, ids = columns.numbered("examples", examples)
@@ -68,13 +76,14 @@ def mixed_effects(
             "score examples under several conditions, with the same id each time."
         )
 
+    cluster_of = _clusters_of(clusters, example_of, len(ids))
     cells = example_of * len(names)
     cells += condition_of
     counts = np.bincount(cells, minlength=len(ids) * len(names)).reshape(len(ids), -1)
     if (counts == 1).all():
         table = np.empty(len(score))
         table[cells] = score
-        table = table.reshape(counts.shape)
+        table = sums = table.reshape(counts.shape)
         fit = _balanced(table)
     else:
         fit = _unbalanced(score, condition_of, example_of, counts)
@@ -84,11 +93,23 @@ def mixed_effects(
 
     base = names.index(baseline)
     others = sorted((str(name), place) for place, name in enumerate(names) if place != base)
+    if table is sums and cluster_of is None:
+        robust = [_spread(table[:, place] - table[:, base]) for _, place in others]
+    else:
+        rest = np.where(counts > 0, sums - counts * fit.means, 0.0)
+        ratio = fit.example_variance / fit.residual_variance if fit.residual_variance else np.inf
+        robust = [_sandwich(rest, counts, ratio, (base, place), cluster_of) for _, place in others]
     coefficients = {}
-    for name, place in others:
+    for (name, place), (error, own_freedom) in zip(others, robust, strict=True):
+        estimate = fit.means[place] - fit.means[base]
         variance = fit.covariance[place, place] + fit.covariance[base, base] - 2 * fit.covariance[place, base]
-        error = float(np.sqrt(max(0.0, variance)))
-        coefficients[name] = _effect(fit.means[place] - fit.means[base], error, freedom, confidence_level)
+        model = _effect(estimate, float(np.sqrt(max(0.0, variance))), freedom, confidence_level)
+        del model["estimate"]
+        leading = _effect(estimate, error if fit.residual_variance else 0.0, own_freedom, confidence_level)
+        coefficients[name] = leading | {"model": model}
+    paired = {name: _paired(table[:, place] - table[:, base], cluster_of, confidence_level) for name, place in others}
+    for effects in (coefficients, paired, {name: effect["model"] for name, effect in coefficients.items()}):
+        _correct(effects, correction)
     return {
         "coefficients": coefficients,
         "intercept": {
@@ -99,7 +120,7 @@ def mixed_effects(
         "example_variance": float(fit.example_variance),
         "residual_variance": float(fit.residual_variance),
         "log_likelihood": fit.log_likelihood,
-        "paired": {name: _paired(table[:, place] - table[:, base], confidence_level) for name, place in others},
+        "paired": paired,
         "examples": len(ids),
         "observations": len(score),
     }
@@ -240,7 +261,75 @@ def _or_zero(square: float, values: columns.FloatArray) -> float:
     return square if square > values.size * (4 * np.finfo(float).eps * largest) ** 2 else 0.0
 
 
-def _effect(estimate: float, error: float, freedom: int, level: float) -> dict[str, Any]:
+def _clusters_of(clusters: Iterable[Any] | None, example_of: columns.IntArray, number: int) -> Any:
+    """Return the number of the cluster that each example is in, or None where each is its own."""
+    if clusters is None:
+        return None
+    row_cluster, names = columns.numbered("clusters", clusters)
+    columns.same_length(predictions=example_of, clusters=row_cluster)
+    cluster_of = np.empty(number, np.int64)
+    cluster_of[example_of] = row_cluster
+    if (apart := cluster_of[example_of] != row_cluster).any():
+        raise ValueError(f"clusters[{apart.argmax()}] differs within one example: give all its rows the same.")
+    if len(names) < 2:
+        raise ValueError(f"There is only the cluster {names[0]!r}: one says nothing of how others would differ.")
+    return cluster_of
+
+
+def _spread(differences: columns.FloatArray) -> tuple[float, float]:
+    """Return the standard error of a mean, and its degrees of freedom."""
+    error = float(differences.std(ddof=1) / np.sqrt(len(differences)))
+    return (error if _or_zero(error**2 * len(differences) ** 2, differences) else 0.0), len(differences) - 1
+
+
+def _sandwich(
+    rest: columns.FloatArray,
+    counts: columns.IntArray,
+    ratio: float,
+    contrast: tuple[int, int],
+    cluster_of: columns.IntArray | None,
+) -> tuple[float, float]:
+    """Return the standard error of a contrast by what each example adds to it, and Satterthwaite's degrees of freedom.
+
+    Args:
+        rest: examples x conditions, the sums of what the means leave over.
+        counts: how many rows each sum is of.
+        ratio: the variance of examples over that of noise.
+        contrast: the baseline and the other condition.
+        cluster_of: of each example, if examples share originals.
+    """
+    size = counts.sum(axis=1)
+    shrink = 1 / size if np.isinf(ratio) else ratio / (1 + ratio * size)
+    matrix = np.diag(counts.sum(axis=0)) - (counts * shrink[:, None]).T @ counts
+    direction = np.zeros(counts.shape[1])
+    direction[list(contrast)] = -1, 1
+    weight = np.linalg.lstsq(matrix, direction)[0]
+    added = rest @ weight - shrink * rest.sum(axis=1) * (counts @ weight)
+    expected = counts @ weight**2 - shrink * (counts @ weight) ** 2
+    if cluster_of is not None:
+        added, expected = np.bincount(cluster_of, added), np.bincount(cluster_of, expected)
+    number = len(added)
+    error = float(np.sqrt(number / (number - 1) * (added @ added)))
+    return error, max(1.0, float(expected.sum() ** 2 / (expected @ expected)) - 1)
+
+
+def _correct(effects: dict[str, dict[str, Any]], correction: str) -> None:
+    """Correct the p-values for their number; the single ones stay beside them."""
+    single = {name: effect["p_value"] for name, effect in effects.items()}
+    tested = [name for name, p_value in single.items() if p_value is not None]
+    known = [single[name] for name in tested]
+    corrected = known
+    if correction == "holm":
+        corrected = statistics.holm(known)
+    elif correction == "bonferroni":
+        corrected = [statistics.bonferroni(p_value, len(effects)) for p_value in known]
+    for name, effect in effects.items():
+        effect["p_value_single"] = single[name]
+    for name, p_value in zip(tested, corrected, strict=True):
+        effects[name]["p_value"] = p_value
+
+
+def _effect(estimate: float, error: float, freedom: float, level: float) -> dict[str, Any]:
     reach = float(stats.t.ppf(0.5 + level / 2, freedom)) * error
     return {
         "estimate": float(estimate),
@@ -251,11 +340,16 @@ def _effect(estimate: float, error: float, freedom: int, level: float) -> dict[s
     }
 
 
-def _paired(differences: columns.FloatArray, level: float) -> dict[str, Any]:
-    differences = differences[~np.isnan(differences)]
+def _paired(differences: columns.FloatArray, cluster_of: columns.IntArray | None, level: float) -> dict[str, Any]:
+    both = ~np.isnan(differences)
+    differences = differences[both]
     number = len(differences)
-    if number < 2:
-        estimate = float(differences[0]) if number else None
+    originals = number if cluster_of is None else len(np.unique(cluster_of[both]))
+    if originals < 2:
+        estimate = float(differences.mean()) if number else None
         return {"estimate": estimate, "se": None, "ci": None, "p_value": None, "df": None, "examples": number}
-    error = float(differences.std(ddof=1) / np.sqrt(number))
-    return {**_effect(float(differences.mean()), error, number - 1, level), "examples": number}
+    error, freedom = _spread(differences)
+    if cluster_of is not None:
+        found = statistics.of_numbers(differences, cluster_of[both], 0.0)
+        error, freedom = float(np.sqrt(found.variance * originals / (originals - 1))), originals - 1
+    return {**_effect(float(differences.mean()), error, freedom, level), "examples": number}
