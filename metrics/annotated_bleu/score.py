@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sacrebleu.metrics import BLEU
 
-from lapsus.kernel import columns
+from lapsus.kernel import columns, statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,6 +21,8 @@ def annotated_bleu(
     *,
     mode: str = "paper",
     tokenize: str = "13a",
+    clusters: Iterable[Any] | None = None,
+    confidence_level: float = 0.95,
 ) -> dict[str, Any]:
     """Return BLEU (0 to 100) on average over annotators, and for each sentence's worst served annotator.
 
@@ -31,11 +33,15 @@ def annotated_bleu(
             sentence BLEU without effective order, in which a sentence under four tokens scores 0. "sentence" takes
             sentence BLEU with effective order on both sides, so that the two can be compared.
         tokenize: sacrebleu's tokenizer; "zh" for Chinese output.
+        clusters: what each sentence was made from: sentences that share an original count as one finding.
+        confidence_level: of the intervals.
 
     Returns:
         micro_average: BLEU on average over annotators.
         worst_average: the mean over sentences of the lowest sentence BLEU among their annotators.
         annotator_averages: each annotator's BLEU (of the corpus in "paper" mode), None for one without hypotheses.
+        micro_average_ci, worst_average_ci: score intervals at the effective number of originals; of corpus BLEU, by
+            leaving out each original in turn.
         signature: sacrebleu's, to report with the numbers.
         examples: how many were scored.
 
@@ -46,6 +52,7 @@ def annotated_bleu(
     """
     columns.one_of("mode", mode, ("paper", "sentence"))
     columns.one_of("tokenize", tokenize, tuple(BLEU.TOKENIZERS))
+    statistics.check_level(confidence_level)
     truth = columns.texts("references", references)
     rows = columns.listed("predictions", predictions)
     columns.same_length(predictions=rows, references=truth)
@@ -57,6 +64,11 @@ def annotated_bleu(
         raise ValueError(
             f"The references are Chinese and tokenize is {tokenize!r}, which is not made for it: use 'zh'."
         )
+
+    originals = np.arange(len(truth))
+    if clusters is not None:
+        originals, _ = columns.numbered("clusters", clusters)
+        columns.same_length(predictions=rows, clusters=originals)
 
     bleu = BLEU(tokenize=tokenize, effective_order=mode == "sentence")
     counter = BLEU(tokenize=tokenize, effective_order=True)
@@ -72,12 +84,20 @@ def annotated_bleu(
         counts = counts.reshape(-1, width, counts.shape[1])
         annotators = [_bleu(bleu, counts[:, j].sum(axis=0)) if here[:, j].any() else None for j in range(width)]
         average = float(np.mean([score for score in annotators if score is not None]))
+        interval = statistics.jackknife_rate(average / 100, _without_each(counts, originals) / 100, confidence_level)
     else:
         annotators = [float(by_sentence[here[:, j], j].mean()) if here[:, j].any() else None for j in range(width)]
-        average = float(np.nanmean(by_sentence, axis=1).mean())
+        means = np.nanmean(by_sentence, axis=1)
+        average = float(means.mean())
+        interval = _of_sentences(means, originals, confidence_level)
+    worst = np.nanmin(by_sentence, axis=1)
     return {
         "micro_average": average,
-        "worst_average": float(np.nanmin(by_sentence, axis=1).mean()),
+        "micro_average_ci": None if interval is None else [100 * end for end in interval],
+        "worst_average": float(worst.mean()),
+        "worst_average_ci": None
+        if (ends := _of_sentences(worst, originals, confidence_level)) is None
+        else [100 * end for end in ends],
         "annotator_averages": annotators,
         "signature": _signature(bleu),
         "examples": len(truth),
@@ -99,6 +119,39 @@ def _bleu(bleu: BLEU, counts: columns.IntArray) -> float:
             max_ngram_order=order,
         ).score
     )
+
+
+def _of_sentences(scores: columns.FloatArray, originals: columns.IntArray, level: float) -> statistics.Interval | None:
+    """Return the interval of a mean of sentence scores, as fractions."""
+    return statistics.clustered_rate(statistics.of_numbers(scores.clip(0, 100) / 100, originals), level)
+
+
+def _without_each(counts: columns.IntArray, originals: columns.IntArray) -> columns.FloatArray:
+    """Return the mean of the annotators' corpus BLEU without each original; counts are sentences x annotators x n."""
+    number = int(originals.max()) + 1
+    own = np.zeros((number, *counts.shape[1:]), np.int64)
+    np.add.at(own, originals, counts)
+    own = own[np.bincount(originals, minlength=number) > 0]
+    annotators = counts.sum(axis=(0, 2)) > 0
+    return corpus_bleu((counts.sum(axis=0) - own)[:, annotators]).mean(axis=1)
+
+
+def corpus_bleu(counts: columns.IntArray) -> columns.FloatArray:
+    """Return BLEU, smoothed as sacrebleu does by default, of many corpora at once.
+
+    The last axis holds the matches and the totals of 1- to 4-grams, then the lengths of hypotheses and references.
+
+    >>> corpus_bleu(np.array([[4, 3, 2, 0, 4, 3, 2, 1, 4, 4]]))  # a 4-gram that does not match counts as half of one
+    array([84.08...])
+    """
+    matches, totals = counts[..., :4].astype(float), counts[..., 4:8].astype(float)
+    missed = matches == 0
+    matches = np.where(missed, 0.5 ** np.cumsum(missed, axis=-1), matches)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.exp(np.log(matches / totals).mean(axis=-1))
+        brevity = np.exp(np.minimum(0, 1 - counts[..., 9] / counts[..., 8]))
+    nothing = (totals == 0).any(axis=-1) | missed.all(axis=-1) | (counts[..., 8] == 0)
+    return np.where(nothing, 0.0, 100 * brevity * precision)
 
 
 def _signature(bleu: BLEU) -> str:

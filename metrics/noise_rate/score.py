@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lapsus.kernel import columns
+from lapsus.kernel import columns, statistics
 from lapsus.kernel.error_rates import ErrorRates, edit_distances
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ def noise_rate(
     references: Iterable[str],
     *,
     empty_reference: str = "raise",
+    clusters: Iterable[Any] | None = None,
+    confidence_level: float = 0.95,
 ) -> dict[str, Any]:
     """Return the edit distance to the clean text per character of it: on average, at worst, by annotator, pooled.
 
@@ -27,12 +29,16 @@ def noise_rate(
         predictions: the noisy texts, or for each example the list of them, one per annotator; None if missing.
         references: the clean texts. Code points are compared; nothing is stripped or normalised.
         empty_reference: an empty clean text has no rate: "raise", or "skip" and count it.
+        clusters: what each text was made from: texts that share an original count as one finding.
+        confidence_level: of the intervals.
 
     Returns:
         micro_average: the mean over examples of the mean rate of their annotators.
         worst_average: the mean over examples of the highest rate among their annotators.
         annotator_averages: the mean rate of each annotator, None for one without texts.
         corpus_rate: all edits divided by all clean characters: what other libraries call character error rate.
+        micro_average_ci, worst_average_ci, corpus_rate_ci: score intervals at the effective number of originals; where
+            a rate is above 1, originals are resampled.
         examples: how many were scored.
         skipped: how many had an empty clean text.
 
@@ -45,6 +51,11 @@ def noise_rate(
     clean = columns.listed("references", references)
     noisy = columns.listed("predictions", predictions)
     columns.same_length(predictions=noisy, references=clean)
+    statistics.check_level(confidence_level)
+    originals = np.arange(len(clean))
+    if clusters is not None:
+        originals, _ = columns.numbered("clusters", clusters)
+        columns.same_length(predictions=noisy, clusters=originals)
     found = _compared(noisy, clean)
     scored = found.lengths > 0
     skipped = len(clean) - int(scored.sum())
@@ -53,10 +64,23 @@ def noise_rate(
     if skipped == len(clean):
         raise ValueError("references are all empty: there is nothing to score.")
     if skipped:
-        found = found.only(scored)
+        found, originals = found.only(scored), originals[scored]
+    means, worsts = found.means, found.worsts
+    _, own = np.unique(originals, return_inverse=True)
+    edits, characters = found.edits.sum(axis=0), found.present.sum(axis=0) * found.lengths
+    parts = {
+        "micro_average": statistics.of_numbers(means, own),
+        "worst_average": statistics.of_numbers(worsts, own),
+        "corpus_rate": statistics.Clustered(np.bincount(own, edits), np.bincount(own, characters)),
+    }
+    bounded = bool(worsts.max() <= 1)
     return {
-        "micro_average": float(found.means.mean()),
-        "worst_average": float(found.worsts.mean()),
+        **{
+            f"{name}_ci": statistics.ratio_interval(part, confidence_level, bounded=bounded, n_resamples=2000)
+            for name, part in parts.items()
+        },
+        "micro_average": float(means.mean()),
+        "worst_average": float(worsts.mean()),
         "annotator_averages": found.of_annotators(),
         "corpus_rate": found.of_corpus(),
         "examples": len(found.lengths),

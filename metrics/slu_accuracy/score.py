@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lapsus.kernel import bio, columns
+from lapsus.kernel import bio, columns, statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +22,8 @@ def slu_accuracy(
     references: Iterable[Mapping[str, Any]],
     *,
     scheme: str | None = None,
+    clusters: Iterable[Any] | None = None,
+    confidence_level: float = 0.95,
 ) -> dict[str, Any]:
     """Return intent accuracy, slot F1 over spans, and the share of utterances with intent and all tags right.
 
@@ -32,6 +34,8 @@ def slu_accuracy(
         scheme: None reads spans as conlleval does, where an I- that continues nothing starts a span; "IOB2" is strict:
             only B- starts one. So are "IOBES" and "BILOU": a span is one S- (U-), or begins with B- and ends with E-
             (L-).
+        clusters: what each utterance was made from: utterances that share an original count as one finding.
+        confidence_level: of the intervals.
 
     A rate with nothing to divide by is None.
 
@@ -39,6 +43,8 @@ def slu_accuracy(
         e2e_accuracy: the share of utterances whose intent and tags are all right.
         intent_accuracy: the share of utterances whose intent is right.
         slot_f1, slot_precision, slot_recall: over the spans of all utterances.
+        e2e_accuracy_ci, intent_accuracy_ci, slot_f1_ci, slot_precision_ci, slot_recall_ci: Wilson's intervals at the
+            effective number: what varies is the utterance (or the original), not the span.
         counts: the spans that are true, predicted, and correct (both).
         slot_types: the same for each slot, by its name.
         examples: how many utterances there are.
@@ -51,6 +57,7 @@ def slu_accuracy(
         (1.0, 0.5, 0.5, {'true': 2, 'predicted': 2, 'correct': 1})
     """
     columns.one_of("scheme", scheme, (None, *bio.SCHEMES))
+    statistics.check_level(confidence_level)
     intents, tags = _Intents(), _Tags(scheme)
     guessed = _read("predictions", predictions, intents, tags)
     true = _read("references", references, intents, tags)
@@ -81,8 +88,18 @@ def slu_accuracy(
         np.bincount(found, minlength=len(names)).tolist()
         for found in (true_spans.label, guessed_spans.label, true_spans.label[correct])
     ]
+    originals = np.arange(examples)
+    if clusters is not None:
+        originals, _ = columns.numbered("clusters", clusters)
+        columns.same_length(predictions=guessed.intents, clusters=originals)
+    original_of_token = np.repeat(originals, lengths)
+    spans = [
+        np.bincount(original_of_token[firsts], minlength=int(originals.max()) + 1)
+        for firsts in (true_spans.first, guessed_spans.first, true_spans.first[correct])
+    ]
     return {
         "e2e_accuracy": float((intent_right & tags_right).mean()),
+        **_intervals(intent_right & tags_right, intent_right, originals, spans, confidence_level),
         "intent_accuracy": float(intent_right.mean()),
         "slot_f1": overall["f1"],
         "slot_precision": overall["precision"],
@@ -92,6 +109,27 @@ def slu_accuracy(
             name: _f1(*counts) for name, *counts in sorted(zip(names, *by_slot, strict=True)) if any(counts)
         },
         "examples": examples,
+    }
+
+
+def _intervals(
+    all_right: NDArray[np.bool_],
+    intent_right: NDArray[np.bool_],
+    originals: columns.IntArray,
+    spans: Sequence[columns.IntArray],
+    level: float,
+) -> dict[str, Any]:
+    """Return the interval of each rate; `spans` are the true, the predicted and the correct ones of each original."""
+    true, predicted, correct = spans
+    rates = {
+        "slot_f1": (2 * correct, true + predicted),
+        "slot_precision": (correct, predicted),
+        "slot_recall": (correct, true),
+    }
+    return {
+        "e2e_accuracy_ci": statistics.clustered_rate(statistics.of_numbers(all_right * 1.0, originals), level),
+        "intent_accuracy_ci": statistics.clustered_rate(statistics.of_numbers(intent_right * 1.0, originals), level),
+        **{f"{name}_ci": statistics.clustered_wilson(*parts, level) for name, parts in rates.items()},
     }
 
 

@@ -25,6 +25,8 @@ from lapsus.kernel.statistics.rates import (
     check_level,
     clustered_rate,
     clustered_wilson,
+    jackknife_rate,
+    ratio_interval,
     wilson,
 )
 from lapsus.kernel.statistics.resampling import (
@@ -49,10 +51,12 @@ __all__ = [
     "compare",
     "distinct_rows",
     "holm",
+    "jackknife_rate",
     "mcnemar",
     "of_numbers",
     "percentile_interval",
     "permutation_test",
+    "ratio_interval",
     "resampled_means",
     "score_difference",
     "score_test",

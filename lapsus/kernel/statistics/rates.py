@@ -92,11 +92,37 @@ def average(
     """
     scores = np.asarray(scores, float)
     found = clustered(scores, clusters)
-    if scores.min() >= 0 and scores.max() <= 1:
-        interval = clustered_rate(found, level)
-    else:
-        interval = studentised_interval(found.sums, np.asarray(found.sizes, float), level, n_resamples, seed)
+    bounded = bool(scores.min() >= 0 and scores.max() <= 1)
+    interval = ratio_interval(found, level, bounded=bounded, n_resamples=n_resamples, seed=seed)
     return Average(found.mean, interval, len(scores), found.number)
+
+
+def ratio_interval(
+    found: Clustered, level: float, *, bounded: bool, n_resamples: int = 10_000, seed: int = 0
+) -> Interval | None:
+    """Return the interval of a sum over a sum; `bounded` says that none of its parts is below 0 or above 1."""
+    if bounded:
+        return clustered_rate(found, level)
+    return studentised_interval(found.sums, np.asarray(found.sizes, float), level, n_resamples, seed)
+
+
+def jackknife_rate(rate: float, without: FloatArray, level: float) -> Interval | None:
+    """Return the interval of a score between 0 and 1 that is no mean, such as BLEU of a corpus.
+
+    `without` is the score of the corpus without each of its clusters: what they vary by tells the effective number.
+
+    >>> rights = np.array([1.0] * 30 + [0] * 10)
+    >>> without = (rights.sum() - rights) / 39
+    >>> jackknife_rate(0.75, without, 0.95) == average(rights).interval
+    True
+    """
+    clusters = len(without)
+    if clusters < 2:
+        return None
+    variance = (clusters - 1) / clusters * float(((without - without.mean()) ** 2).sum())
+    effective = rate * (1 - rate) / variance if variance > 1e-15 and 0 < rate < 1 else float(clusters)
+    quantile = float(stats.t.ppf(0.5 + level / 2, clusters - 1))
+    return wilson(min(1.0, max(0.0, rate)) * effective, effective, level, quantile=quantile)
 
 
 def check_level(level: float) -> None:

@@ -1,0 +1,140 @@
+"""Intervals of the metrics that are no plain average, against resampling of originals."""
+
+import random
+
+import numpy as np
+import pytest
+from rapidfuzz.distance import Levenshtein
+from sacrebleu.metrics import BLEU
+
+from lapsus.metrics import annotated_bleu, noise_rate, slu_accuracy
+from lapsus.metrics.annotated_bleu.score import corpus_bleu
+
+COUNT = 120
+
+
+def resampled(score, *, clusters=None, draws=400):
+    """Return the spread of a score over samples of the originals, by plain recomputation."""
+    rng = np.random.default_rng(0)
+    clusters = np.arange(COUNT) if clusters is None else np.asarray(clusters)
+    members = [np.flatnonzero(clusters == name) for name in np.unique(clusters)]
+    drawn = [
+        score(np.concatenate([members[place] for place in rng.integers(0, len(members), len(members))]))
+        for _ in range(draws)
+    ]
+    return np.std(drawn)
+
+
+def half_width(interval):
+    low, high = interval
+    return (high - low) / 2 / 1.97
+
+
+def utterances():
+    rng = random.Random(1)
+    truth = [
+        {"intent": rng.choice("ab"), "tags": rng.choices(["O", "B-x", "I-x", "B-y"], k=rng.randint(1, 8))}
+        for _ in range(COUNT)
+    ]
+    guess = [
+        {
+            "intent": row["intent"] if rng.random() < 0.8 else "c",
+            "tags": [tag if rng.random() < 0.85 else "O" for tag in row["tags"]],
+        }
+        for row in truth
+    ]
+    return guess, truth
+
+
+@pytest.mark.parametrize("share", [1, 4])
+@pytest.mark.parametrize("key", ["e2e_accuracy", "intent_accuracy", "slot_f1", "slot_precision", "slot_recall"])
+def test_slots_vary_as_utterances_do(key, share):
+    guess, truth = utterances()
+    clusters = [number // share for number in range(COUNT)]
+    result = slu_accuracy(guess, truth, clusters=clusters)
+
+    def score(rows):
+        return slu_accuracy([guess[row] for row in rows], [truth[row] for row in rows])[key]
+
+    low, high = result[f"{key}_ci"]
+    assert low < result[key] < high
+    if share == 1:  # else the interval is never shorter than that of independent utterances
+        assert half_width((low, high)) == pytest.approx(resampled(score), rel=0.12)
+
+
+def test_perfect_slots_are_not_certain():
+    _, truth = utterances()
+    result = slu_accuracy(truth[:20], truth[:20])
+    assert result["slot_f1_ci"][1] == 1
+    assert 0.75 < result["slot_f1_ci"][0] < 0.9
+    twice = slu_accuracy(truth[:20] * 2, truth[:20] * 2, clusters=list(range(20)) * 2)
+    assert twice["slot_f1_ci"] == pytest.approx(result["slot_f1_ci"])
+
+
+@pytest.mark.parametrize("key", ["micro_average", "worst_average", "corpus_rate"])
+@pytest.mark.parametrize("longest", [1, 9])
+def test_error_rates_vary_as_texts_do(key, longest):
+    rng = random.Random(2)
+    clean = ["".join(rng.choices("abcd", k=rng.randint(3, 12))) for _ in range(COUNT)]
+    noisy = [
+        [
+            "".join(letter if rng.random() > 0.2 else rng.choice("abcd") * rng.randint(1, longest) for letter in text)
+            for _ in range(2)
+        ]
+        for text in clean
+    ]
+    result = noise_rate(noisy, clean)
+
+    edits = np.array(
+        [[Levenshtein.distance(text, good) for text in row] for row, good in zip(noisy, clean, strict=True)]
+    )
+    lengths = np.array([[len(good)] * 2 for good in clean])
+    by_definition = {
+        "micro_average": lambda rows: (edits / lengths)[rows].mean(),
+        "worst_average": lambda rows: (edits / lengths)[rows].max(axis=1).mean(),
+        "corpus_rate": lambda rows: edits[rows].sum() / lengths[rows].sum(),
+    }
+    assert half_width(result[f"{key}_ci"]) == pytest.approx(resampled(by_definition[key]), rel=0.2)
+    doubled = noise_rate(noisy * 2, clean * 2, clusters=list(range(COUNT)) * 2)
+    assert doubled[f"{key}_ci"] == pytest.approx(result[f"{key}_ci"])
+
+
+def sentences():
+    rng = random.Random(3)
+    truth = [" ".join(rng.choices("abcde", k=rng.randint(4, 12))) for _ in range(COUNT)]
+    noisy = [
+        [" ".join(w if rng.random() > loss else rng.choice("abcde") for w in text.split()) for loss in (0.1, 0.3)]
+        for text in truth
+    ]
+    return noisy, truth
+
+
+@pytest.mark.parametrize("mode", ["paper", "sentence"])
+def test_bleu_varies_as_sentences_do(mode):
+    noisy, truth = sentences()
+    result = annotated_bleu(noisy, truth, mode=mode)
+    for key in ("micro_average", "worst_average"):
+
+        def score(rows, key=key):
+            return annotated_bleu([noisy[row] for row in rows], [truth[row] for row in rows], mode=mode)[key]
+
+        assert half_width(result[f"{key}_ci"]) == pytest.approx(resampled(score, draws=40), rel=0.4)
+    doubled = annotated_bleu(noisy * 2, truth * 2, mode=mode, clusters=list(range(COUNT)) * 2)
+    assert doubled["micro_average_ci"] == pytest.approx(result["micro_average_ci"])
+
+
+def test_bleu_of_many_corpora_is_sacrebleus():
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        totals = np.sort(rng.integers(0, 9, 4))[::-1]
+        matches = [int(rng.integers(0, total + 1)) for total in totals]
+        row = np.array([*matches, *totals, totals[0], rng.integers(1, 10)])
+        expected = BLEU.compute_bleu(matches, totals.tolist(), int(row[8]), int(row[9]), smooth_method="exp").score
+        assert corpus_bleu(row) == pytest.approx(expected)
+
+
+def test_the_truth_left_out_makes_no_interval():
+    assert annotated_bleu([["a b c d"]], ["a b c d"])["micro_average_ci"] is None
+    assert noise_rate(["a"], ["b"])["corpus_rate_ci"] is None
+    with pytest.raises(ValueError, match="differ in length"):
+        noise_rate(["a", "b"], ["a", "b"], clusters=[1])
