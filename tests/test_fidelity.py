@@ -37,10 +37,18 @@ CLEAN = [s + v + "今天的" + o for s in SUBJECTS for v in VERBS for o in OBJEC
         ("", "啊", "insertion"),
         ("，", "", "deletion"),
         ("APP", "英文", "other"),
+        ("上海", "伤害人", "other"),  # 3 of 11 letters differ, more than a quarter
     ],
 )
 def test_kinds_of_change(old, new, kind):
     assert score.kind(old, new) == kind
+
+
+def test_what_only_one_sentence_has_is_no_feature():
+    """The classifier is asked of other sentences than those it has seen."""
+    names = score.features(score._tracks("human", ["甲乙", "丙丁"], ["甲乙", "丙戊"])).names
+    assert "text ^" in names
+    assert not {"text 甲", "text 丁", "edit 戊→丁"} & {*names}
 
 
 @given(st.text("天气好a，", max_size=12), st.text("天气号b，", max_size=12))

@@ -15,6 +15,7 @@ import pytest
 
 import lapsus.metrics
 from lapsus.hub.metric_space import WRITTEN, card, documented, metric_class
+from lapsus.metrics import micro_worst_average, prediction_consistency, win_rate
 
 ROOT = Path(__file__).parents[1]
 NAMES = lapsus.metrics.names()
@@ -365,3 +366,114 @@ def test_a_metric_of_another_package_cannot_take_the_name_of_ours(monkeypatch):
         ValueError, match=r"lapsus\.metrics\.win_rate\.score and otherpack both have a unit called 'win_rate'"
     ):
         lapsus.metrics.metrics()
+
+
+def test_a_generator_keeps_its_first_row(metric, example):
+    columns, options = split(metric, example)
+    expected = metric.compute(**columns, **options)
+    assert metric.compute(**{key: iter(column) for key, column in columns.items()}, **options) == expected
+
+
+@pytest.mark.parametrize("rows", [np.ma.array([[1, 0.5], [0, 1]], mask=[[0, 1], [0, 0]]), [[1, None], [0, 1]]], ids=str)
+def test_what_a_mask_hides_is_missing(evaluate, rows):
+    metric, expected = load(evaluate, "micro_worst_average"), micro_worst_average([[1, None], [0, 1]], n_resamples=0)
+    assert expected["micro_average"] == 0.75
+    assert micro_worst_average(rows, n_resamples=0) == expected
+    assert metric.compute(predictions=rows, n_resamples=0) == expected
+    assert metric.compute(predictions=list(rows), n_resamples=0) == expected
+    for row in rows:
+        metric.add(prediction=row)
+    assert metric.compute(n_resamples=0) == expected
+
+
+def test_a_hidden_number_where_none_may_be_missing_is_named(evaluate):
+    hidden = np.ma.array([1.0, 2.0], mask=[0, 1])
+    for score in (win_rate, load(evaluate, "win_rate").compute):
+        with pytest.raises(TypeError, match=r"predictions\[1\] is None"):
+            score(predictions=hidden, references=[0, 0])
+
+
+@pytest.mark.parametrize("column", [{0.9: 1, 0.8: 2}, {0.9, 0.8}, "ab"], ids=str)
+def test_what_has_no_order_is_no_column(evaluate, column):
+    for score in (win_rate, load(evaluate, "win_rate").compute):
+        with pytest.raises(TypeError, match="one element per example in a list"):
+            score(predictions=column, references=[0.1, 0.1])
+
+
+def test_more_dimensions_than_annotators_are_refused(evaluate):
+    with pytest.raises(TypeError, match=r"predictions\[0\] is array"):
+        load(evaluate, "micro_worst_average").compute(predictions=np.ones((2, 3, 4)))
+    with pytest.raises(TypeError, match=r"the shape \(2, 3, 4\)"):
+        micro_worst_average(np.ones((2, 3, 4)))
+
+
+@pytest.mark.parametrize("label_map", [{"a": "b"}, {"0": "1"}, {0: "1"}], ids=str)
+def test_a_label_map_of_other_labels_is_refused(evaluate, label_map):
+    rows = {"predictions": [0, 1], "references": [1, 1], "original_predictions": [0, 0]}
+    for score in (prediction_consistency, load(evaluate, "prediction_consistency").compute):
+        with pytest.raises(TypeError, match="labels are not of its kind: give an integer"):
+            score(**rows, label_map=label_map)
+        with pytest.raises(ValueError, match=r"label_map names \[7\], none of which is a label; the labels are 0, 1"):
+            score(**rows, label_map={7: 0})
+
+
+@pytest.mark.parametrize("option", ["n_resamples", "seed"])
+def test_a_number_of_times_is_a_whole_number(option):
+    for number in (np.int64(3), np.uint8(3)):
+        found = micro_worst_average(
+            [[1, 0], [0, 0]], **{option: number, **({} if option == "n_resamples" else {"n_resamples": 9})}
+        )
+        assert json.dumps(found)
+    for wrong in (True, 2.0, "3", None):
+        with pytest.raises(TypeError, match=f"{option} is {wrong!r}: give a whole number from 0 on"):
+            micro_worst_average([[1, 0]], **{option: wrong})
+    with pytest.raises(ValueError, match=f"{option} is -1: give a whole number from 0 on"):
+        micro_worst_average([[1, 0]], **{option: -1})
+
+
+def test_labels_beyond_64_bits_are_refused_in_a_sentence():
+    for labels in ([0, 2**70], [0, -(2**70)], np.array([0, 2**64 - 1], np.uint64)):
+        with pytest.raises(ValueError, match=r"predictions\[1\] is -?\d+, more than 64 bits hold: use strings"):
+            prediction_consistency(labels, [0, 1], [0, 1])
+
+
+def test_examples_that_wait_are_not_scored_with_others(evaluate):
+    metric = load(evaluate, "win_rate")
+    metric.add_batch(predictions=[1, 1], references=[0, 0])
+    metric.add(prediction=1, reference=0)
+    with pytest.raises(ValueError, match="win_rate still holds 3 examples of add or add_batch"):
+        metric.compute(predictions=[0], references=[1])
+    assert metric.compute()["trials"] == 3
+    assert metric.compute(predictions=[0], references=[1])["trials"] == 1
+
+
+class TestTensors:
+    """Torch's tensors are columns too, whole, in a list, and of kinds that numpy has not."""
+
+    @pytest.fixture(autouse=True)
+    def _torch(self):
+        self.torch = pytest.importorskip("torch")
+
+    def test_labels(self, evaluate):
+        labels = self.torch.tensor([0, 1, 1]), self.torch.tensor([0, 1, 0]), self.torch.tensor([0, 0, 0])
+        expected = prediction_consistency([0, 1, 1], [0, 1, 0], [0, 0, 0])
+        for score in (prediction_consistency, load(evaluate, "prediction_consistency").compute):
+            for columns in (labels, [list(column) for column in labels]):
+                assert (
+                    score(**dict(zip(("predictions", "references", "original_predictions"), columns, strict=True)))
+                    == expected
+                )
+
+    @pytest.mark.parametrize("kind", ["bfloat16", "float16", "float64"])
+    def test_scores(self, evaluate, kind):
+        high = self.torch.tensor([1.0, 2.0], dtype=getattr(self.torch, kind), requires_grad=True)
+        for score in (win_rate, load(evaluate, "win_rate").compute):
+            assert score(predictions=high, references=self.torch.tensor([1, 1]))["wins"] == 1
+            assert score(predictions=list(high), references=[1, 1])["wins"] == 1
+
+    def test_tables(self, evaluate):
+        table = self.torch.tensor([[1.0, 0.5], [0.0, 1.0]], dtype=self.torch.bfloat16)
+        metric = load(evaluate, "micro_worst_average")
+        for rows in (table, list(table)):
+            assert micro_worst_average(rows, n_resamples=0)["worst_average"] == 0.25
+            assert metric.compute(predictions=rows, n_resamples=0)["worst_average"] == 0.25

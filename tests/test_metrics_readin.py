@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 from scipy import stats
 
+from lapsus.kernel.error_rates import BatchedRates
 from lapsus.metrics import annotated_bleu, micro_worst_average, noise_rate
 
 settings.register_profile("patient", deadline=None)  # two busy cores are no failure
@@ -329,3 +330,26 @@ def test_bleu_of_chinese_needs_a_tokenizer_for_it():
         annotated_bleu([["a"]], ["a"], tokenize="jieba")
     with pytest.raises(ValueError, match="choose one of 'paper', 'sentence'"):
         annotated_bleu([["a"]], ["a"], mode="corpus")
+
+
+@pytest.mark.parametrize("mode", ["paper", "sentence"])
+def test_a_missing_translation_is_no_bad_one(mode):
+    """The worst served annotator is one of those who are there."""
+    whole = annotated_bleu(
+        [["the cat sat down here"], ["a dog ran far away"]], ["the cat sat down here"] * 2, mode=mode
+    )
+    partly = annotated_bleu(
+        [["the cat sat down here", None], ["a dog ran far away", "a dog ran far away"]],
+        ["the cat sat down here"] * 2,
+        mode=mode,
+    )
+    assert partly["worst_average"] == whole["worst_average"] >= 50
+
+
+def test_error_rates_of_batches_leave_out_rows_without_clean_text():
+    """Two of three rows have a rate: 1/2 and 1/4 on average, and 2 edits of 6 characters."""
+    rates = BatchedRates("keyboard/test", dict.fromkeys(("text", "clean_text")), {})
+    rates.add({"text": ["ax", "new"], "clean_text": ["ab", ""]})
+    rates.add({"text": ["abcx"], "clean_text": ["abcd"]})
+    (found,) = rates.result()
+    assert (found.micro_average, found.worst_average, found.corpus_rate) == (0.375, None, 2 / 6)

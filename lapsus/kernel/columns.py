@@ -10,11 +10,14 @@ TypeError: predictions[1] is 3, not text: convert it with str() if that is what 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+
+from lapsus.kernel.names import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,16 +32,42 @@ Groups: TypeAlias = "Iterable[Any] | Mapping[str, Iterable[Any]]"
 
 def listed(name: str, values: Iterable[Any]) -> Any:
     """Return `values` as a list, tuple or numpy array of at least one element."""
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} is {_shown(values)}, not a column: give one element per example in a list.")
-    column: Any = values
-    if not isinstance(column, (list, tuple)):
-        column = np.asarray(column) if hasattr(column, "__array__") else list(column)
-    if isinstance(column, np.ndarray) and column.dtype.kind not in "biuf":
-        column = column.tolist()
+    column = held(name, values)
     if len(column) == 0:
         raise ValueError(f"{name} is empty: there is nothing to score.")
     return column
+
+
+def held(name: str, values: Any) -> Any:
+    """Return `values` as a list, tuple or numpy array of numbers, which can be read more than once.
+
+    Tensors and arrays of other kinds become lists, and so do those in a list; what a mask hides is None.
+
+    >>> held("predictions", (letter for letter in "ab")), held("predictions", np.ma.array([1, 2], mask=[True, False]))
+    (['a', 'b'], [None, 2])
+    """
+    if isinstance(values, (str, bytes, Mapping, AbstractSet)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} is {_shown(values)}, not a column: give one element per example in a list.")
+    column = _unmasked(values) if hasattr(values, "__array__") else values
+    if not isinstance(column, (list, tuple, np.ndarray)):
+        column = list(column)
+    first = column[0] if len(column) > 0 else None
+    if isinstance(first, np.ndarray):
+        foreign = any(isinstance(value, np.ma.MaskedArray) for value in column)
+    else:
+        foreign = hasattr(first, "__array__") and not isinstance(first, np.generic)
+    return [_unmasked(value) if hasattr(value, "__array__") else value for value in column] if foreign else column
+
+
+def _unmasked(values: Any) -> Any:
+    """Return an array or tensor as an array of numbers, or as Python values with None for what a mask hides."""
+    if isinstance(values, np.ma.MaskedArray):
+        return values.tolist()
+    try:
+        array = np.asarray(values)
+    except (TypeError, RuntimeError):  # torch has kinds that numpy has not, and tensors that are still trained
+        return values.tolist()
+    return array if array.dtype.kind in "biuf" and array.ndim else array.tolist()
 
 
 def same_length(**columns: Any) -> int:
@@ -91,7 +120,7 @@ def scores(name: str, values: Iterable[float]) -> FloatArray:
 
 def score_table(name: str, values: Iterable[Iterable[float | None]]) -> FloatArray:
     """Return examples x annotators, with NaN where an annotator's score is missing: None, or masked by numpy."""
-    rows = values if isinstance(values, np.ma.MaskedArray) else listed(name, values)
+    rows = values if isinstance(values, np.ma.MaskedArray) and values.ndim == 2 else listed(name, values)
     if isinstance(rows, np.ndarray):
         if rows.ndim != 2:
             raise TypeError(
@@ -154,8 +183,10 @@ def labels(label_map: Mapping[Any, Any] | None = None, **columns: Iterable[Any])
     if len(set(kinds.values())) > 1:
         found = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
         raise TypeError(f"The labels are of different kinds ({found}), so none would ever be equal: use one kind.")
+    if label_map:
+        _refuse_useless(label_map, given, "integers" in kinds.values())
     if "integers" in kinds.values():
-        return [_mapped_integers(values, label_map) for values in given.values()]
+        return [_mapped_integers(name, values, label_map) for name, values in given.items()]
     numbers: dict[Any, int] = {}
     table: dict[str, int] = {}
     for label in sorted(set(chain.from_iterable(given.values()))):
@@ -183,8 +214,29 @@ def _label_kind(name: str, values: Any) -> str:
     return next(iter(found))
 
 
-def _mapped_integers(values: Any, label_map: Mapping[Any, Any]) -> IntArray:
-    array = np.asarray(values, np.int64)
+def _refuse_useless(label_map: Mapping[Any, Any], given: Mapping[str, Any], integers: bool) -> None:
+    """Raise if the map is of another kind than the labels, or names none of them: then it was meant for others."""
+    kind, called = ((Integral, np.bool_), "an integer") if integers else (str, "a string")
+    for label in (*label_map.keys(), *label_map.values()):
+        if not isinstance(label, kind):
+            raise TypeError(f"label_map has {_shown(label)}, and the labels are not of its kind: give {called}.")
+    columns = (np.unique(values).tolist() if isinstance(values, np.ndarray) else values for values in given.values())
+    occurring = set(chain.from_iterable(columns))
+    if occurring.isdisjoint(label_map):
+        raise ValueError(
+            f"label_map names {_shown(list(label_map))}, none of which is a label; the labels are "
+            f"{shown(map(repr, sorted(occurring)), 5)}: map those, or leave label_map out."
+        )
+
+
+def _mapped_integers(name: str, values: Any, label_map: Mapping[Any, Any]) -> IntArray:
+    try:
+        array = np.asarray(values, np.int64)
+    except OverflowError:
+        array = None
+    if array is None or (isinstance(values, np.ndarray) and values.dtype == np.uint64 and (array < 0).any()):
+        index = next(i for i, value in enumerate(values) if not -(2**63) <= int(value) < 2**63)
+        raise ValueError(f"{name}[{index}] is {_shown(int(values[index]))}, more than 64 bits hold: use strings.")
     mapped = array.copy() if label_map else array
     for label, target in label_map.items():
         mapped[array == label] = target
@@ -233,6 +285,22 @@ def breakdown(
     codes = np.fromiter(map(place.__getitem__, column), np.int64, length)
     rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes, minlength=len(wanted)))[:-1])
     return {name: score(members) for name, members in zip(wanted, rows, strict=True)}
+
+
+def whole(name: str, value: Any, least: int = 0) -> int:
+    """Return an option that is a whole number, of Python or numpy.
+
+    >>> whole("seed", np.int64(3))
+    3
+    >>> whole("n_resamples", True)
+    Traceback (most recent call last):
+    TypeError: n_resamples is True: give a whole number from 0 on.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} is {_shown(value)}: give a whole number from {least} on.")
+    if value < least:
+        raise ValueError(f"{name} is {_shown(value)}: give a whole number from {least} on.")
+    return int(value)
 
 
 def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:

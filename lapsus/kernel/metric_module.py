@@ -9,7 +9,7 @@ from __future__ import annotations
 import abc
 import inspect
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import evaluate
 import numpy as np
 import pyarrow as pa
+
+from lapsus.kernel.columns import held
 
 if TYPE_CHECKING:
     import datasets
@@ -70,7 +72,7 @@ class StrictMetric(evaluate.Metric, metaclass=abc.ABCMeta):  # type: ignore[misc
             **kwargs: its other columns.
         """
         values = {"predictions": prediction, "references": reference, **kwargs}
-        row = {name: value for name, value in values.items() if value is not None or name not in PAIR}
+        row = {name: _held(name, value) for name, value in values.items() if value is not None or name not in PAIR}
         kinds = self._kinds({name: [value] for name, value in row.items()})
         for name, value in row.items():
             if not is_meant(value, kinds[name]):
@@ -89,9 +91,29 @@ class StrictMetric(evaluate.Metric, metaclass=abc.ABCMeta):  # type: ignore[misc
             **kwargs: the other columns.
         """
         columns = {"predictions": predictions, "references": references, **kwargs}
-        table = self._table({name: column for name, column in columns.items() if column is not None})
+        table = self._table({name: held(name, column) for name, column in columns.items() if column is not None})
         self._write_waiting()
         self._write(table)
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any] | None:
+        """Score these examples, or those that `add` and `add_batch` were given.
+
+        Args:
+            predictions: one per example.
+            references: one per example.
+            **kwargs: the other columns, and options.
+        """
+        columns = {"predictions": predictions, "references": references, **kwargs}
+        waiting = len(self) + len(self._waiting.get("predictions", ()))
+        if waiting and any(columns.get(name) is not None for name in self._feature_names()):
+            raise ValueError(
+                f"{self.name} still holds {waiting} examples of add or add_batch, which would be scored with these: "
+                "call compute() without columns first."
+            )
+        result: dict[str, Any] | None = evaluate.Metric.compute(
+            self, predictions=predictions, references=references, **kwargs
+        )
+        return result
 
     def _table(self, columns: dict[str, Any]) -> pa.Table:
         kinds = self._kinds(columns)
@@ -168,10 +190,7 @@ def column_of(name: str, values: Iterable[Any], kind: pa.DataType) -> pa.Array:
     Traceback (most recent call last):
     TypeError: predictions[1] is 2.5: int64 is expected.
     """
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} is {values!r}: give one element per example in a list.")
-    if not isinstance(values, (list, tuple)):
-        values = np.asarray(values) if hasattr(values, "__array__") else list(values)
+    values = held(name, values)
     if pa.types.is_struct(kind):
         return _struct_of(name, values, kind)
     try:
@@ -191,9 +210,17 @@ def column_of(name: str, values: Iterable[Any], kind: pa.DataType) -> pa.Array:
     return pa.concat_arrays(elements)
 
 
+def _held(name: str, value: Any) -> Any:
+    """Return one example's value as one that can be read more than once."""
+    (value,) = held(name, [value])
+    return list(value) if isinstance(value, Iterator) else value
+
+
 def _inferred(values: Any, kind: pa.DataType) -> pa.Array:
     """Return the values as an Arrow array of the type that they have, or raise."""
     if isinstance(values, np.ndarray):
+        if values.ndim > 2:
+            raise TypeError(values.shape)
         flat = pa.array(values.ravel())
         return flat if values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
     if kind in CODES:  # as strict as Arrow's own inference, and faster
@@ -229,7 +256,7 @@ def is_meant(value: Any, kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
         return isinstance(value, dict) and all(is_meant(value.get(field.name), field.type) for field in kind)
     if pa.types.is_list(kind):
-        is_list = isinstance(value, Iterable) and not isinstance(value, (str, bytes, dict))
+        is_list = isinstance(value, Iterable) and not isinstance(value, (str, bytes, dict, set, frozenset))
         return is_list and all(element is None or is_meant(element, kind.value_type) for element in value)
     if pa.types.is_string(kind):
         return isinstance(value, str)

@@ -63,6 +63,7 @@ def human_likeness(
         >>> result["human"]["unchanged"], result["synthetic"]["kinds"]["homophone"]
         (0.25, 1.0)
     """
+    top_features = columns.whole("top_features", top_features)
     clean = columns.texts("references", references)
     if "" in clean:
         raise ValueError(f"references[{clean.index('')}] is empty: leave it out, nothing can be told of its noise.")

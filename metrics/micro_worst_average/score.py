@@ -57,10 +57,7 @@ def micro_worst_average(
     """
     columns.one_of("direction", direction, ("higher", "lower"))
     statistics.check_level(confidence_level)
-    if n_resamples < 0:
-        raise ValueError(f"n_resamples is {n_resamples}: give a positive number, or 0 for no intervals.")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ValueError(f"seed is {seed!r}: give a whole number from 0 on.")
+    n_resamples, seed = columns.whole("n_resamples", n_resamples), columns.whole("seed", seed)
     table = columns.score_table("predictions", predictions)
     present = ~np.isnan(table)
     worst = np.nanmin(table, axis=1) if direction == "higher" else np.nanmax(table, axis=1)
