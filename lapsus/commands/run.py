@@ -240,16 +240,36 @@ def tell_outcome(planned: Run, outcome: Outcome) -> None:
     click.echo(f"next: lapsus report {planned.folder}/*.jsonl --out report")
 
 
-@click.command(epilog=example("lapsus tasks", "lapsus tasks readin-afqmc"))
+@click.command(
+    epilog=example(
+        "lapsus tasks readin-afqmc",
+        "lapsus tasks readin-afqmc --data readin-afqmc --for lm-eval --out tasks",
+    )
+)
 @click.argument("task", required=False)
-def tasks(task: str | None) -> None:
-    """List the tasks that `lapsus run` knows, or show TASK as a model sees it."""
+@click.option("--for", "target", type=click.Choice(["lm-eval", "inspect", "hub"]), help="Write the task for a harness.")
+@click.option("--data", metavar="DIR|ORG/NAME", help="With --for: the dataset.")
+@click.option("--tracks", metavar="GLOB,…", help="With --for: only these tracks, and the clean one.")
+@click.option("--split", help="With --for: the split. [default: test, or what stands for it]")
+@click.option("--out", type=PATH, help="With --for: the folder to write.")
+def tasks(
+    task: str | None, target: str | None, data: str | None, tracks: str | None, split: str | None, out: Path | None
+) -> None:
+    """List the tasks that `lapsus run` knows, or show TASK as a model sees it; --for writes it for a harness."""
+    from lapsus.running.data import open_dataset
+    from lapsus.running.exports import export
     from lapsus.running.tasks import find_task
 
     if task is None:
         tell_tasks()
         return
     found = find_task(task)
+    if target is not None:
+        if data is None or out is None:
+            raise click.UsageError("--for needs --data, the dataset, and --out, the folder to write")
+        opened = open_dataset(data, found, _list(tracks), split=split)
+        click.echo(f"wrote {len(opened.tracks)} tracks of {task} for {target} to {export(opened, target, out)}")
+        return
     click.echo(f"{found.name}, version {found.version}: {found.summary}")
     click.echo(f"dataset: {found.dataset}")
     click.echo(f"reads:   {', '.join(found.columns)}; noise goes to {', '.join(found.inputs)}")

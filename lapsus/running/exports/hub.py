@@ -1,0 +1,78 @@
+"""Files for a dataset's repo on the Hub: `eval.yaml`, with a task of inspect per track, over rendered columns.
+
+`results` makes the entries of `.eval_results/*.yaml` in a model's repo out of a report's tracks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lapsus.results.tracks import Track
+from lapsus.running.data import Data
+from lapsus.running.exports import rendered
+
+
+def write(data: Data, folder: Path) -> None:
+    """Write `eval.yaml`, and a Parquet file per track with the columns `question`, `choices` and `answer`.
+
+    The configs `asked-TRACK` belong into the card: `data_files` is `asked/TRACK.parquet`.
+    """
+    import yaml
+    from datasets import Dataset
+
+    choices = bool(data.task.kind.choices)
+    (folder / "asked").mkdir()
+    configs, tasks = [], []
+    for track in data.tracks:
+        name = f"asked-{track}"
+        Dataset.from_list([{k: v for k, v in row.items() if k != "row"} for row in rendered(data, track)]).to_parquet(
+            folder / "asked" / f"{track}.parquet"
+        )
+        configs.append({"config_name": name, "data_files": [{"split": "test", "path": f"asked/{track}.parquet"}]})
+        fields: dict[str, Any] = {
+            "input": "question",
+            "target": "answer" if choices else "gold",
+            "metadata": ["id", "dataset", "track"],
+        }
+        tasks.append(
+            {
+                "id": track.replace(".", "_"),
+                "config": name,
+                "split": "test",
+                "field_spec": fields | ({"choices": "choices"} if choices else {}),
+                "solvers": [{"name": "multiple_choice" if choices else "generate"}],
+                "scorers": [{"name": "choice" if choices else "f1"}],
+            }
+        )
+    told = {
+        "name": data.task.dataset or data.name,
+        "description": data.task.summary,
+        "evaluation_framework": "inspect-ai",
+        "tasks": tasks,
+    }
+    (folder / "eval.yaml").write_text(yaml.safe_dump(told, allow_unicode=True, sort_keys=False), encoding="utf-8")
+    (folder / "configs.yaml").write_text(yaml.safe_dump({"configs": configs}, sort_keys=False), encoding="utf-8")
+
+
+def results(tracks: Sequence[Track], dataset_id: str, *, source_url: str | None = None) -> list[dict[str, Any]]:
+    """Return the mean score of each track as Hub's own entries, for `.eval_results/NAME.yaml` of a model's repo.
+
+    >>> rows = [{"id": "a", "score": 1.0}, {"id": "b", "score": 0.0}]
+    >>> results([Track("m", "keyboard.1", rows)], "org/readin-afqmc")[0]["value"]
+    50.0
+    """
+    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+
+    entries = []
+    for track in tracks:
+        scores = [row["score"] for row in track.rows if row["score"] is not None]
+        mean = 100 * sum(scores) / len(scores)
+        entries.append(
+            EvalResultEntry(
+                dataset_id=dataset_id, task_id=track.track.replace(".", "_"), value=mean, source_url=source_url
+            )
+        )
+    made: list[dict[str, Any]] = eval_result_entries_to_yaml(entries)
+    return made

@@ -1,0 +1,140 @@
+"""Tasks of lm-evaluation-harness: one per track, one per family of annotators with the worst average, and a group."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from lapsus.running.data import Data
+
+UTILS = '''"""What the tasks of this folder share; written by `lapsus tasks --for lm-eval`."""
+
+from pathlib import Path
+
+from datasets import load_dataset
+
+HERE = Path(__file__).parent
+
+
+def load(tracks, **_):
+    """Return the rows of these tracks, which stand beside this file."""
+    files = [str(HERE / "rows" / f"{track}.jsonl") for track in tracks]
+    return load_dataset("json", data_files={"test": files})
+
+
+def process_choice(doc, results):
+    """Score a choice by log-likelihood; the worst average needs the example of each row."""
+    likely = [result[0] for result in results]
+    right = float(likely.index(max(likely)) == doc["answer"])
+    return {"acc": right, "worst_average": [doc["id"], right]}
+
+
+def process_text(doc, results):
+    """Read and score a written answer as `lapsus run` does."""
+    from lapsus.running.exports.judging import exported_task, judged
+
+    score = judged(exported_task(HERE), results[0], doc["row"])["score"] or 0.0
+    return {"acc": score, "worst_average": [doc["id"], score]}
+
+
+def worst_average(items):
+    """Return the mean over examples of each example's lowest score."""
+    lowest = {}
+    for key, score in items:
+        lowest[key] = min(score, lowest.get(key, score))
+    return sum(lowest.values()) / len(lowest)
+'''
+
+NOISY = '''"""process_docs for any task of lm-eval: its own documents with noise in their text; edit the three settings.
+
+In a task's YAML: `process_docs: !function noisy.docs`. Noise depends on the key, and without one on the text.
+"""
+
+from lapsus.perturbations import OPERATORS, Noise
+
+OPERATOR = "filler_eos"  # of `lapsus list`
+COLUMNS = ("question",)  # what a user wrote
+KEY = None  # the column of the documents' ids
+
+
+def docs(dataset):
+    """Return the documents with noise; the clean text and the edits stay beside it."""
+    column = COLUMNS[0] if len(COLUMNS) == 1 else COLUMNS
+    return Noise(OPERATORS[OPERATOR], column=column, key=KEY).map(dataset)
+'''
+
+
+def write(data: Data, folder: Path) -> None:
+    """Write YAML, and the functions that it names."""
+    choices = bool(data.task.kind.choices)
+    metric = {"aggregation": "mean", "higher_is_better": True}
+    common: dict[str, Any] = {
+        "custom_dataset": Function("utils.load"),
+        "test_split": "test",
+        "doc_to_text": "{{question}}",
+        "metric_list": [{"metric": "acc", **metric}],
+        "metadata": {"version": float(data.task.version)},
+    }
+    if choices:
+        common |= {
+            "output_type": "multiple_choice",
+            "doc_to_choice": "choices",
+            "doc_to_target": "answer",
+            "target_delimiter": "\n",
+            "process_results": Function("utils.process_choice"),
+        }
+    else:
+        common |= {
+            "output_type": "generate_until",
+            "doc_to_target": "gold",
+            "generation_kwargs": {"until": [], "max_gen_toks": data.task.kind.max_tokens, "do_sample": False},
+            "process_results": Function("utils.process_text"),
+        }
+    names = []
+    for track in data.tracks:
+        names.append(f"{data.task.name}_{track}")
+        own = {"task": names[-1], "dataset_kwargs": {"tracks": [track]}}
+        (folder / f"{names[-1]}.yaml").write_text(as_yaml(common | own), encoding="utf-8")
+    for family, tracks in families(list(data.tracks)).items():
+        names.append(f"{data.task.name}_{family}")
+        worst = {"metric": "worst_average", "aggregation": Function("utils.worst_average"), "higher_is_better": True}
+        own = {"task": names[-1], "dataset_kwargs": {"tracks": tracks}, "metric_list": [*common["metric_list"], worst]}
+        (folder / f"{names[-1]}.yaml").write_text(as_yaml(common | own), encoding="utf-8")
+    (folder / "group.yaml").write_text(as_yaml({"group": data.task.name, "task": names}), encoding="utf-8")
+    (folder / "utils.py").write_text(UTILS, encoding="utf-8")
+    (folder / "noisy.py").write_text(NOISY, encoding="utf-8")
+
+
+def families(tracks: list[str]) -> dict[str, list[str]]:
+    """Return the tracks of several annotators, by what they share.
+
+    >>> families(["clean", "keyboard.1", "keyboard.2", "filler_eos"])
+    {'keyboard': ['keyboard.1', 'keyboard.2']}
+    """
+    found: dict[str, list[str]] = {}
+    for track in tracks:
+        if re.search(r"\.\d+$", track):
+            found.setdefault(track.rpartition(".")[0], []).append(track)
+    return {family: members for family, members in found.items() if len(members) > 1}
+
+
+class Function(str):
+    """The name of a Python function in YAML, as lm-eval reads it."""
+
+    __slots__ = ()
+
+
+def as_yaml(told: dict[str, Any]) -> str:
+    """Return YAML in which every value is JSON, which YAML understands, but for functions."""
+    marked = json.dumps({name: _marked(value) for name, value in told.items()}, ensure_ascii=False, indent=1)
+    return re.sub(r'"!function ([\w.]+)"', r"!function \1", marked) + "\n"
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, Function):
+        return f"!function {value}"
+    if isinstance(value, list):
+        return [_marked(each) for each in value]
+    return {name: _marked(each) for name, each in value.items()} if isinstance(value, dict) else value

@@ -1,0 +1,53 @@
+"""A callback of transformers' Trainer: what noise costs the model under training, at every evaluation.
+
+    trainer.add_callback(NoiseCallback(data, tokenizer))
+
+logs `noise_clean`, and for each family of tracks `noise_keyboard_average` and `noise_keyboard_worst`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transformers import TrainerCallback
+
+from lapsus.results.measuring.measure import measure
+from lapsus.running.data import Data
+from lapsus.running.models.transformers_models import Classifier, Loaded, Tagger
+from lapsus.running.runner import Run
+
+FAMILIES: dict[str, type[Loaded]] = {"ForSequenceClassification": Classifier, "ForTokenClassification": Tagger}
+
+
+class NoiseCallback(TrainerCallback):  # type: ignore[misc] # transformers is untyped here
+    """Runs the model on every track of `data` when the Trainer evaluates."""
+
+    def __init__(self, data: Data, tokenizer: Any, batch_size: int = 32) -> None:
+        """Keep the rows and the tokenizer; the model comes from the Trainer."""
+        self.data, self.tokenizer, self.batch_size = data, tokenizer, batch_size
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Measure clean, average and worst scores, and add them to the log and to the metrics."""
+        model = given["model"]
+        family = next((kind for name, kind in FAMILIES.items() if type(model).__name__.endswith(name)), None)
+        if family is None:
+            raise TypeError(f"NoiseCallback reads classifiers and taggers, not {type(model).__name__}; leave it out")
+        was_training = model.training
+        loaded = family(
+            model.eval(), self.tokenizer, "model", f"step {state.global_step}", self.batch_size, str(model.device)
+        )
+        try:
+            tracks = Run(self.data, loaded).execute().tracks  # type: ignore[arg-type] # both families are models
+        finally:
+            model.train(was_training)
+        found: dict[str, float] = {}
+        for row in measure(tracks).summary:
+            scores = {
+                "noise_clean": row.averages.clean_average,
+                f"noise_{row.family}_average": row.averages.micro_average,
+                f"noise_{row.family}_worst": row.averages.worst_average,
+            }
+            found |= {name: score.value for name, score in scores.items() if score.value is not None}
+        state.log_history.append({**found, "step": state.global_step, "epoch": state.epoch})
+        if given.get("metrics") is not None:
+            given["metrics"].update(found)

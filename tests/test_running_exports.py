@@ -1,0 +1,233 @@
+"""Exports, with the real packages, offline: the same prompts, the same scores."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+import tiny_models
+from click.testing import CliRunner
+
+from lapsus.commands.cli import main
+from lapsus.dataset_scripts import benchmarks
+from lapsus.hub.publish import publish
+from lapsus.results.measuring.measure import measure
+from lapsus.results.tracks import read_tracks
+from lapsus.running.data import Data, open_dataset
+from lapsus.running.exports import export, rendered
+from lapsus.running.exports.hub import results
+from lapsus.running.models import open_model
+from lapsus.running.runner import Run
+from lapsus.running.tasks import find_task, own_task
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    return publish(benchmarks()["sample"], tmp_path_factory.mktemp("built") / "sample").path
+
+
+@pytest.fixture(scope="module")
+def commands(sample):
+    return open_dataset(str(sample), find_task("sample-intent")).limited(6)
+
+
+@pytest.fixture(scope="module")
+def causal(tmp_path_factory, commands):
+    folder = tmp_path_factory.mktemp("causal")
+    texts = [commands.task.asked(row) for rows in commands.tracks.values() for row in rows]
+    words = tiny_models.tokenizer([*texts, "user assistant"], chat=tiny_models.CHAT)
+    tiny_models.causal(words, folder)
+    return folder
+
+
+def tracks_of(names, data):
+    return {name: len(data.tracks[name]) for name in names}
+
+
+@pytest.mark.parametrize(
+    "name", ["sample-paraphrase", "sample-commands", "sample-intent", "sample-slots", "sample-entailment"]
+)
+def test_every_task_of_the_sample_reads_its_tracks(sample, name):
+    data = open_dataset(str(sample), find_task(name))
+    sizes = {len(rows) for rows in data.tracks.values()}
+    assert len(sizes) == 1 and len(data.tracks) >= 2
+    clean, *noisy = data.tracks.values()
+    for rows in noisy:
+        assert [row["id"] for row in rows] == [row["id"] for row in clean]
+        prompts = [(data.task.asked(a), data.task.asked(b)) for a, b in zip(rows, clean, strict=True)]
+        assert any(a != b for a, b in prompts) and all("{" not in a.replace('{"', "") for a, _ in prompts)
+
+
+def test_only_the_tracks_that_are_asked_for(sample):
+    task = find_task("sample-paraphrase")
+    assert list(open_dataset(str(sample), task, ["keyboard.*"]).tracks) == [
+        "clean",
+        "keyboard.1",
+        "keyboard.2",
+        "keyboard.3",
+    ]
+    with pytest.raises(LookupError, match=r"no track fits 'typing\.\*'"):
+        open_dataset(str(sample), task, ["typing.*"])
+    with pytest.raises(LookupError, match="choose the task that fits"):
+        open_dataset(str(sample), find_task("rte3"))
+    assert list(open_dataset(str(sample), find_task("sample-entailment"), ["original"]).tracks) == ["original"]
+
+
+def test_a_perfect_function_is_perfect_on_every_track(sample):
+    task = find_task("sample-commands")
+    data = open_dataset(str(sample), task)
+    gold = {(row["id"], tuple(row["tokens"])): row for rows in data.tracks.values() for row in rows}
+    from lapsus import run
+
+    def perfect(rows):
+        return [{name: gold[row["id"], tuple(row["tokens"])][name] for name in ("intent", "tags")} for row in rows]
+
+    for track in run(task, str(sample), perfect):
+        assert {row["score"] for row in track.rows} == {1.0}, track.track
+
+
+def test_rendered_rows_ask_what_a_run_asks(commands):
+    for track, rows in commands.tracks.items():
+        for made, row in zip(rendered(commands, track), rows, strict=True):
+            assert made["question"] == commands.task.asked(row)
+            assert made["choices"][made["answer"]] == row["intent"]
+
+
+@pytest.mark.slow
+def test_lm_eval_finds_the_scores_of_a_run(commands, causal, tmp_path):
+    import lm_eval
+    from lm_eval.models.huggingface import HFLM
+    from lm_eval.tasks import TaskManager
+
+    export(commands, "lm-eval", tmp_path / "tasks")
+    model = open_model(f"hf:{causal}", {"batch": 4})
+    mine = Run(commands, model).execute().tracks
+    theirs = lm_eval.simple_evaluate(
+        HFLM(pretrained=model.model, tokenizer=model.tokenizer, batch_size=4),
+        tasks=[f"sample-intent_{track.track}" for track in mine],
+        task_manager=TaskManager(include_path=str(tmp_path / "tasks"), include_defaults=False),
+        apply_chat_template=True,
+        log_samples=True,
+        bootstrap_iters=0,
+    )
+    for track in mine:
+        samples = {each["doc"]["id"]: each for each in theirs["samples"][f"sample-intent_{track.track}"]}
+        for row in track.rows:
+            likely = [float(response[0][0]) for response in samples[row["id"]]["resps"]]
+            assert likely == pytest.approx(list(row["scores"].values()), abs=1e-4)
+        mean = sum(row["score"] for row in track.rows) / len(track.rows)
+        assert theirs["results"][f"sample-intent_{track.track}"]["acc,none"] == pytest.approx(mean)
+
+
+def test_the_worst_average_of_lm_eval_is_ours(sample, tmp_path, monkeypatch):
+    data = open_dataset(str(sample), find_task("sample-paraphrase"), ["keyboard.*"]).limited(8)
+    export(data, "lm-eval", tmp_path / "tasks")
+    assert "sample-paraphrase_keyboard" in (tmp_path / "tasks" / "group.yaml").read_text()
+    monkeypatch.syspath_prepend(tmp_path / "tasks")
+    sys.modules.pop("utils", None)
+    import utils
+
+    model = lambda rows: ["相同" if len(row["sentence1"]) % 2 else "不同" for row in rows]  # noqa: E731
+    from lapsus import run
+
+    tracks = run(data.task, data, model)
+    items = [(row["id"], row["score"]) for track in tracks[1:] for row in track.rows]
+    (ours,) = [row for row in measure(tracks).summary if row.family == "keyboard"]
+    assert utils.worst_average(items) == pytest.approx(ours.averages.worst_average.value)
+
+
+@pytest.mark.slow
+def test_inspect_asks_scores_and_reports_with_our_ids(sample, commands, tmp_path, monkeypatch):
+    import inspect_ai
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    def said(name):
+        output = ModelOutput.from_content("mockllm/model", name)
+        output.usage = ModelUsage(input_tokens=3, output_tokens=1, total_tokens=4)
+        return output
+
+    from lapsus.running.exports.inspect_plugin import benchmark, noisy
+
+    golds = [row["intent"] for row in commands.tracks["filler_eos"]]
+    task = benchmark("sample-intent", str(sample), "filler_eos")
+    task.dataset = task.dataset[:6]
+    model = get_model("mockllm/model", custom_outputs=[said(golds[0])] * 3 + [said("nothing")] * 3)
+    (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none", max_connections=1)
+    assert log.status == "success"
+    (path,) = tmp_path.glob("*.eval")
+    (track,) = read_tracks([path])
+    assert (track.track, track.dataset) == ("filler_eos", "sample")
+    assert {row["id"] for row in track.rows} == {row["id"] for row in commands.tracks["filler_eos"]}
+    assert sum(row["score"] for row in track.rows) == sum(gold == golds[0] for gold in golds[:3])
+
+    (tmp_path / "other.py").write_text(
+        "from inspect_ai import Task, task\nfrom inspect_ai.dataset import Sample\nfrom inspect_ai.scorer import match\n"
+        "from inspect_ai.solver import generate\n@task\ndef other():\n"
+        "    return Task(dataset=[Sample(id='q1', input='slow down', target='ok')], solver=generate(), scorer=match())\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    model = get_model("mockllm/model", custom_outputs=[said("ok")])
+    (log,) = inspect_ai.eval(noisy("other.py@other"), model=model, log_dir=str(tmp_path / "logs"), display="none")
+    (one,) = log.samples
+    assert one.metadata["clean_text"] == "slow down" and one.metadata["text"] != "slow down"
+    assert one.messages[0].text == one.metadata["text"]
+
+
+def test_the_command_writes_exports_and_refuses_other_folders(sample, tmp_path):
+    words = [
+        "tasks",
+        "sample-intent",
+        "--data",
+        str(sample),
+        "--tracks",
+        "filler_eos",
+        "--out",
+        str(tmp_path / "out"),
+        "--for",
+    ]
+    for target, file in {"lm-eval": "group.yaml", "inspect": "tasks.py", "hub": "eval.yaml"}.items():
+        done = CliRunner().invoke(main, [*words, target])
+        assert done.exit_code == 0 and (tmp_path / "out" / file).is_file(), done.output
+    assert not (tmp_path / "out" / "group.yaml").exists()
+    told = json.loads((tmp_path / "out" / "lapsus-export.json").read_text())
+    assert told["tracks"] == ["original", "filler_eos"]
+    refused = CliRunner().invoke(main, [*words[:2], "--for", "hub"])
+    assert refused.exit_code and "--for needs --data" in refused.output
+
+
+def test_results_for_the_hub_are_means_in_percent():
+    data = Data.of_rows(
+        "mine", own_task(["text"], "label"), [{"id": str(i), "text": "x", "label": "yes"} for i in range(4)]
+    )
+    tracks = Run(data, open_function()).execute().tracks
+    (entry,) = results(tracks, "org/mine")
+    assert entry["value"] == 25.0 and entry["dataset"]["task_id"] == "clean"
+
+
+def open_function():
+    from lapsus.running.models.python_function import PythonFunction
+
+    return PythonFunction(lambda rows: ["yes" if row["id"] == "0" else "no" for row in rows], "m", "1")
+
+
+def test_the_trainer_callback_reports_clean_average_and_worst(tmp_path):
+    from transformers import TrainerState
+
+    from lapsus.running.exports.trainer import NoiseCallback
+    from lapsus.running.noise_on_rows import with_noise
+
+    rows = [
+        {"id": str(i), "text": text, "label": label}
+        for i, (text, label) in enumerate([("rain now", "weather"), ("a song", "music")] * 3)
+    ]
+    data = with_noise(
+        Data.of_rows("mine", own_task(["text"], "label", labels=["weather", "music"]), rows), ["filler_eos:2"]
+    )
+    words = tiny_models.tokenizer([row["text"] for rows in data.tracks.values() for row in rows])
+    model = tiny_models.classifier(words, tmp_path, ["weather", "music"], [(row["text"], row["label"]) for row in rows])
+    model.train()
+    state, metrics = TrainerState(), {"eval_loss": 0.1}
+    NoiseCallback(data, words).on_evaluate(None, state, None, model=model, metrics=metrics)
+    assert metrics["noise_clean"] == 1.0 and metrics["noise_filler_eos_worst"] <= metrics["noise_filler_eos_average"]
+    assert state.log_history[-1]["noise_clean"] == 1.0 and model.training
