@@ -6,7 +6,9 @@ import json
 import zipfile
 
 import pytest
+from click.testing import CliRunner
 
+from lapsus.commands.cli import main
 from lapsus.dataset_scripts import benchmarks
 from lapsus.results.classes import as_name, named
 from lapsus.results.measuring.doubts import doubts
@@ -142,6 +144,28 @@ def test_an_answer_that_its_row_calls_unparsed_is_counted_though_it_was_scored(t
         assert (record.average.value, record.unparsed) == ((0.5, 1) if path.suffix == ".csv" else (0.0, 2))
 
 
+def test_a_score_above_zero_stands_whatever_else_the_row_says():
+    [record] = measure(
+        [Track("m", "clean", [{"id": 1, "score": 0.5, "prediction": None, "unparsed": True}])], QUICK
+    ).tracks
+    assert (record.average.value, record.unparsed) == (0.5, 0)
+
+
+def test_the_command_warns_and_drops_on_request(tmp_path):
+    rows = [{"id": i, "prediction": "ab"[i % 2] if i else None, "gold": "ab"[i % 2]} for i in range(4)]
+    path = write(tmp_path / "m" / "keyboard.1.jsonl", rows)
+    for more, said in (
+        ([], "m / keyboard.1: 1 of 4 examples have no answer, and count as wrong"),
+        (["--drop-unparsed"], "m / keyboard.1: 1 examples without an answer were left out, as was asked"),
+    ):
+        result = CliRunner().invoke(main, ["report", str(path), "--out", str(tmp_path / "out"), *more])
+        assert result.exit_code == 0, result.output
+        assert result.stderr.splitlines() == [
+            "warning: m / keyboard.1: no clean track belongs to it, so what noise costs is not known; add one, called clean",
+            f"warning: {said}",
+        ]
+
+
 def test_an_empty_answer_may_be_the_right_one():
     [record] = measure([Track("m", "clean", [{"id": 1, "prediction": "", "gold": ""}])], QUICK).tracks
     assert (record.average.value, record.unparsed) == (1.0, 0)
@@ -252,16 +276,21 @@ def test_an_archive_without_its_final_header_is_refused(tmp_path):
 
 
 def test_epochs_are_averaged(tmp_path):
-    said = {1: ["yes", "no", "yes", "yes"], 2: ["no", "no", "no", None]}
+    said = {1: ["yes", "no", "yes", "yes"], 2: ["no", "no", "no", None], 3: [None, "yes", None, None]}
     samples = [sample(n, text, epoch=epoch) for n, texts in said.items() for epoch, text in enumerate(texts, 1)]
     path = save(tmp_path / "log.json", log(samples, track="clean"))
     [track] = read_tracks([path])
-    assert [(row["id"], row["score"], row["prediction"]) for row in track.rows] == [("1", 0.75, "yes"), ("2", 0, "no")]
-    assert track.unparsed == 0
-    assert [row["prediction"] for row in read_tracks([path], where={"epoch": "2"})[0].rows] == ["no", "no"]
+    assert [(row["id"], row["score"], row["prediction"]) for row in track.rows] == [
+        ("1", 0.75, "yes"),
+        ("2", 0, "no"),
+        ("3", 0.25, None),
+    ]
+    [record] = measure([track], QUICK).tracks
+    assert (record.average.value, record.unparsed) == (pytest.approx(1 / 3), 0)
+    assert [row["prediction"] for row in read_tracks([path], where={"epoch": "2"})[0].rows] == ["no", "no", "yes"]
     scored = [row | {"scores": {"match": {"value": "C" if row["output"] else "I"}}} for row in samples]
     [track] = read_tracks([save(tmp_path / "log.json", log(scored, track="clean"))])
-    assert [row["score"] for row in track.rows] == [1.0, 0.75]
+    assert [row["score"] for row in track.rows] == [1.0, 0.75, 0.25]
 
 
 def test_a_sample_that_failed_in_a_run_that_did_not_is_wrong(tmp_path):

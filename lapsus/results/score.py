@@ -184,18 +184,17 @@ def _values(
 
 def _in_words(gold: Column, values: Mapping[str, Any], data: Predictions, file: Path, mapped: bool) -> dict[str, Any]:
     """Give predicted classes the names of the right ones, and refuse predictions that use other words for them."""
+    golds = values["references"]
     if gold.labels:
         source = gold.source or first_of((gold.name, *METRIC_COLUMNS[gold.name]), data.columns)
         names = data.classes.get(source or "")
-        golds = values["references"]
         said = {name: values[name] for name in ("predictions", "original_predictions") if name in values}
-        words = {name: in_words(column, golds, names) for name, column in said.items()}
+        words = {name: in_words(answers, golds, names) for name, answers in said.items()}
         if not mapped:
             refuse_disjoint(file, words["predictions"], golds)
         return {**values, **words}
     if "Mapping" in gold.kind:
-        said, golds = ([row.get("intent") for row in values[name]] for name in ("predictions", "references"))
-        refuse_disjoint(file, said, golds)
+        refuse_disjoint(file, *([row.get("intent") for row in rows] for rows in (values["predictions"], golds)))
     return dict(values)
 
 
