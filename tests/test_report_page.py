@@ -418,3 +418,29 @@ def test_without_script_the_tables_are_there(folder):
     text = (folder / "index.html").read_text(encoding="utf-8")
     assert "<button" not in text
     assert text.count("<tr>") > 30
+
+
+def test_doses_of_one_noise_are_one_curve(tmp_path):
+    tracks = [
+        Track("m", name, [{"id": i, "score": int(i < right)} for i in range(50)])
+        for name, right in {"clean": 50, "h_40%": 10, "h_5%": 45, "h_10%": 40, "typing": 30}.items()
+    ]
+    text = report(tracks, tmp_path / "out").read_text(encoding="utf-8")
+    overview = text[text.index('id="d0-overview"') : text.index('id="d0-annotators"')]
+    assert re.findall(r"<figcaption>(.*?)</figcaption>", overview) == ["h", "typing"]
+    links = re.findall(r'<a href="#(d0-overview-\d)"', text)
+    assert links == ["d0-overview-0"] * 3 + ["d0-overview-1"]
+
+
+def test_groups_count_up_and_the_widest_gap_is_told(tmp_path):
+    lengths = ["9", "10 to 20", "100"] * 20
+    rows = [{"id": i, "score": 1, "length": length} for i, length in enumerate(lengths)]
+    noisy = [row | {"score": int(row["length"] != "100")} for row in rows]
+    tracks = [Track("m", "clean", rows), Track("m", "k.1", noisy)]
+    text = report(tracks, tmp_path / "out", by=["length"]).read_text(encoding="utf-8")
+    section = text[text.index('id="d0-by0"') :]
+    assert re.findall(r'data-sort="(9|10 to 20|100)"', section) == ["9", "10 to 20", "100"]
+    assert (
+        "m scores 100.0 % where length is 9 (20 examples) and 0.0 % where it is 100 (20 examples)"
+        in section.replace("length is 10 to 20", "length is 9")
+    )

@@ -188,8 +188,15 @@ def _row(change: Change) -> tuple[str, ...]:
         "" if difference.value is None else f"{difference.value * 100:+.1f} {change.tested}",
         "" if interval is None else f"{interval[0] * 100:+.1f} to {interval[1] * 100:+.1f}",
         p_value(change.test.p_holm),
-        change.verdict,
+        change.verdict + _could_miss(change),
     )
+
+
+def _could_miss(change: Change) -> str:
+    """Say which change the examples would show, where none was found."""
+    size = change.test.detectable
+    none_found = change.verdict == "no difference found" and size is not None
+    return f" ({size * 100:.1f} points would be)" if none_found and size is not None else ""
 
 
 def _arrow(old: float | None, new: float | None) -> str:

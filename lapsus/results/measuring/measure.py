@@ -204,7 +204,11 @@ def _with_holm(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
             families.append(replace(record, test=only.test if only else None))
         else:
             families.append(replace(record, test=next(tests)))
-    given = {"tracks": done, "summary": families, "comparisons": compared_once(tables["comparisons"])}
+    given: dict[str, list[Any]] = {
+        "tracks": done,
+        "summary": families,
+        "comparisons": compared_once(tables["comparisons"]),
+    }
     return {name: tuple(records) for name, records in (tables | given).items()}
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lapsus.results.measuring.records import FamilySummary, Numbers
 from lapsus.results.page.cells import percent, signed
+from lapsus.results.page.order import addresses, model_order
 
 FULL_COLOUR = 0.3  # a drop of 30 points or more has the full colour
 
@@ -41,7 +42,6 @@ def cost_matrix(key: str, numbers: Numbers) -> CostMatrix | None:
     families = list(dict.fromkeys(record.family for record in summary))
     found = {(record.model, record.family): record for record in summary}
     clean = {record.model: record.average.value for record in reversed(numbers.tracks) if record.clean}
-    models = sorted(dict.fromkeys(record.model for record in summary), key=lambda model: -(clean.get(model) or 0.0))
     rows = [
         (
             model,
@@ -49,9 +49,11 @@ def cost_matrix(key: str, numbers: Numbers) -> CostMatrix | None:
             percent(clean.get(model)),
             [_cost(record) if (record := found.get((model, family))) else None for family in families],
         )
-        for model in models
+        for model in model_order(numbers)
+        if any((model, family) in found for family in families)
     ]
-    return CostMatrix(families, [f"{key}-overview-{number}" for number in range(len(families))], rows)
+    where = addresses(key, families)
+    return CostMatrix(families, [where[family] for family in families], rows)
 
 
 def _cost(record: FamilySummary) -> Cost:

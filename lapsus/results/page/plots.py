@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from html import escape
 from io import StringIO
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lapsus.results.measuring.records import Averages, Estimate, NoiseClass
+from lapsus.results.measuring.records import Averages, Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -127,28 +127,31 @@ def annotators(
         return _svg(figure, name, title)
 
 
-def against_noise(name: str, title: str, lines: Sequence[tuple[str, Sequence[NoiseClass]]]) -> str:
-    """Draw the average score of texts against how noisy they are, one line each."""
+class Line(NamedTuple):
+    """A line of a plot: its name, the number of its colour, and its points, each a place and a score."""
+
+    text: str
+    colour: int
+    points: Sequence[tuple[float, Estimate]]
+
+
+def curves(name: str, title: str, lines: Sequence[Line], axis: Limits, along: str, reach: float) -> str:
+    """Draw scores against what `along` names, from 0 to `reach`, one line each."""
     key = 18 * ceil(len(lines) / 2) + 4 if len(lines) > 1 else 0
     with _panel(220, key) as (figure, axes):
-        for number, (text, points) in enumerate(lines):
+        for text, number, points in lines:
             colour = SERIES[number % 7]
             style = {"color": colour, "marker": MARKERS[number % 7], "linestyle": DASHES[number % 7]}
-            known = [
-                (point.noise_rate * 100, value, point.average.interval)
-                for point in points
-                if (value := point.average.value) is not None
-            ]
-            x, y = [rate for rate, _, _ in known], [value for _, value, _ in known]
+            known = [(place, value, score.interval) for place, score in points if (value := score.value) is not None]
+            x, y = [place for place, _, _ in known], [value for _, value, _ in known]
             axes.plot(x, y, label=_short(text, 24), markersize=7, linewidth=2, markeredgecolor=PAPER, zorder=3, **style)
             for place, _, interval in known:
                 if interval:
                     axes.plot([place, place], interval, color=colour, alpha=0.45, linewidth=1.6, zorder=2)
-        bottom, top = limits(value for _, points in lines for point in points for value in point.average)
-        axes.set_ylim(bottom - 0.01, top + 0.01)
-        axes.set_xlim(left=min(-1.0, axes.get_xlim()[0]))
+        axes.set_ylim(axis[0] - 0.01, axis[1] + 0.01)
+        axes.set_xlim(-0.03 * reach, 1.03 * reach)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value * 100:.0f}")
-        axes.set_xlabel("noise rate (edits per 100 characters of clean text)")
+        axes.set_xlabel(along)
         axes.set_title("average score (%)", loc="left", fontsize=11, color=INK)
         axes.grid(axis="y", color=GRID)
         axes.spines["bottom"].set_color(MUTED)

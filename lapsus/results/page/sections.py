@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -11,13 +11,16 @@ from markupsafe import Markup
 from lapsus.results.measuring.records import (
     Averages,
     BrokenText,
+    Estimate,
     FamilySummary,
+    GroupScore,
     NoiseClass,
     Numbers,
     Transition,
 )
 from lapsus.results.page import plots
-from lapsus.results.page.cells import MOST_TABLED, Cell, Table, count, counted, rate, table, tested, word
+from lapsus.results.page.cells import MOST_TABLED, Cell, Table, count, counted, percent, rate, table, tested, word
+from lapsus.results.page.order import Panel, model_order, natural, panels
 
 Item = TypeVar("Item")
 
@@ -87,12 +90,17 @@ def _overview(key: str, numbers: Numbers) -> Iterator[Section]:
     stochastic = any(record.chance.worst_by_chance is not None for record in summary)
     classes = any(record.classes.balanced_accuracy is not None for record in summary)
     figures: list[Figure] = []
-    for family, records in grouped(summary, lambda record: record.family).items():
-        ranked = sorted(records, key=lambda record: -(record.averages.worst_average.value or 0.0))
-        rows = [(record.model, record.averages, record.annotators) for record in ranked]
-        title = f"{family}: clean, average and worst score of {counted(len(ranked), 'model')}"
+    order = model_order(numbers)
+    of_family = grouped(summary, lambda record: record.family)
+    for panel in panels(of_family):
         name = f"{key}-overview-{len(figures)}"
-        figures.append(Figure(family, own(plots.slopes(name, title, rows, axis)), name))
+        if len(panel.families) > 1:
+            figures.append(Figure(panel.title, own(_doses(name, panel, of_family, order)), name))
+            continue
+        ranked = sorted(of_family[panel.title], key=lambda record: order.index(record.model))
+        rows = [(record.model, record.averages, record.annotators) for record in ranked]
+        title = f"{panel.title}: clean, average and worst score of {counted(len(ranked), 'model')}"
+        figures.append(Figure(panel.title, own(plots.slopes(name, title, rows, axis)), name))
     rows_of_cells = [
         {
             "Model": word(record.model),
@@ -116,6 +124,23 @@ def _overview(key: str, numbers: Numbers) -> Iterator[Section]:
         legend="states",
         table=table("Clean, average and worst scores", rows_of_cells),
     )
+
+
+def _doses(name: str, panel: Panel, of_family: Mapping[str, Sequence[FamilySummary]], order: Sequence[str]) -> str:
+    """Draw the average score of each model against the dose of a noise; without any, it is the clean score."""
+    points: dict[str, list[tuple[float, Estimate]]] = {model: [] for model in order}
+    for dose, family in panel.families:
+        for record in of_family[family]:
+            if dose and not points[record.model] and record.averages.clean_average.value is not None:
+                points[record.model].append((0.0, record.averages.clean_average))
+            points[record.model].append((dose or 0.0, record.averages.micro_average))
+    lines = [plots.Line(model, number, points[model]) for number, model in enumerate(order) if points[model]]
+    axis = plots.limits(value for line in lines for _, score in line.points for value in score)
+    reach = max(dose or 0.0 for dose, _ in panel.families) or 1.0
+    percents = panel.families[0][1].endswith("%")
+    along = f"{panel.title}{' (%)' if percents else ': severity'}"
+    title = f"{panel.title}: average score against the dose"
+    return plots.curves(name, title, lines[: len(plots.SERIES)], axis, along, reach)
 
 
 def _chance(summary: Sequence[FamilySummary]) -> str:
@@ -165,9 +190,10 @@ def _annotators(key: str, numbers: Numbers) -> Iterator[Section]:
     noisy = [record for record in tracks if not record.clean]
     clean = {record.model: record.average.value for record in reversed(tracks) if record.clean}
     axis = plots.limits(value for record in tracks for value in record.average)
+    order = model_order(numbers)
     figures: list[Figure] = []
     for family, records in grouped(noisy, lambda record: record.family).items():
-        by_model = grouped(records, lambda record: record.model)
+        by_model = grouped(sorted(records, key=lambda record: order.index(record.model)), lambda record: record.model)
         if max(len(of_model) for of_model in by_model.values()) > 1:
             rows = [
                 (model, clean.get(model), [(record.annotator, record.average) for record in of_model])
@@ -249,14 +275,22 @@ def _noise(key: str, numbers: Numbers) -> Iterator[Section]:
     def family(record: NoiseClass) -> str:
         return record.family
 
-    panels, lines = (family, model) if len(grouped(records, model)) <= MOST_LINES else (model, family)
+    facets, lines = (family, model) if len(grouped(records, model)) <= MOST_LINES else (model, family)
     telling = [record for record in records if record.texts >= FEWEST_TEXTS]
     figures: list[Figure] = []
-    for panel, inside in grouped(telling, panels).items():
-        drawn = list(grouped(inside, lines).items())[: len(plots.SERIES)]
+    order = model_order(numbers) if lines is model else list(grouped(records, lines))
+    axis = plots.limits(value for record in telling for value in record.average) if telling else (0.0, 1.0)
+    reach = max((100 * record.noise_rate for record in telling), default=1.0) or 1.0
+    for panel, inside in grouped(telling, facets).items():
+        drawn = [
+            plots.Line(line, order.index(line), [(100 * point.noise_rate, point.average) for point in points])
+            for line, points in grouped(inside, lines).items()
+            if order.index(line) < len(plots.SERIES)
+        ]
         title = f"{panel}: average score against noise rate"
         name = f"{key}-noise-{len(figures)}"
-        figures.append(Figure(panel, own(plots.against_noise(name, title, drawn)), name))
+        along = "noise rate (edits per 100 characters of clean text)"
+        figures.append(Figure(panel, own(plots.curves(name, title, drawn, axis, along, reach)), name))
     cells = [
         {
             "Model": word(record.model),
@@ -290,14 +324,15 @@ def _class(record: NoiseClass) -> str:
 
 def _breakdowns(key: str, numbers: Numbers) -> Iterator[Section]:
     by_column = grouped(numbers.breakdowns, lambda record: record.column)
+    order = model_order(numbers)
     for number, (column, records) in enumerate(by_column.items()):
         called = "right answer" if column == "gold" else column
         axis = plots.limits(value for record in records for value in _states(record.averages))
         figures: list[Figure] = []
         for family, of_family in grouped(records, lambda record: record.family).items():
-            ranked = sorted(of_family, key=lambda record: record.value)
+            ranked = sorted(of_family, key=lambda record: (order.index(record.model), natural(record.value)))
             if len(ranked) <= MOST_ROWS:
-                rows = [(f"{record.value} · {record.model}", record.averages, record.annotators) for record in ranked]
+                rows = [(f"{record.model} · {record.value}", record.averages, record.annotators) for record in ranked]
                 title = f"{family}: clean, average and worst score by {called}"
                 name = f"{key}-by{number}-{len(figures)}"
                 figures.append(Figure(family, own(plots.slopes(name, title, rows, axis)), name))
@@ -309,16 +344,39 @@ def _breakdowns(key: str, numbers: Numbers) -> Iterator[Section]:
                 **_scores(record.averages),
                 "Examples": count(record.examples),
             }
-            for record in records
+            for record in sorted(records, key=lambda record: natural(record.value))
         ]
         yield Section(
             f"{key}-by{number}",
             f"By {called}",
-            "The same averages within each group of examples. A safe average can hide a group that pays for it.",
+            "The same averages within each group of examples. A safe average can hide a group that pays for it."
+            f"{_widest_gap(records, called)}",
             figures,
             legend="states" if figures else "",
             table=table(f"Scores by {called}", cells),
         )
+
+
+def _widest_gap(records: Sequence[GroupScore], called: str) -> str:
+    """Say which model treats groups most differently under which noise."""
+    gaps: list[tuple[float, GroupScore, GroupScore]] = []
+    for of_model in grouped(records, lambda record: record.model).values():
+        for inside in grouped(of_model, lambda record: record.family).values():
+            known = [record for record in inside if record.averages.micro_average.value is not None]
+            ranked = sorted(known, key=lambda record: record.averages.micro_average.value or 0.0)
+            if len(ranked) > 1:
+                low, high = ranked[0], ranked[-1]
+                gap = (high.averages.micro_average.value or 0.0) - (low.averages.micro_average.value or 0.0)
+                gaps.append((gap, low, high))
+    if not gaps:
+        return ""
+    gap, low, high = max(gaps, key=lambda found: found[0])
+    best, worst = percent(high.averages.micro_average.value), percent(low.averages.micro_average.value)
+    return (
+        f" The widest gap is {percent(gap)} points: on {low.family}, {low.model} scores {best} % where {called} is"
+        f" {high.value} ({counted(high.examples, 'example')}) and {worst} % where it is {low.value}"
+        f" ({counted(low.examples, 'example')})."
+    )
 
 
 def _comparisons(key: str, numbers: Numbers) -> Iterator[Section]:

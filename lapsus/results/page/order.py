@@ -1,0 +1,74 @@
+"""What stands where: models keep one order on the whole page, doses of one noise belong together, numbers count up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from lapsus.results.measuring.records import Numbers
+
+FEWEST_DOSES = 3
+
+
+class Panel(NamedTuple):
+    """What one plot shows: a family of noise, or several doses of one noise; a family's dose is None."""
+
+    title: str
+    families: tuple[tuple[float | None, str], ...]
+
+
+def model_order(numbers: Numbers) -> list[str]:
+    """Return the models, those that score best on clean text first."""
+    clean = {record.model: record.average.value or 0.0 for record in reversed(numbers.tracks) if record.clean}
+    return sorted(dict.fromkeys(record.model for record in numbers.tracks), key=lambda model: -clean.get(model, 0.0))
+
+
+def panels(families: Iterable[str]) -> list[Panel]:
+    """Return the plots that families are drawn in: one each, and one for three or more doses of one noise.
+
+    A dose is a percentage at the end of a name, or a severity behind "@".
+
+    >>> [panel.title for panel in panels(["typing", "sounds_5%", "sounds_10%", "sounds_20%"])]
+    ['typing', 'sounds']
+    """
+    names = list(dict.fromkeys(families))
+    doses: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    place: dict[str, tuple[str, str]] = {}
+    for name in names:
+        found = re.fullmatch(r"(.+?)[_ -]?(\d+(?:\.\d+)?)(%)", name) or re.fullmatch(r"(.+?)@(\d+(?:\.\d+)?)()", name)
+        if found:
+            place[name] = (found[1], found[3])
+            doses.setdefault(place[name], []).append((float(found[2]), name))
+    drawn: dict[str, Panel] = {}
+    for name in names:
+        series = sorted(doses[place[name]]) if name in place else []
+        title, unit = place.get(name, (name, ""))
+        if len(series) >= FEWEST_DOSES:
+            drawn[f"{title}@{unit}"] = Panel(title, tuple(series))
+        else:
+            drawn[name] = Panel(name, ((None, name),))
+    return list(drawn.values())
+
+
+def addresses(key: str, families: Iterable[str]) -> dict[str, str]:
+    """Return where on the page the plot of each family is.
+
+    >>> addresses("d0", ["typing", "speech"])["speech"]
+    'd0-overview-1'
+    """
+    return {
+        family: f"{key}-overview-{number}"
+        for number, panel in enumerate(panels(families))
+        for _, family in panel.families
+    }
+
+
+def natural(text: str) -> tuple[tuple[int, float, str], ...]:
+    """Return what a text is sorted by when the numbers in it count up.
+
+    >>> sorted(["10 to 20", "9", "over 20", "100"], key=natural)
+    ['9', '10 to 20', '100', 'over 20']
+    """
+    parts = re.split(r"(\d+(?:\.\d+)?)", text)
+    return tuple((0, float(part), "") if number % 2 else (1, 0.0, part) for number, part in enumerate(parts) if part)
