@@ -1,0 +1,8 @@
+"""The app of this metric's Space; `make generated` writes it."""
+
+from lapsus.kernel.space import app
+from lapsus.metrics.classification.classification import Classification
+from lapsus.metrics.classification.score import classification
+
+if __name__ == "__main__":
+    app(classification, Classification.EXAMPLE).launch()
