@@ -180,7 +180,14 @@ def workers(rows: int, texts: list[str]) -> None:
         for count in (1, 2):
             start, before = time.perf_counter(), processor_time()
             perturb_file(
-                source, Path(folder) / "out.jsonl", "filler_eos", column="text", key="id", workers=count, progress=False
+                source,
+                Path(folder) / "out.jsonl",
+                "filler_eos",
+                column="text",
+                key="id",
+                workers=count,
+                progress=False,
+                overwrite=True,
             )
             took[count], spent[count] = time.perf_counter() - start, processor_time() - before
             with (Path(folder) / "out.jsonl").open("rb") as file:

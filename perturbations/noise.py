@@ -81,6 +81,8 @@ class Noise:
             object.__setattr__(self, "column", tuple(self.column))
         if len(self.columns) > 1 and (self.tags or self.answers):
             raise ValueError(f"tags and answers belong to one column, but {self.columns} are named; name one")
+        if self.tags and self.answers:
+            raise ValueError("answers lie in a text and tags belong to tokens; give one of both")
 
     @property
     def columns(self) -> tuple[str, ...]:

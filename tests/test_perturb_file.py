@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,12 +15,14 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from datasets import ClassLabel, Dataset, Features, List, Value, load_dataset
 
+from lapsus.commands.cli import main
 from lapsus.corpora import perturb_file as module
 from lapsus.corpora.perturb_file import perturb_file
 from lapsus.kernel.atomic import staged_file
-from lapsus.perturbations import Edit, Noise, apply, perturb
+from lapsus.perturbations import OPERATORS, Edit, Noise, apply, apply_tags, apply_tokens, perturb
 from lapsus.perturbations.en.fillers import ClosingFiller
 
 ROWS = [
@@ -107,7 +110,7 @@ def test_the_number_of_workers_changes_no_byte(tmp_path, out):
     source = write(tmp_path / "in.jsonl", ROWS)
     results = []
     for workers in (1, 2, 3):
-        run(source, tmp_path / out, workers=workers)
+        run(source, tmp_path / out, workers=workers, overwrite=True)
         results.append((tmp_path / out).read_bytes())
     assert results[0] == results[1] == results[2]
 
@@ -139,11 +142,11 @@ def test_a_run_that_was_cut_short_goes_on(tmp_path):
     target.write_text("an older result")
     BROKEN.append("row 9")
     with pytest.raises(RuntimeError, match="power cut"):
-        perturb_file(source, target, Noise(Fragile()), progress=False)
+        perturb_file(source, target, Noise(Fragile()), progress=False, overwrite=True)
     assert target.read_text() == "an older result"
     BROKEN.clear()
     SEEN.clear()
-    summary = perturb_file(source, target, Noise(Fragile()), progress=False)
+    summary = perturb_file(source, target, Noise(Fragile()), progress=False, overwrite=True)
     assert SEEN[0] == "row 8"
     assert target.read_bytes() == whole.read_bytes()
     assert summary.rows == summary.changed == 18
@@ -271,7 +274,7 @@ def test_a_dataset_with_tags_by_number(tmp_path):
     (tmp_path / "data").mkdir()
     Dataset.from_dict(rows, features=features).to_parquet(tmp_path / "data" / "test.parquet")
     for source in (tmp_path / "data", tmp_path / "data" / "test.parquet"):
-        run(source, tmp_path / "out.jsonl", column="tokens", tags="tags")
+        run(source, tmp_path / "out.jsonl", column="tokens", tags="tags", overwrite=True)
         (row,) = read(tmp_path / "out.jsonl")
         assert row["unchanged"] is None
         assert row["tags"][:3] == [0, 1, 0]
@@ -378,3 +381,150 @@ def test_an_empty_file_gives_an_empty_file(tmp_path):
     source.write_text("id,text\n")
     assert run(source, tmp_path / "out.csv").rows == 0
     assert (tmp_path / "out.csv").read_text() == "id,text,clean_text,edits,operator,unchanged\n"
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_several_operators_are_what_several_runs_make(tmp_path, suffix):
+    source = write(tmp_path / f"in.{suffix}", ROWS)
+    noises = [Noise(OPERATORS[name], column="text", key="id") for name in ("filler_eos", "zh_homophone", "filler_bos")]
+    at_once, steps = tmp_path / f"once.{suffix}", [source, *(tmp_path / f"step{n}.{suffix}" for n in range(3))]
+    summary = perturb_file(source, at_once, noises, progress=False)
+    for noise, before, after in zip(noises, steps, steps[1:], strict=False):
+        perturb_file(before, after, noise, progress=False)
+    assert read(at_once) == read(steps[-1])
+    assert summary.changed == sum(bool(row["edits"]) for row in read(at_once)) > 9
+    for row, clean in zip(read(at_once), ROWS, strict=True):
+        assert (row["id"], row["clean_text"]) == (clean["id"], clean["text"])
+        assert apply(clean["text"], [tuple(edit.values()) for edit in row["edits"]]) == row["text"]
+        assert row["operator"].count(" then ") == 2
+        assert (row["unchanged"] is None) == bool(row["edits"])
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_tokens_and_tags_are_perturbed_further(tmp_path, suffix):
+    rows = [{"id": n, "tokens": "fly to new york", "tags": "O O B-city I-city", "n": n} for n in range(9)]
+    source = write(tmp_path / "in.csv", rows)
+    options = {"column": "tokens", "tags": "tags", "key": "id", "progress": False}
+    perturb_file(source, tmp_path / f"once.{suffix}", "filler_bos", **options)
+    perturb_file(tmp_path / f"once.{suffix}", tmp_path / f"twice.{suffix}", "filler_eos", **options)
+    for row in read(tmp_path / f"twice.{suffix}"):
+        tokens, tags = row["clean_tokens"].split(), row["clean_tags"].split()
+        edits = [Edit(**edit) for edit in row["edits"]]
+        assert (tokens, len(edits)) == (["fly", "to", "new", "york"], 2)
+        assert apply_tokens(tokens, edits) == row["tokens"].split()
+        assert apply_tags(tokens, tags, edits) == row["tags"].split()
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_answers_stay_where_they_stand(tmp_path, suffix):
+    answers = {"text": ["new york"], "answer_start": [10]}
+    rows = [{"id": n, "n": n, "text": "he lives, new york, usa", "answers": answers} for n in range(9)]
+    if suffix == "csv":
+        rows = [row | {"answers": json.dumps(answers)} for row in rows]
+    source = write(tmp_path / f"in.{suffix}", rows)
+    words = [
+        "--operator",
+        "filler_bos",
+        "--operator",
+        "filler_eos",
+        "--column",
+        "text",
+        "--key",
+        "id",
+        "--answers",
+        "answers",
+    ]
+    done = CliRunner().invoke(main, ["perturb", *words, str(source), str(tmp_path / f"out.{suffix}")])
+    assert done.exit_code == 0, done.output
+    for row in read(tmp_path / f"out.{suffix}"):
+        moved = json.loads(row["answers"]) if suffix == "csv" else row["answers"]
+        start = moved["answer_start"][0]
+        assert start > 10 and moved["text"] == ["new york"]
+        assert row["text"][start : start + 8] == "new york"
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_a_key_of_two_rows_is_refused_whichever_parts_they_are_in(tmp_path, suffix, workers):
+    rows = [{"id": None if i in {4, 9} else i % 19, "text": f"row {i}"} for i in range(21)]
+    source = write(tmp_path / f"in.{suffix}", rows)
+    with pytest.raises(
+        ValueError, match=r"the key '0(.0)?' is in more than one row of 'id'; give every row a key of its"
+    ):
+        run(source, tmp_path / "out.jsonl", workers=workers)
+    assert [path.name for path in tmp_path.iterdir()] == [source.name]
+    write(source, rows[:19])
+    assert run(source, tmp_path / "out.jsonl", workers=workers).rows == 19
+
+
+def test_an_existing_target_is_kept_unless_told(tmp_path):
+    source = write(tmp_path / "in.jsonl", ROWS)
+    target = tmp_path / "out.jsonl"
+    target.write_text("mine")
+    words = ["perturb", "--operator", "filler_eos", "--column", "text", str(source), str(target)]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 1 and "out.jsonl exists; name another file, or replace it with --overwrite" in done.output
+    assert target.read_text() == "mine"
+    assert CliRunner().invoke(main, [*words, "--overwrite"]).exit_code == 0
+    assert len(read(target)) == len(ROWS)
+
+
+@pytest.mark.parametrize("out", ["out.jsonl", "out.csv", "out.parquet"])
+def test_the_size_of_the_parts_changes_no_byte(tmp_path, monkeypatch, out):
+    source = write(tmp_path / "in.jsonl", ROWS)
+    monkeypatch.setattr(module, "ROW_GROUP", 10)
+    results = set()
+    for size in (1, 3, 4, 10, 100):
+        monkeypatch.setattr(module, "CHUNK", size)
+        run(source, tmp_path / out, overwrite=True)
+        results.add((tmp_path / out).read_bytes())
+    assert len(results) == 1
+    if out == "out.parquet":
+        groups = pq.ParquetFile(tmp_path / out).metadata
+        assert [groups.row_group(n).num_rows for n in range(groups.num_row_groups)] == [10, 10, 3]
+
+
+def test_several_workers_share_a_small_file(tmp_path, monkeypatch):
+    monkeypatch.undo()  # parts as they are
+    source = write(tmp_path / "in.jsonl", [{"id": n, "text": "go"} for n in range(4_000)])
+    folder = tmp_path / "out.jsonl.partial"
+    monkeypatch.setattr(module, "_join", lambda *_: parts.extend(folder.glob("*.counts")))
+    parts = []
+    run(source, tmp_path / "out.jsonl")
+    assert len(parts) == 8
+
+
+def test_settings_of_several_operators_name_whose_they_are(tmp_path):
+    source = write(tmp_path / "in.jsonl", [{"id": 1, "text": "花呗怎么不能提额了"}])
+    words = ["perturb", "--operator", "zh_homophone", "--operator", "filler_eos", "--column", "text", str(source)]
+    done = CliRunner().invoke(main, [*words, "--set", "zh_homophone:rate=1", str(tmp_path / "out.jsonl")])
+    assert done.exit_code == 0, done.output
+    (row,) = read(tmp_path / "out.jsonl")
+    assert row["operator"].startswith("ZhHomophone(rate=1.0") and len(row["edits"]) == 4
+    for setting, says in (
+        ("rate=1", "does not say which of several operators"),
+        ("speako:rate=1", "did you mean|no operator"),
+    ):
+        done = CliRunner().invoke(main, [*words, "--set", setting, str(tmp_path / "other.jsonl")])
+        assert done.exit_code == 1 and re.search(says, done.output)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no process groups that take SIGINT")
+@pytest.mark.parametrize("wait", [0.0, 0.1, 0.3, 0.6])
+def test_control_c_while_workers_start_leaves_no_traceback(tmp_path, wait):
+    source = write(tmp_path / "in.jsonl", [{"id": i, "text": f"play some jazz {i}"} for i in range(200_000)])
+    target, parts = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
+    words = ["perturb", "--operator", "filler_eos", "--column", "text", "--workers", 3, source, target]
+    hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{hear}; from lapsus.commands.cli import main; main()", *map(str, words)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        while running.poll() is None and not parts.exists():  # then the workers are about to start
+            time.sleep(0.01)
+        time.sleep(wait)
+        os.killpg(running.pid, signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Traceback" not in err and err.startswith("stopped; run the same command again")

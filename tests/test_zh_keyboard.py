@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lapsus.perturbations.core import Operator, apply, perturb, perturb_batch
+from lapsus.perturbations.core import Edit, Operator, apply, perturb, perturb_batch
 from lapsus.perturbations.zh.engine.installed import engines
 from lapsus.perturbations.zh.engine.pinyin import load_engine
 from lapsus.perturbations.zh.typist.candidates import EMBEDDED, input_method
 from lapsus.perturbations.zh.typist.habits import Typist, annotators
-from lapsus.perturbations.zh.typist.keyboard import LONGEST, UNITS, ZhKeyboard, retyped
+from lapsus.perturbations.zh.typist.keyboard import LONGEST, UNITS, ZhKeyboard, _with_untouched, retyped
 from lapsus.perturbations.zh.typist.learned_words import NOTHING, Memory, memories, options, topic_of
 from lapsus.perturbations.zh.typist.retyping import is_prose
 
@@ -100,6 +100,13 @@ def test_a_higher_rate_only_adds_edits(text, one, other, seed):
     many = perturb(ZhKeyboard(rate=high), text, seed=seed)
     assert set(few) <= set(many)
     assert not perturb(ZhKeyboard(rate=0), text, seed=seed)
+
+
+def test_slips_of_another_go_that_touch_those_of_the_first_are_left_out():
+    first = [Edit(2, 4, "x"), Edit(8, 9, "")]
+    apart = [Edit(0, 1, "y"), Edit(6, 7, "y"), Edit(10, 11, "y")]
+    for touching in (Edit(1, 2, "y"), Edit(3, 3, "y"), Edit(4, 5, "y"), Edit(9, 9, "y"), Edit(7, 10, "y")):
+        assert _with_untouched(first, sorted([*apart, touching])) == sorted([*first, *apart])
 
 
 @given(st.lists(texts, max_size=6), st.integers(0, 9))

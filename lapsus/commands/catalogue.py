@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lapsus.kernel.names import unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from lapsus.dataset_scripts.benchmark import Benchmark
     from lapsus.perturbations import Operator
@@ -88,6 +88,28 @@ def configured(operator: Operator, words: Iterable[str]) -> Operator:
             raise ValueError(unknown(f"setting of {operator.name}", name, known.keys() - {"name", "version"}))
         settings[name] = _like(name, value, known[name])
     return replace(operator, **settings)  # type: ignore[type-var] # likewise
+
+
+def configured_all(names: Sequence[str], words: Iterable[str]) -> list[Operator]:
+    """Return the operators of these names, each with its settings; of several, a setting names whose it is.
+
+    >>> [each.name for each in configured_all(["speako", "zh_homophone"], ["zh_homophone:rate=0.5"])]
+    ['speako', 'zh_homophone']
+    """
+    from lapsus.perturbations import OPERATORS
+
+    own: dict[str, list[str]] = {name: [] for name in names}
+    for word in words:
+        owner, colon, setting = word.partition(":")
+        if colon and "=" not in owner:
+            if owner not in own:
+                raise LookupError(unknown("operator with settings among those given", owner, own))
+            own[owner].append(setting)
+        elif len(own) == 1:
+            own[names[0]].append(word)
+        else:
+            raise ValueError(f"{word!r} does not say which of several operators it sets; write OPERATOR:NAME=VALUE")
+    return [configured(OPERATORS[name], own[name]) for name in names]
 
 
 def _like(name: str, value: str, old: float | str) -> Any:

@@ -89,44 +89,65 @@ def list_units(*, as_json: bool) -> None:
 )
 @click.argument("source")
 @click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--operator", required=True, metavar="NAME", help="One of the operators of `lapsus list`.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the operator.")
+@click.option(
+    "--operator",
+    "operators",
+    multiple=True,
+    required=True,
+    metavar="NAME",
+    help="One of the operators of `lapsus list`; of several, each is put on what the ones before made.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="[OPERATOR:]NAME=VALUE",
+    help="A setting of the operator; of several operators, of the one named.",
+)
 @click.option(
     "--column", multiple=True, required=True, help="Column of text, or of tokens; may be given several times."
 )
-@click.option("--key", help="Column of the example's id. Noise depends on it, and not on the order of rows.")
+@click.option("--key", help="Column of the example's own id. Noise depends on it, and not on the order of rows.")
 @click.option("--tags-column", help="Column of BIO tags, when --column holds tokens.")
+@click.option("--answers", help="Column of SQuAD answers within --column; they stay whole and are moved.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
     "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes; same bytes for any."
 )
+@click.option("--overwrite", is_flag=True, help="Replace TARGET where it exists.")
 @click.option("--split", help="Split, when SOURCE is a dataset.")
 @click.option("--config", help="Config, when SOURCE is a dataset.")
 def perturb(
     source: str,
     target: Path,
-    operator: str,
+    operators: tuple[str, ...],
     settings: tuple[str, ...],
     column: tuple[str, ...],
     key: str | None,
     tags_column: str | None,
+    answers: str | None,
     seed: int,
     workers: int,
+    *,
+    overwrite: bool,
     split: str | None,
     config: str | None,
 ) -> None:
     """Perturb SOURCE into TARGET: JSON lines, CSV or Parquet, or a dataset of the Hub.
 
     Every row keeps its clean text and records its edits. A run that was stopped goes on where it stopped.
+    A file that was perturbed before is perturbed further: its clean text stays.
     """
-    from lapsus.commands.catalogue import configured
+    from lapsus.commands.catalogue import configured_all
     from lapsus.corpora.perturb_file import perturb_file
-    from lapsus.perturbations import OPERATORS, Noise
+    from lapsus.perturbations import Noise
 
     columns = column[0] if len(column) == 1 else column
-    noise = Noise(configured(OPERATORS[operator], settings), column=columns, key=key, seed=seed, tags=tags_column)
+    options: dict[str, Any] = {"column": columns, "key": key, "seed": seed, "tags": tags_column, "answers": answers}
+    noises = [Noise(operator, **options) for operator in configured_all(operators, settings)]
     try:
-        click.echo(str(perturb_file(source, target, noise, split=split, config=config, workers=workers)))
+        done = perturb_file(source, target, noises, split=split, config=config, workers=workers, overwrite=overwrite)
+        click.echo(str(done))
     except KeyboardInterrupt:
         parts = target.with_name(f"{target.name}.partial")
         kept = f" to go on (parts in {parts})" if parts.exists() else ""

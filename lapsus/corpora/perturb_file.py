@@ -13,13 +13,18 @@ import shutil
 import signal
 from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO, TextIOWrapper
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from lapsus.kernel.atomic import staged_file
 from lapsus.kernel.rows import (
@@ -33,12 +38,14 @@ from lapsus.kernel.rows import (
     parquet_errors,
 )
 from lapsus.perturbations.discovery import OPERATORS
+from lapsus.perturbations.hashed_draws import starts
 from lapsus.perturbations.noise import Noise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-CHUNK = 5_000  # rows; part of what the parts are, so never a setting
+CHUNK = 500  # rows of a part; part of what the parts are, so never a setting
+ROW_GROUP = 5_000  # rows of a row group of Parquet, whatever the parts
 REASON = "unchanged"  # the column that says why a row has no edits
 
 
@@ -71,7 +78,7 @@ class Source(NamedTuple):
 class Part:
     """What a worker needs to make one part."""
 
-    noise: Noise
+    noises: tuple[Noise, ...]  # one after the other
     decode: Callable[[Any], list[Row]]
     encode: Callable[[list[Row], Path], None]
     words: tuple[str, ...]  # columns of tokens that a text format holds as one cell
@@ -80,11 +87,12 @@ class Part:
 def perturb_file(
     source: str | Path,
     target: str | Path,
-    noise: Noise | str,
+    noise: Noise | str | Sequence[Noise],
     *,
     split: str | None = None,
     config: str | None = None,
     workers: int = 1,
+    overwrite: bool = False,
     progress: bool = True,
     **settings: Any,
 ) -> Summary:
@@ -93,64 +101,84 @@ def perturb_file(
     Args:
         source: A file of JSON lines, CSV or Parquet, a folder that `load_dataset` reads, or a dataset's id on the Hub.
         target: The file to write; its suffix says the format.
-        noise: What to do to each row, or the name of an operator.
+        noise: What to do to each row, or the name of an operator. Of several, each is put on what the ones before
+            made; they differ in their operators and seeds only.
         split: The split of a dataset.
         config: The configuration of a dataset.
         workers: How many processes. Their number changes the time and nothing else.
+        overwrite: Whether to replace `target` where it exists.
         progress: Whether to show a progress bar.
         **settings: Fields of `Noise` (column, key, seed, tags and the others) that complete or change `noise`.
 
     Each row gains what `Noise` records, and the column `unchanged`: why it has no edits. A row that cannot be
-    perturbed, as with tags of another length, is kept unchanged with that reason.
+    perturbed, as with tags of another length, is kept unchanged with that reason. A source that is perturbed already
+    is perturbed further: its clean columns stay, and its edits and operators are added to. No two rows may have the
+    same key.
     """
-    if isinstance(noise, str):
-        noise = Noise(OPERATORS[noise], **settings)
-    elif settings:
-        noise = replace(noise, **settings)
-    noise = replace(noise, bad="keep", reason=REASON)
+    given = [Noise(OPERATORS[noise])] if isinstance(noise, str) else [noise] if isinstance(noise, Noise) else [*noise]
+    noises = tuple(replace(each, **settings, bad="keep", reason=REASON) for each in given)
+    noise = _common(noises)
     target = Path(target)
     if Path(source).exists() and Path(source).resolve() == target.resolve():
         raise ValueError(f"{target} is both source and target; write to another file")
     if workers < 1:
         raise ValueError(f"workers is {workers}; give 1 or more")
+    if target.exists() and not overwrite:
+        raise FileExistsError(f"{target} exists; name another file, or replace it with --overwrite (overwrite=True)")
     reader = _open(source, split=split, config=config)
-    _check_columns(source, reader.columns, noise)
-    noise = _with_tag_names(noise, reader.schema)
+    noisy = _check_columns(source, reader.columns, noise)
+    noises = tuple(_with_tag_names(each, reader.schema) for each in noises)
     schema = None if format_of(target) == "json" else _noisy_schema(reader, noise)
-    words = (*noise.columns, noise.tags) if noise.tags else ()
-    part = Part(noise, reader.decode, _Encoder(format_of(target), schema, delimiter_of(target)), words)
+    words = (*noise.columns, noise.tags, *(noise.clean_names() if noisy else ())) if noise.tags else ()
+    part = Part(noises, reader.decode, _Encoder(format_of(target), schema, delimiter_of(target)), words)
     folder = target.with_name(f"{target.name}.partial")
-    _start(folder, [repr(noise), CHUNK, format_of(target), str(schema), *reader.identity])
+    _start(folder, [*map(repr, noises), CHUNK, format_of(target), str(schema), *reader.identity])
     try:
         counts = _make_parts(reader, part, folder, workers=workers, progress=progress)
     except BaseException:
         if not any(folder.glob("*.counts")):  # no part to go on from
             shutil.rmtree(folder)
         raise
+    if twice := _key_of_two_rows(reader, part, folder):
+        shutil.rmtree(folder)
+        raise ValueError(
+            f"{source}: the key {twice!r} is in more than one row of {noise.key!r}; give every row a key of its own"
+        )
     _join(folder, target, schema)
     shutil.rmtree(folder)
     changed = counts.pop("", 0)
     return Summary(target, changed + sum(counts.values()), changed, dict(counts))
 
 
-def _check_columns(source: str | Path, columns: list[str], noise: Noise) -> None:
-    """Refuse a source that lacks what `noise` reads, or has what it writes."""
+def _common(noises: Sequence[Noise]) -> Noise:
+    """Return the first of several noises, which differ from it in nothing but operator and seed."""
+    if not noises:
+        raise ValueError("no noise is given; give at least one operator")
+    first = noises[0]
+    for each in noises[1:]:
+        if replace(each, op=first.op, seed=first.seed) != first:
+            raise ValueError(
+                "the noises differ in more than operator and seed; perturb the outcome of one by the other"
+            )
+    return first
+
+
+def _check_columns(source: str | Path, columns: list[str], noise: Noise) -> bool:
+    """Refuse a source that lacks what `noise` reads, or has what it writes; tell whether it is noisy already."""
     if not columns:
         raise ValueError(f"{source}: holds no rows; give a file with at least one")
     for name in filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)):
         if name not in columns:
             raise LookupError(f"no column is called {name!r}; {source} has {', '.join(columns)}")
-    for name in (*_clean_names(noise), "edits", "operator", REASON):
+    if {*noise.clean_names(), "edits", "operator"} <= {*columns} and noise.is_noisy(columns):
+        return True
+    for name in (*noise.clean_names(), "edits", "operator", REASON):
         if name in columns:
             raise ValueError(
                 f"{source} already has the column {name!r}, as perturbed files do; "
                 "perturb the clean file, or rename the column"
             )
-
-
-def _clean_names(noise: Noise) -> dict[str, str]:
-    """Return what the clean twin of each noisy column is called."""
-    return {f"clean_{name}": name for name in (*noise.columns, *filter(None, [noise.tags]))}
+    return False
 
 
 def _with_tag_names(noise: Noise, schema: Any) -> Noise:
@@ -188,21 +216,43 @@ def _make_parts(reader: Source, part: Part, folder: Path, *, workers: int, progr
             for path, raw in chunks:
                 done(_made(part, path, raw))
             return counts
-        deaf = (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; this one alone answers
-        with ProcessPoolExecutor(workers, get_context("spawn"), signal.signal, deaf) as pool:
+        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
             running: set[Future[Counter[str]]] = set()
             try:
                 while True:
                     fresh = list(islice(chunks, 2 * workers - len(running)))
-                    running |= {pool.submit(_made, part, path, raw) for path, raw in fresh}
+                    with _deaf_children():
+                        running |= {pool.submit(_made, part, path, raw) for path, raw in fresh}
                     if not running:
                         return counts
                     finished, running = wait(running, return_when=FIRST_COMPLETED)
                     for future in finished:
                         done(future.result())
+            except BrokenProcessPool as error:
+                raise ChildProcessError(
+                    "a worker was stopped from outside, perhaps for want of memory; run the same again to go on"
+                ) from error
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Start processes that never hear Ctrl-C: this process alone answers it, and not before they have started."""
+    if not hasattr(signal, "pthread_sigmask") or current_thread() is not main_thread():  # Windows; no handler of ours
+        yield
+        return
+    heard: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # children inherit what is blocked
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        signal.signal(signal.SIGINT, handler)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _made(part: Part, path: Path, raw: Any) -> Counter[str]:
@@ -211,27 +261,64 @@ def _made(part: Part, path: Path, raw: Any) -> Counter[str]:
     if tally.exists():
         return Counter(json.loads(tally.read_text(encoding="utf-8")))
     rows = part.decode(raw)
-    noise = part.noise
+    noise, *_ = part.noises
     needed = dict.fromkeys(filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)))
-    batch = {name: [_read(row.get(name), name in part.words) for row in rows] for name in needed}
-    noisy = noise(batch)
+    if rows and {*noise.clean_names(), "edits", "operator"} <= rows[0].keys():
+        needed |= dict.fromkeys((*noise.clean_names(), "edits", "operator"))
+    structures = {noise.answers, "edits"}
+    batch = {
+        name: [_read(row.get(name), tokens=name in part.words, structure=name in structures) for row in rows]
+        for name in needed
+    }
+    noisy: dict[str, Any] = {}
+    for each in part.noises:
+        noisy |= each(batch | noisy)
     written = [
-        {**row, **{name: _like(row.get(name), values[i]) for name, values in noisy.items()}}
+        row
+        | {name: _like(row.get(name), values[i]) if name in part.words else values[i] for name, values in noisy.items()}
         for i, row in enumerate(rows)
     ]
-    for name in part.words:
+    for name in noise.clean_names().values() if part.words else ():
         for row, old in zip(written, rows, strict=True):
-            row[f"clean_{name}"] = old.get(name)
+            row[f"clean_{name}"] = old.get(f"clean_{name}", old.get(name))
     part.encode(written, path)
+    if noise.key:
+        np.save(path.with_suffix(".keys.npy"), _hashed(batch[noise.key]))
     counts = Counter(reason or "" for reason in noisy[REASON])
     with staged_file(tally) as file:  # last, and whole or not there: it says that the part is whole
         file.write(json.dumps(counts).encode())
     return counts
 
 
-def _read(value: Any, tokens: bool) -> Any:
-    """Return a cell's tokens, which CSV holds with spaces between them."""
-    return value.split() if tokens and isinstance(value, str) else value
+def _hashed(keys: Sequence[Any]) -> Any:
+    """Return a 64-bit hash of each key that is there."""
+    return starts("keys", [str(key) for key in keys if key is not None])
+
+
+def _key_of_two_rows(reader: Source, part: Part, folder: Path) -> str | None:
+    """Return a key that several rows have, whichever parts they are in; None where each row has its own."""
+    name = part.noises[0].key
+    hashes = [np.load(path) for path in sorted(folder.glob("*.keys.npy"))]
+    if not name or not hashes:
+        return None
+    seen, counts = np.unique(np.concatenate(hashes), return_counts=True)
+    if not (suspects := seen[counts > 1]).size:
+        return None
+    found: set[str] = set()
+    for raw in reader.chunks():  # read again: two keys may have one hash, and the key is to be named
+        keys = [str(row[name]) for row in part.decode(raw) if row.get(name) is not None]
+        for key in np.array(keys, dtype=object)[np.isin(_hashed(keys), suspects)]:
+            if key in found:
+                return str(key)
+            found.add(key)
+    return None
+
+
+def _read(value: Any, *, tokens: bool, structure: bool) -> Any:
+    """Return a cell's tokens, which CSV holds with spaces between them, or its structure, which CSV holds as JSON."""
+    if not isinstance(value, str):
+        return value
+    return value.split() if tokens else json.loads(value) if structure else value
 
 
 def _like(old: Any, new: Any) -> Any:
@@ -247,8 +334,8 @@ def _join(folder: Path, target: Path, schema: Any) -> None:
             import pyarrow.parquet as pq
 
             with pq.ParquetWriter(out, schema) as writer:
-                for path in parts:
-                    writer.write_table(pq.read_table(path))
+                for rows in _regrouped(pq.read_table(path) for path in parts):
+                    writer.write_table(rows)
             return
         if format_of(target) == "csv":
             header = TextIOWrapper(out, encoding="utf-8", newline="")
@@ -257,6 +344,20 @@ def _join(folder: Path, target: Path, schema: Any) -> None:
         for path in parts:
             with path.open("rb") as part:
                 shutil.copyfileobj(part, out)
+
+
+def _regrouped(tables: Iterable[Any]) -> Iterator[Any]:
+    """Cut tables into row groups of one size, so that the size of the parts does not show."""
+    import pyarrow as pa
+
+    held: Any = None
+    for table in tables:
+        held = table if held is None else pa.concat_tables([held, table])
+        while len(held) >= ROW_GROUP:
+            yield held.slice(0, ROW_GROUP).combine_chunks()
+            held = held.slice(ROW_GROUP)
+    if held is not None and len(held):
+        yield held.combine_chunks()
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +399,7 @@ def _noisy_schema(reader: Source, noise: Noise) -> Any:
             schema = found if schema is None else pa.unify_schemas([schema, found], promote_options="permissive")
     schema = schema.remove_metadata()  # it would describe the clean columns only
     edits = pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]))
-    added = {clean: schema.field(name).type for clean, name in _clean_names(noise).items()}
+    added = {clean: schema.field(name).type for clean, name in noise.clean_names().items()}
     added["edits"] = edits if len(noise.columns) == 1 else pa.struct([(name, edits) for name in noise.columns])
     added |= {"operator": pa.string(), REASON: pa.string()}
     for name, kind in added.items():
