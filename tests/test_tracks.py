@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from lapsus.commands.cli import main
 from lapsus.dataset_scripts import benchmarks
-from lapsus.results.classes import as_name, named
+from lapsus.results.classes import in_words
 from lapsus.results.measuring.doubts import doubts
 from lapsus.results.measuring.measure import measure
 from lapsus.results.measuring.runs import Options
@@ -78,10 +78,19 @@ def test_label_numbers_are_understood_where_the_data_have_no_names(tmp_path):
     assert averages(read_tracks([write(tmp_path / "m" / "clean.jsonl", rows)])) == [1.0]
 
 
-def test_classes_that_are_called_by_the_numbers_of_others_are_refused():
-    assert as_name("1", ("0", "1")) == as_name(1, ("0", "1")) == "1"
-    with pytest.raises(ValueError, match=r"the classes are called '1', '0', so '1' may be the name of class 0 or"):
-        named([{"id": "a", "prediction": 1, "gold": 0}], ("1", "0"))
+def test_digits_are_names_or_numbers_and_refused_where_they_could_be_either():
+    assert in_words([0, "1"], ["0", "1"], ("0", "1")) == ["0", "1"]
+    assert in_words([1, "5"], ["5", "1"], ("1", "2", "3", "4", "5")) == ["1", "5"]  # 5 is the number of none
+    assert in_words([0, "1"], ["1", "2"], ("1", "2")) == ["1", "2"]  # 0 is the name of none
+    assert in_words(["LABEL_1"], ["2"], ("1", "2")) == ["2"]
+    with pytest.raises(ValueError, match=r"the classes are called '1', '0', so '1' may be the name of a class or the"):
+        in_words([1], ["0"], ("1", "0"))
+
+
+def test_examples_without_a_prediction_are_a_doubt(tmp_path, built):
+    path = write(tmp_path / "m" / "clean.jsonl", [{"id": f"t-{i}", "prediction": i % 3} for i in range(6)])
+    [doubt] = doubts(read_tracks([path], references=built))
+    assert str(doubt) == "m / clean: 3 of the 9 examples of the data have no prediction, and are left out"
 
 
 def test_vocabularies_that_share_nothing_are_both_named(tmp_path):
@@ -246,6 +255,10 @@ def test_inspect_names_the_track_in_the_arguments_of_the_task(tmp_path):
         ("openai/gpt", "readin", "clean"),
         ("openai/gpt", "readin", "keyboard.1"),
     ]
+    other = log([sample(1, "yes")])
+    other["eval"]["task_args"] = {"subset": "astronomy", "noise": "filler-bos"}
+    [track] = read_tracks([save(tmp_path / "log.json", other)])
+    assert (track.dataset, track.track) == ("readin", "filler_bos")
 
 
 def test_rows_of_inspect_pair_by_their_own_ids_where_it_only_numbered_them(tmp_path):
@@ -256,6 +269,9 @@ def test_rows_of_inspect_pair_by_their_own_ids_where_it_only_numbered_them(tmp_p
         for track, samples in (("clean", clean), ("keyboard.1", noisy))
     ]
     assert [[row["id"] for row in track.rows] for track in read_tracks(files)] == [["a", "b", "c"], ["a", "c"]]
+    shared = [sample(n, "yes", id="same text") for n in (1, 2)]
+    [track] = read_tracks([save(tmp_path / "log.json", log(shared, track="clean"))])
+    assert [row["id"] for row in track.rows] == ["1", "2"]
 
 
 @pytest.mark.parametrize("status", ["error", "cancelled", "started"])

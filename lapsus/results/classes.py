@@ -23,10 +23,10 @@ FEWEST = 5  # answers may all be wrong by chance
 NUMBERED = re.compile(r"LABEL_(\d+)")  # what transformers calls a class without a name
 
 
-def as_name(answer: Any, names: Sequence[str]) -> Any:
+def as_name(answer: Any, names: Sequence[str], *, digits_are_names: bool = False) -> Any:
     """Return the class that is meant by its name, its number, or LABEL_ and its number; else the answer as it is."""
     said = label(answer)
-    if said in names and not (said.isdecimal() and not isinstance(answer, str)):
+    if said in names and (digits_are_names or not said.isdecimal()):
         return said
     numbered = re.fullmatch(r"(?:LABEL_)?(\d+)", said)
     if numbered and int(numbered[1]) < len(names):
@@ -51,8 +51,11 @@ def in_words(said: Sequence[Any], golds: Iterable[Any], names: Sequence[str] | N
     (['1', '0', None], ['yes', None])
     """
     if names is not None:
-        _refuse_ambiguous(names)
-        return [None if answer is None else as_name(answer, names) for answer in said]
+        digits_are_names = _digits_are_names(said, names)
+        spelled = (
+            None if answer is None else as_name(answer, names, digits_are_names=digits_are_names) for answer in said
+        )
+        return list(spelled)
     if all(label(gold).isdecimal() for gold in golds if gold is not None):
         return [_number(answer) for answer in said]
     return list(said)
@@ -63,14 +66,18 @@ def _number(answer: Any) -> Any:
     return found[1] if found else answer
 
 
-def _refuse_ambiguous(names: Sequence[str]) -> None:
-    """Refuse classes of which one is called by the number of another."""
-    for number, name in enumerate(names):
-        if name.isdecimal() and int(name) < len(names) and int(name) != number:
+def _digits_are_names(said: Iterable[Any], names: Sequence[str]) -> bool:
+    """Tell whether the numbers that are predicted are what classes are called; refuse those that could be either."""
+    numbers = {word for word in map(label, said) if word.isdecimal()}
+    called = numbers <= set(names)
+    if called and all(int(word) < len(names) for word in numbers):
+        unclear = [word for word in sorted(numbers) if names[int(word)] != word]
+        if unclear:
             raise ValueError(
-                f"the classes are called {few(names)}, so {name!r} may be the name of class {number} or the number of "
-                f"class {name}; give a column of scores instead (--score)."
+                f"the classes are called {few(names)}, so {unclear[0]!r} may be the name of a class or the number of "
+                "another; give predictions as in LABEL_0, or a column of scores."
             )
+    return called
 
 
 def refuse_disjoint(who: object, said: Iterable[Any], golds: Iterable[Any], times: int = 1) -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lapsus.kernel.rows import first_sentence, json_value
+from lapsus.results.track_names import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from lapsus.kernel.rows import Row
 
 VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # inspect's marks: correct, partial, incorrect, no answer
-TRACK_ARGUMENTS = ("track", "config", "config_name", "subset", "name")
 ZSTANDARD = 93  # the method of compression of the zip format
 
 
@@ -48,7 +48,7 @@ def log_of(whole: Any) -> Log | None:
 
 
 def looks_like_one(path: Path) -> bool:
-    """Tell from a file's beginning and ending whether it is a log."""
+    """Tell from a file's name and first bytes whether it is a log."""
     if path.suffix.lower() == ".json":
         with path.open("rb") as file:
             return re.match(rb'(\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"', file.read(200)) is not None
@@ -74,14 +74,16 @@ def read_eval(path: Path) -> Log:
 
 
 def track_of(spec: Mapping[str, Any]) -> str | None:
-    """Return the track that a task was told to take.
+    """Return the track that a task was told to take: its argument `track`, or any that is a known track.
 
-    >>> track_of({"task": "readin", "task_args": {"track": "keyboard.1", "limit": 10}})
-    'keyboard.1'
+    >>> track_of({"task": "readin", "task_args": {"subset": "keyboard_1", "limit": 10}})
+    'keyboard_1'
     """
     arguments = spec.get("task_args")
-    told = [arguments.get(name) for name in TRACK_ARGUMENTS] if isinstance(arguments, dict) else []
-    return next((track for track in told if isinstance(track, str) and track), None)
+    if not isinstance(arguments, dict):
+        return None
+    told = {name: value for name, value in arguments.items() if isinstance(value, str)}
+    return told.get("track") or next((value for value in told.values() if split(value)), None)
 
 
 def rows_of(path: Path, log: Log) -> tuple[list[Row], tuple[str, ...]]:
@@ -97,7 +99,8 @@ def rows_of(path: Path, log: Log) -> tuple[list[Row], tuple[str, ...]]:
         metrics |= dict.fromkeys(marks)
         rows.append(row)
     own = [(sample.get("metadata") or {}).get("id") for sample in log.samples]
-    if all(isinstance(sample["id"], int) for sample in log.samples) and None not in own:
+    unique = len({(str(row["epoch"]), str(key)) for row, key in zip(rows, own, strict=True)}) == len(rows)
+    if all(isinstance(sample["id"], int) for sample in log.samples) and None not in own and unique:
         rows = [row | {"id": str(key)} for row, key in zip(rows, own, strict=True)]  # inspect only numbered them
     rows.sort(key=lambda row: (str(row["epoch"]), row["id"]))
     return rows, tuple(metrics)
@@ -134,7 +137,7 @@ def _refuse_unfinished(path: Path, header: Mapping[str, Any]) -> None:
     if status == "success":
         return
     error = header.get("error")
-    reason = first_sentence(ValueError(error.get("message") or "")) if isinstance(error, dict) else ""
+    reason = str(error.get("message") or "").partition("\n")[0] if isinstance(error, dict) else ""
     raise ValueError(f"{path}: the run ended with status {status!r}{f' ({reason})' if reason else ''}; run it again.")
 
 

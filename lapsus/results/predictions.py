@@ -152,7 +152,7 @@ def _read(path: Path) -> Predictions:
     if isinstance(whole, dict):
         raise ValueError(f"{path}: holds neither a list of objects nor a log of inspect; give one of them.")  # noqa: TRY004 - the file is wrong
     rows = tables.read(path) if whole is None else tables.objects(whole, path)
-    if lm_eval_logs.is_samples(rows):
+    if tables.format_of(path) == "json" and lm_eval_logs.is_samples(rows):
         rows, metrics = lm_eval_logs.rows_of(path, rows)
         return Predictions(path, rows, lm_eval_logs.model_of(path), lm_eval_logs.task_of(path), metrics)
     return Predictions(path, rows, classes=tables.class_names(path))

@@ -1,7 +1,7 @@
 """A metric over files: columns are found by name, files are joined by id.
 
->>> columns_of("win_rate")
-{'predictions': 'Iterable[float]', 'references': 'Iterable[float]'}
+>>> list(columns_of("win_rate"))[:2]
+['predictions', 'references']
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lapsus.results import inspect_logs, lm_eval_logs
 from lapsus.results.classes import named, refuse_disjoint
 from lapsus.results.joining import by_id, join
-from lapsus.results.predictions import Predictions, few, label, read, read_beside
+from lapsus.results.predictions import Predictions, few, read, read_beside
 from lapsus.results.roles import noisy, of_track
 from lapsus.results.track_names import CLEAN, Place, split_all
 from lapsus.results.track_names import split as split_name
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NAMES = ("{model}.{track}", "{model}/{track}")  # bert.keyboard.2.csv, or keyboard.2.csv in the folder bert
 
 
-class Belongs(NamedTuple):
+class Origin(NamedTuple):
     """What rows belong to, as files and columns name it."""
 
     model: str
@@ -84,7 +84,7 @@ def is_unparsed(row: Mapping[str, Any]) -> bool:
     """
     if row.get("score"):
         return False
-    if label(row.get("unparsed")).casefold() == "true":
+    if row.get("unparsed") is not None and str(row["unparsed"]).casefold() == "true":
         return True
     if "prediction" not in row or row.get("score") is not None:
         return False
@@ -119,15 +119,15 @@ def read_tracks(
     chosen = {"score": score, "prediction": prediction, "gold": gold, "cluster": cluster}
     data_of = _references(references, split, where)
     parts = [
-        (replace(found, rows=rows), belongs)
+        (replace(found, rows=rows), origin)
         for path in chain.from_iterable(_logs_in(path, warn) if path.is_dir() else [path] for path in files)
         for found in [read(path, where=where)]
-        for belongs, rows in _grouped(found.rows, _named_by(found, names))
+        for origin, rows in _grouped(found.rows, _named_by(found, names))
     ]
-    places = _places([belongs for _, belongs in parts])
+    places = _places([origin for _, origin in parts])
     tracks = [
-        _track(part, data_of(places[belongs].track), chosen, belongs[0], places[belongs], drop_unparsed)
-        for part, belongs in parts
+        _track(part, data_of(places[origin].track), chosen, origin.model, places[origin], drop_unparsed)
+        for part, origin in parts
     ]
     for who in dict.fromkeys((track.model, track.dataset) for track in tracks):
         mine = [track for track in tracks if (track.model, track.dataset) == who]
@@ -150,30 +150,30 @@ def _logs_in(folder: Path, warn: Callable[[str], object]) -> list[Path]:
     return logs
 
 
-def _places(named: Sequence[Belongs]) -> dict[Belongs, Place]:
+def _places(named: Sequence[Origin]) -> dict[Origin, Place]:
     """Return the dataset and track of each name, which may state both in one."""
-    found: dict[Belongs, Place] = {}
-    for model in dict.fromkeys(belongs.model for belongs in named):
-        mine = [belongs for belongs in named if belongs.model == model]
-        together = split_all([belongs.track for belongs in mine if not belongs.dataset])
-        for belongs in mine:
-            known = split_name(belongs.track)
-            alone = known.track if known and not known.dataset else belongs.track
-            found[belongs] = Place(belongs.dataset, alone) if belongs.dataset else together[belongs.track]
+    found: dict[Origin, Place] = {}
+    for model in dict.fromkeys(origin.model for origin in named):
+        mine = [origin for origin in named if origin.model == model]
+        together = split_all([origin.track for origin in mine if not origin.dataset])
+        for origin in mine:
+            known = split_name(origin.track)
+            alone = known.track if known and not known.dataset else origin.track
+            found[origin] = Place(origin.dataset, alone) if origin.dataset else together[origin.track]
     return found
 
 
-def _grouped(rows: list[Row], default: Mapping[str, str]) -> Iterable[tuple[Belongs, list[Row]]]:
+def _grouped(rows: list[Row], default: Mapping[str, str]) -> Iterable[tuple[Origin, list[Row]]]:
     """Split rows by the model, dataset and track that their columns name."""
 
-    def belongs(row: Row) -> Belongs:
+    def origin(row: Row) -> Origin:
         model, dataset, track = (
             str(row.get(name) or default.get(name) or "") for name in ("model", "dataset", "track")
         )
         annotator = row.get("annotator")
-        return Belongs(model, dataset, track if annotator is None or track in CLEAN else f"{track}.{annotator}")
+        return Origin(model, dataset, track if annotator is None or track in CLEAN else f"{track}.{annotator}")
 
-    return ((key, list(group)) for key, group in groupby(sorted(rows, key=belongs), key=belongs))
+    return ((key, list(group)) for key, group in groupby(sorted(rows, key=origin), key=origin))
 
 
 def _named_by(found: Predictions, names: str | None) -> dict[str, str]:
@@ -260,11 +260,13 @@ def _track(
     columns = list(dict.fromkeys(chain.from_iterable(rows)))
     roles = of_track(found, columns, chosen)
     classes = {**({} if data is None else data.classes), **found.classes}
-    rows = named([_row(row, roles) for row in rows], classes.get(roles.get("gold", "")))
+    rows = [_row(row, roles) for row in rows]
+    if "score" not in roles:
+        rows = named(rows, classes.get(roles["gold"]))
     unparsed = [row["id"] for row in rows if is_unparsed(row)]
     if drop_unparsed:
         rows = [row for row in rows if not is_unparsed(row)]
-    lacking = [row["id"] for row in rows if "score" not in roles and row.get("gold") is None]
+    lacking = [row["id"] for row in rows if "score" not in roles and row["gold"] is None]
     if lacking:
         raise ValueError(
             f"{found.path}: {len(lacking)} rows have no right answer (id {few(lacking, 3)}); leave them out, or give"

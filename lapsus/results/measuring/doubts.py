@@ -30,6 +30,10 @@ def _of_model(mine: Sequence[Track]) -> Iterator[Doubt]:
         said = f"no clean track belongs to {it}, so what noise costs is not known; add one, called {name}"
         yield Doubt(dataset, model, shown((track.track for track in mine), 4), said)
     for track in mine:
+        if track.missing:
+            whole = len(track.missing) + len(track.rows) + len(track.dropped)
+            said = f"{len(track.missing)} of the {whole} examples of the data have no prediction, and are left out"
+            yield Doubt(dataset, model, track.track, said)
         if track.unparsed:
             said = f"{track.unparsed} of {len(track.rows)} examples have no answer, and count as wrong"
             yield Doubt(dataset, model, track.track, said)
