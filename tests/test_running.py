@@ -290,7 +290,7 @@ def mine(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     (tmp_path / "my_test_model.py").write_text(
-        "def answer(rows):\n    return ['music'] * len(rows)\ndef short(rows):\n    return []\n"
+        "def answer(rows):\n    return ['music'] * len(rows)\ndef short(rows):\n    return []\ndef broken(rows):\n    return 1 / 0\n"
     )
     return tmp_path
 
@@ -303,9 +303,14 @@ OWN = ("run", "--rows", "mine.jsonl", "--text", "text", "--gold", "label", "--ou
     [
         ((*OWN,), "which model?"),
         ((*OWN, "--model", "nothing"), "names no kind of model"),
-        ((*OWN, "--model", "python:my_test_model:other"), "it has answer, short"),
+        ((*OWN, "--model", "python:my_test_model:other"), "it has answer, short, broken"),
         ((*OWN, "--model", "python:no_such_module:answer"), "there is no module 'no_such_module' here"),
         ((*OWN, "--model", "python:my_test_model:short"), "returned 0 answers for 20 rows"),
+        ((*OWN, "--model", "python:my_test_model:broken"), "my_test_model.broken raised ZeroDivisionError"),
+        (
+            (*OWN[:6], "town", *OWN[7:], "--model", "python:my_test_model:answer"),
+            "no column 'town' with the right answer",
+        ),
         ((*OWN, "--model", "python:my_test_model:answer", "--tracks", "keyboard.*"), "no track fits 'keyboard.*'"),
         ((*OWN, "--model", "python:my_test_model:answer", "--noise", "filler_eso"), "filler_eos"),
         ((*OWN, "--model", "python:my_test_model:answer", "--text", "question"), "has no column 'question'"),

@@ -95,18 +95,20 @@ def test_rendered_rows_ask_what_a_run_asks(commands):
 
 
 @pytest.mark.slow
-def test_lm_eval_finds_the_scores_of_a_run(commands, causal, tmp_path):
+def test_lm_eval_finds_the_scores_of_a_run(sample, commands, causal, tmp_path):
     import lm_eval
     from lm_eval.models.huggingface import HFLM
     from lm_eval.tasks import TaskManager
 
-    export(commands, "lm-eval", tmp_path / "tasks")
+    export(commands, "lm-eval", tmp_path / "intents")
+    pairs = open_dataset(str(sample), find_task("sample-paraphrase"), ["keyboard.*"]).limited(4)
+    export(pairs, "lm-eval", tmp_path / "pairs")
     model = open_model(f"hf:{causal}", {"batch": 4})
     mine = Run(commands, model).execute().tracks
     theirs = lm_eval.simple_evaluate(
         HFLM(pretrained=model.model, tokenizer=model.tokenizer, batch_size=4),
         tasks=[f"sample-intent_{track.track}" for track in mine],
-        task_manager=TaskManager(include_path=str(tmp_path / "tasks"), include_defaults=False),
+        task_manager=TaskManager(include_path=str(tmp_path / "intents"), include_defaults=False),
         apply_chat_template=True,
         log_samples=True,
         bootstrap_iters=0,
@@ -118,6 +120,15 @@ def test_lm_eval_finds_the_scores_of_a_run(commands, causal, tmp_path):
             assert likely == pytest.approx(list(row["scores"].values()), abs=1e-4)
         mean = sum(row["score"] for row in track.rows) / len(track.rows)
         assert theirs["results"][f"sample-intent_{track.track}"]["acc,none"] == pytest.approx(mean)
+    sys.modules.pop("utils", None)  # each folder has its own
+    grouped = lm_eval.simple_evaluate(
+        HFLM(pretrained=model.model, tokenizer=model.tokenizer, batch_size=4),
+        tasks=["sample-paraphrase_keyboard"],
+        task_manager=TaskManager(include_path=str(tmp_path / "pairs"), include_defaults=False),
+        apply_chat_template=True,
+        bootstrap_iters=0,
+    )["results"]["sample-paraphrase_keyboard"]
+    assert 0 <= grouped["worst_average,none"] <= grouped["acc,none"] <= 1
 
 
 def test_the_worst_average_of_lm_eval_is_ours(sample, tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ from typing import Any
 
 from lapsus.kernel.extras import needed
 
-SECONDS = 10  # a query that takes longer has no result
+SECONDS = 5  # a query that takes longer has no result
 STEPS = 1_000_000  # of SQLite's machine between two looks at the clock
 
 

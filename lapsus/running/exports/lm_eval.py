@@ -24,18 +24,28 @@ def load(tracks, **_):
     return load_dataset("json", data_files={"test": files})
 
 
-def process_choice(doc, results):
-    """Score a choice by log-likelihood; the worst average needs the example of each row."""
+def choice(doc, results):
+    """Score a choice by log-likelihood."""
     likely = [result[0] for result in results]
-    right = float(likely.index(max(likely)) == doc["answer"])
-    return {"acc": right, "worst_average": [doc["id"], right]}
+    return {"acc": float(likely.index(max(likely)) == doc["answer"])}
 
 
-def process_text(doc, results):
+def text(doc, results):
     """Read and score a written answer as `lapsus run` does."""
     from lapsus.running.exports.judging import exported_task, judged
 
-    score = judged(exported_task(HERE), results[0], doc["row"])["score"] or 0.0
+    return {"acc": judged(exported_task(HERE), results[0], doc["row"])["score"] or 0.0}
+
+
+def choice_of_annotators(doc, results):
+    """Score a choice; the worst average needs the example of each row."""
+    score = choice(doc, results)["acc"]
+    return {"acc": score, "worst_average": [doc["id"], score]}
+
+
+def text_of_annotators(doc, results):
+    """Score a written answer; the worst average needs the example of each row."""
+    score = text(doc, results)["acc"]
     return {"acc": score, "worst_average": [doc["id"], score]}
 
 
@@ -83,14 +93,14 @@ def write(data: Data, folder: Path) -> None:
             "doc_to_choice": "choices",
             "doc_to_target": "answer",
             "target_delimiter": "\n",
-            "process_results": Function("utils.process_choice"),
+            "process_results": Function("utils.choice"),
         }
     else:
         common |= {
             "output_type": "generate_until",
             "doc_to_target": "gold",
             "generation_kwargs": {"until": [], "max_gen_toks": data.task.kind.max_tokens, "do_sample": False},
-            "process_results": Function("utils.process_text"),
+            "process_results": Function("utils.text"),
         }
     names = []
     for track in data.tracks:
@@ -101,6 +111,7 @@ def write(data: Data, folder: Path) -> None:
         names.append(f"{data.task.name}_{family}")
         worst = {"metric": "worst_average", "aggregation": Function("utils.worst_average"), "higher_is_better": True}
         own = {"task": names[-1], "dataset_kwargs": {"tracks": tracks}, "metric_list": [*common["metric_list"], worst]}
+        own["process_results"] = Function(f"{common['process_results']}_of_annotators")
         (folder / f"{names[-1]}.yaml").write_text(as_yaml(common | own), encoding="utf-8")
     (folder / "group.yaml").write_text(as_yaml({"group": data.task.name, "task": names}), encoding="utf-8")
     (folder / "utils.py").write_text(UTILS, encoding="utf-8")

@@ -45,7 +45,12 @@ class PythonFunction:
 
     def answers(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Answer]]:
         """Ask the function for all rows at once."""
-        given = self.function([task.seen(row) for row in rows])
+        try:
+            given = self.function([task.seen(row) for row in rows])
+        except Exception as error:
+            raise ValueError(
+                f"{self.name} raised {type(error).__name__}: {error}; `lapsus --debug run …` shows where"
+            ) from error
         if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__len__"):
             raise TypeError(f"{self.name} returned {type(given).__name__}, not a list; return one answer per row")
         if len(given) != len(rows):

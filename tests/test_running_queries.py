@@ -1,0 +1,114 @@
+"""Queries compared by their clauses, as Spider's exact set match does (Yu et al. 2018, section 5), and by results."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from lapsus.running.kinds import Query
+from lapsus.running.queries import create_tables, same_clauses, same_result
+
+GOLD = "SELECT T1.name, count(*) FROM singer AS T1 JOIN concert AS T2 ON T1.id = T2.singer_id WHERE T1.age > 20 AND T2.year = 2014 GROUP BY T1.name ORDER BY count(*) DESC LIMIT 3"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        GOLD,
+        GOLD.lower(),
+        GOLD.replace("T1.name, count(*)", "count(*), T1.name"),
+        GOLD.replace("T1.age > 20 AND T2.year = 2014", "T2.year = 2014 AND T1.age > 20"),
+        GOLD.replace("20", "99").replace("2014", "'other'"),
+        GOLD.replace("T1", "a").replace("T2", "b"),
+        GOLD.replace("T1", "singer")
+        .replace("T2", "concert")
+        .replace("singer AS singer", "singer")
+        .replace("concert AS concert", "concert"),
+    ],
+)
+def test_the_same_clauses(query):
+    assert same_clauses(query, GOLD)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        GOLD.replace(", count(*) FROM", " FROM"),
+        GOLD.replace("> 20", "< 20"),
+        GOLD.replace("AND", "OR"),
+        GOLD.replace("T1.age > 20 AND ", ""),
+        GOLD.replace("GROUP BY T1.name", "GROUP BY T1.age"),
+        GOLD.replace("DESC", "ASC"),
+        GOLD.replace(" LIMIT 3", ""),
+        GOLD.replace("SELECT", "SELECT DISTINCT"),
+        GOLD.replace("T1.age > 20", "T2.age > 20"),
+        GOLD.replace("singer AS T1", "band AS T1"),
+        GOLD + " UNION SELECT name, 1 FROM band",
+        "no SQL at all",
+        "",
+    ],
+)
+def test_other_clauses(query):
+    assert not same_clauses(query, GOLD)
+
+
+def test_nested_queries_and_set_operations():
+    gold = "SELECT name FROM singer WHERE id NOT IN (SELECT singer_id FROM concert WHERE year > 2014)"
+    assert same_clauses(gold.replace("2014", "1999"), gold)
+    assert not same_clauses(gold.replace("year >", "year <"), gold)
+    assert not same_clauses(gold.replace("NOT IN", "IN"), gold)
+    union = "SELECT name FROM a UNION SELECT name FROM b"
+    assert same_clauses(union.lower(), union) and not same_clauses(union.replace("UNION", "EXCEPT"), union)
+
+
+def test_a_broken_right_answer_is_named():
+    with pytest.raises(ValueError, match="is no SQL that can be read; mend the data"):
+        same_clauses("SELECT 1", "SELEC name")
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = tmp_path / "d.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(
+            "CREATE TABLE singer (name, age); INSERT INTO singer VALUES ('a', 3), ('b', 2), ('b', 2);"
+        )
+    return str(path)
+
+
+def test_results(database):
+    assert same_result(
+        "SELECT age, name FROM singer WHERE age < 3", "SELECT age, name FROM singer WHERE name = 'b'", database
+    )
+    assert same_result("SELECT name FROM singer ORDER BY name DESC", "SELECT name FROM singer", database)
+    assert not same_result(
+        "SELECT name FROM singer ORDER BY name DESC", "SELECT name FROM singer ORDER BY name", database
+    )
+    assert not same_result("SELECT DISTINCT name FROM singer", "SELECT name FROM singer", database)
+    assert not same_result("SELECT nothing FROM singer", "SELECT name FROM singer", database)
+    assert not same_result("DROP TABLE singer", "SELECT name FROM singer", database)
+    assert same_result("SELECT name FROM singer", "SELECT name FROM singer", database), "nothing was dropped"
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT count(*) FROM n"
+    assert not same_result(endless, "SELECT name FROM singer", database)
+
+
+def test_a_written_query_is_read_and_judged(database):
+    row = {"query": "SELECT name FROM singer WHERE age > 2", "database": database}
+    said = Query().parse("Here it is:\n```sql\nSELECT name\nFROM singer WHERE age > 2.5;\n```\nIt lists names.", row)
+    judged = Query().judged(said, row)
+    assert (judged["score"], judged["executed"]) == (1.0, 1.0)
+    assert Query().judged(None, row)["score"] == 0.0
+
+
+def test_tables_are_told_by_their_columns():
+    schema = {
+        "tables": [{"name": "a", "words": "甲"}, {"name": "b", "words": "乙"}],
+        "columns": [
+            {"table": -1, "name": "*"},
+            {"table": 1, "name": "x"},
+            {"table": 0, "name": "y"},
+            {"table": 1, "name": "z"},
+        ],
+    }
+    assert create_tables(schema) == "a(y)\nb(x, z)"
