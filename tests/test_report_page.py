@@ -216,7 +216,7 @@ def test_small_and_degenerate_reports_have_a_page(tmp_path, scores, n_resamples)
 class Strict(HTMLParser):
     """Notes what the page contains, and fails on a tag that is closed but was not open."""
 
-    VOID = frozenset({"meta", "link", "br", "img", "path", "circle", "use", "rect"})
+    VOID = frozenset({"wbr", "meta", "link", "br", "img", "path", "circle", "use", "rect"})
 
     def __init__(self):
         super().__init__()
@@ -371,6 +371,13 @@ def test_the_page_says_what_chance_does_to_the_worst(tmp_path):
     again = report([*tracks, tossed("clean.2")], tmp_path / "again").read_text(encoding="utf-8")
     assert "it was learnt from clean text answered again" in again
     assert ">Worst by chance<" in again
+    text = {"text": "as it was", "clean_text": "as it was"}
+    steady = [
+        Track("steady", name, [{"id": i, "score": i % 2, **text} for i in range(40)])
+        for name in ("clean", "k.1", "k.2")
+    ]
+    same = report(steady, tmp_path / "steady").read_text(encoding="utf-8")
+    assert "so chance has no part in the worst" in same
 
 
 def test_the_page_asks_nobody_for_anything(browser, folder):

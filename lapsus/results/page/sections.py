@@ -155,9 +155,12 @@ def _chance(summary: Sequence[FamilySummary]) -> str:
             " that does not always say the same looks fragile here. Answer the clean text again (tracks clean.2,"
             " clean.3, …) to see it."
         )
+    source = " and ".join(sorted(filter(None, known)))
+    if all(record.chance.worst_by_chance in {None, record.averages.clean_average.value} for record in several):
+        return f" The same text always got the same score ({source}), so chance has no part in the worst."
     return (
-        " Worst by chance is what the worst would be without noise, as the model does not always say the same; it was"
-        f" learnt from {' and '.join(sorted(filter(None, known)))}."
+        " Worst by chance is what the worst would be without noise, where a model does not always say the same; it was"
+        f" learnt from {source}."
     )
 
 
