@@ -15,6 +15,7 @@ from lapsus.kernel.units import with_others
 from lapsus.metrics.annotated_bleu.score import annotated_bleu
 from lapsus.metrics.classification.score import classification
 from lapsus.metrics.dialect_awareness.score import dialect_awareness
+from lapsus.metrics.entity_f1.score import entity_f1
 from lapsus.metrics.human_likeness.score import human_likeness
 from lapsus.metrics.micro_worst_average.score import micro_worst_average
 from lapsus.metrics.mixed_effects.score import mixed_effects
@@ -27,6 +28,7 @@ __all__ = [
     "annotated_bleu",
     "classification",
     "dialect_awareness",
+    "entity_f1",
     "human_likeness",
     "micro_worst_average",
     "mixed_effects",

@@ -33,3 +33,11 @@ READIN = """\
   booktitle = "Proceedings of the 61st Annual Meeting of the Association for Computational Linguistics",
   year = "2023",
 }"""
+
+SLURP = """\
+@inproceedings{bastianelli-etal-2020-slurp,
+  title = "{SLURP}: A Spoken Language Understanding Resource Package",
+  author = "Bastianelli, Emanuele and Vanzo, Andrea and Swietojanski, Pawel and Rieser, Verena",
+  booktitle = "Proceedings of the 2020 Conference on Empirical Methods in Natural Language Processing",
+  year = "2020",
+}"""

@@ -245,6 +245,13 @@ def fits(found: pa.DataType, wanted: pa.DataType) -> bool:
     if pa.types.is_list(wanted):
         is_list = pa.types.is_list(found) or pa.types.is_large_list(found) or pa.types.is_fixed_size_list(found)
         return is_list and fits(found.value_type, wanted.value_type)
+    if pa.types.is_struct(wanted):
+        names = {field.name for field in wanted}
+        return (
+            bool(pa.types.is_struct(found))
+            and {field.name for field in found} == names
+            and all(fits(found.field(name).type, wanted.field(name).type) for name in names)
+        )
     if pa.types.is_string(wanted):
         return bool(pa.types.is_string(found) or pa.types.is_large_string(found))
     whole = pa.types.is_integer(found) or pa.types.is_boolean(found)
@@ -266,13 +273,17 @@ def is_meant(value: Any, kind: pa.DataType) -> bool:
 def unboxed(column: pa.Array | pa.ChunkedArray) -> Any:
     """Return a column as numpy where it holds numbers, with a mask where some are missing; else as a list."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if pa.types.is_list(whole.type) and not pa.types.is_string(whole.type.value_type):
+    if pa.types.is_list(whole.type) and _is_number(whole.type.value_type):
         widths = np.diff(whole.offsets.to_numpy())
         if len(widths) and (widths == widths[0]).all() and widths[0] and not whole.null_count:
             flat = whole.flatten()
             numbers = flat.fill_null(0).to_numpy(zero_copy_only=False).reshape(len(widths), -1)
             missing = flat.is_null().to_numpy(zero_copy_only=False).reshape(numbers.shape)
             return np.ma.MaskedArray(numbers, missing) if flat.null_count else numbers
-    elif pa.types.is_integer(whole.type) or pa.types.is_floating(whole.type):
+    elif _is_number(whole.type):
         return whole.to_numpy(zero_copy_only=False)
     return whole.to_pylist()
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

@@ -1,0 +1,121 @@
+"""entity_f1 by its definition, and the published predictions of SLURP."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jiwer
+import Levenshtein
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lapsus.metrics import entity_f1
+
+settings.register_profile("patient", deadline=None)  # two busy cores are no failure
+settings.load_profile("patient")
+
+SLURP = Path(__file__).parents[2] / "shared" / "data" / "slurp"
+ENTITIES = st.lists(
+    st.fixed_dictionaries({"type": st.sampled_from("ab"), "filler": st.sampled_from(["x y", "x", "y z x", "yy"])}),
+    max_size=4,
+)
+ROWS = st.lists(st.tuples(ENTITIES, ENTITIES), min_size=1, max_size=5)
+
+
+def confusion(rows, distance):
+    """Return true and false positives and false negatives, entity by entity."""
+    right, invented, missed = 0, 0, 0
+    for guess, truth in rows:
+        left = list(truth)
+        for entity in guess:
+            alike = [other for other in left if other["type"] == entity["type"]]
+            if not alike:
+                invented += 1
+                continue
+            best = min(alike, key=lambda other: distance(other["filler"], entity["filler"]))
+            off = distance(best["filler"], entity["filler"])
+            left.remove(best)
+            right, invented, missed = right + 1, invented + off, missed + off
+        missed += len(left)
+    return right, invented, missed
+
+
+def f1(right, invented, missed):
+    return pytest.approx(2 * right / (2 * right + invented + missed)) if right + invented + missed else None
+
+
+@given(ROWS)
+def test_it_is_what_the_paper_defines(rows):
+    result = entity_f1(*map(list, zip(*rows, strict=True)))
+    words = confusion(rows, jiwer.wer)
+    letters = confusion(rows, lambda one, other: Levenshtein.distance(one, other) / max(len(one), len(other)))
+    assert result["word_f1"] == f1(*words)
+    assert result["char_f1"] == f1(*letters)
+    assert result["slu_f1"] == f1(*map(sum, zip(words, letters, strict=True)))
+    exact = confusion([([as_type(e) for e in guess], [as_type(e) for e in truth]) for guess, truth in rows], unlike)
+    assert result["entity_f1"] == f1(*exact)
+
+
+def as_type(entity):
+    return {"type": (entity["type"], entity["filler"]), "filler": entity["filler"]}
+
+
+def unlike(one, other):
+    return float(one != other)
+
+
+@given(ROWS)
+def test_the_types_add_up(rows):
+    result = entity_f1(*map(list, zip(*rows, strict=True)))
+    for side in ("true", "predicted", "correct"):
+        assert result["counts"][side] == sum(part["counts"][side] for part in result["types"].values())
+
+
+def test_an_entity_said_twice_counts_twice():
+    today = {"type": "date", "filler": "today"}
+    result = entity_f1([[today, today], []], [[today], [today]])
+    assert result["counts"] == {"true": 2, "predicted": 2, "correct": 1}
+    assert (result["entity_f1"], result["slu_f1"]) == (0.5, 0.5)
+
+
+def test_the_nearest_of_a_type_is_its_pair():
+    truth = [{"type": "a", "filler": "far off"}, {"type": "a", "filler": "near"}]
+    result = entity_f1([[{"type": "a", "filler": "near"}]], [truth])
+    assert result["word_f1"] == result["char_f1"] == pytest.approx(2 / 3)
+
+
+def test_nothing_said_is_null():
+    result = entity_f1([[]], [[]])
+    assert result["entity_f1"] is result["slu_f1"] is None
+    assert result["types"] == {}
+
+
+@pytest.mark.parametrize(
+    "row", ["today", {"type": "date"}, [{"type": "date"}], [{"type": "date", "filler": 3}], 4, None]
+)
+def test_what_is_no_list_of_entities_is_named(row):
+    with pytest.raises(TypeError, match=r"predictions\[1\] is .*: give a list of entities such as"):
+        entity_f1([[], row], [[], []])
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not SLURP.exists(), reason="needs SLURP's files beside the checkout")
+def test_slurps_published_predictions():
+    """Its script gives an entity F1 of 0.7819 for HerMiT on the true text."""
+    gold, predicted = {}, {}
+    for line in (SLURP / "test.jsonl").read_text("utf-8").splitlines():
+        row = json.loads(line)
+        words = [token["surface"].lower() for token in row["tokens"]]
+        gold[str(row["slurp_id"])] = [
+            {"type": entity["type"], "filler": " ".join(words[place] for place in entity["span"])}
+            for entity in row["entities"]
+        ]
+    for line in (SLURP / "predictions" / "gold_hermit_predictions.jsonl").read_text("utf-8").splitlines():
+        row = json.loads(line)
+        predicted[row["slurp_id"]] = [{**entity, "filler": entity["filler"].lower()} for entity in row["entities"]]
+    result = entity_f1([predicted[key] for key in gold], list(gold.values()))
+    assert result["counts"] == {"true": 2823, "predicted": 2748, "correct": 2178}
+    assert round(result["entity_f1"], 4) == 0.7819
+    assert [round(result[key], 4) for key in ("word_f1", "char_f1", "slu_f1")] == [0.8109, 0.8168, 0.8138]
