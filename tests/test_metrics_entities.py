@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapsus.metrics import entity_f1
+from lapsus.results.score import score
 
 settings.register_profile("patient", deadline=None)  # two busy cores are no failure
 settings.load_profile("patient")
@@ -98,6 +99,16 @@ def test_nothing_said_is_null():
 def test_what_is_no_list_of_entities_is_named(row):
     with pytest.raises(TypeError, match=r"predictions\[1\] is .*: give a list of entities such as"):
         entity_f1([[], row], [[], []])
+
+
+def test_entities_are_scored_from_files(tmp_path):
+    heard, gold = tmp_path / "heard.jsonl", tmp_path / "gold.jsonl"
+    heard.write_text('{"id": "1", "entities": [{"type": "a", "filler": "x"}]}\n{"id": "2", "entities": []}\n')
+    gold.write_text(
+        '{"id": "2", "entities": [{"type": "b", "filler": "y"}]}\n{"id": "1", "entities": [{"type": "a", "filler": "x"}]}\n'
+    )
+    result = score("entity_f1", [heard], gold, {"predictions": "entities", "references": "entities"})
+    assert result["counts"] == {"true": 2, "predicted": 1, "correct": 1}
 
 
 @pytest.mark.data

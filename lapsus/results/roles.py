@@ -99,7 +99,12 @@ class Column:
     @property
     def lists(self) -> bool:
         """Whether an example may have several values, one per annotator."""
-        return "Iterable[Iterable" in self.kind
+        return "Iterable[Iterable" in self.kind and "Mapping" not in self.kind
+
+    @property
+    def frames(self) -> bool:
+        """Whether a value is an intent with its tags."""
+        return self.kind.startswith("Iterable[Mapping")
 
     @property
     def labels(self) -> bool:
@@ -112,7 +117,7 @@ class Column:
         `scored` are the metrics that a harness has computed. `beside` the predictions, only names that could not mean
         the predictions themselves are taken.
         """
-        if self.source is None and "Mapping" in self.kind and {"intent", "tags"} <= set(names) and not beside:
+        if self.source is None and self.frames and {"intent", "tags"} <= set(names) and not beside:
             return ""
         scores: tuple[str, ...] = ("score", *(scored if len(scored) == 1 else ())) if "float" in self.kind else ()
         usual: tuple[str, ...] = (self.name, *(() if beside else scores), *METRIC_COLUMNS.get(self.name, ()))

@@ -193,7 +193,7 @@ def _in_words(gold: Column, values: Mapping[str, Any], data: Predictions, file: 
         if not mapped:
             refuse_disjoint(file, words["predictions"], golds)
         return {**values, **words}
-    if "Mapping" in gold.kind:
+    if gold.frames:
         refuse_disjoint(file, *([row.get("intent") for row in rows] for rows in (values["predictions"], golds)))
     return dict(values)
 
