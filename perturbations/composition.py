@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lapsus.perturbations.core import Edit, apply, trimmed
 
@@ -62,7 +62,7 @@ def _touching(stretches: Iterable[_Stretch]) -> list[list[_Stretch]]:
     return groups
 
 
-def recorded(edits: Sequence[object] | None) -> tuple[Edit, ...]:
+def recorded(edits: Sequence[Any] | None) -> tuple[Edit, ...]:
     """Read the edits that a noisy row records, as `Noise` writes them.
 
     >>> recorded([{"start": 9, "end": 9, "text": "!"}])
