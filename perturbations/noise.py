@@ -155,35 +155,45 @@ class Noise:
     def _after(self, rows: Row, made: dict[str, Any]) -> dict[str, Any]:
         """Let the noise that was `made` of noisy rows begin at their clean texts."""
         for i, old in enumerate(rows["edits"]):
-            lists = {name: self._both(name, rows, made, i) for name in self.columns}
-            if self._replays_tags(rows, made, i, lists[self.columns[0]]):
+            lists, fault = self._both(rows, made, i)
+            if fault is None:
                 dicts = {name: [edit._asdict() for edit in edits] for name, edits in lists.items()}
                 made["edits"][i] = dicts if len(dicts) > 1 else dicts[self.columns[0]]
                 made["operator"][i] = f"{rows['operator'][i]} then {made['operator'][i]}"
-                reason = None if any(lists.values()) else made[self.reason][i] if self.reason else None
             else:
                 for name in self.clean_names().values():
                     made[name][i] = rows[name][i]
                 made["edits"][i], made["operator"][i] = old, rows["operator"][i]
-                reason = "the tags would not follow the edits of both noises"
-            if self.reason:
-                made[self.reason][i] = reason
+            if self.reason and (fault or any(lists.values())):
+                made[self.reason][i] = fault
         return made | {name: list(rows[name]) for name in self.clean_names()}
 
-    def _both(self, column: str, rows: Row, made: Mapping[str, Any], i: int) -> tuple[Edit, ...]:
-        """Return the edits that lead from the clean text of a row to what both noises made of it."""
-        clean, several = rows[f"clean_{column}"][i], len(self.columns) > 1
-        before, after = rows["edits"][i], made["edits"][i]
-        if several:
-            before, after = (before or {})[column], after[column]
-        return composed(" ".join(clean or ()) if self.tags else clean or "", recorded(before), recorded(after))
-
-    def _replays_tags(self, rows: Row, made: Mapping[str, Any], i: int, edits: Sequence[Edit]) -> bool:
-        """Tell whether the clean tags become the noisy ones by the edits of both noises."""
-        if not self.tags or not edits:
-            return True
-        said = self._said(rows[f"clean_{self.columns[0]}"][i], rows[f"clean_{self.tags}"][i])
-        return bool(self._numbered(apply_tags(said.tokens, said.tags or (), edits)) == made[self.tags][i])
+    def _both(self, rows: Row, made: Mapping[str, Any], i: int) -> tuple[dict[str, tuple[Edit, ...]], str | None]:
+        """Return the edits of each column of a row by both noises, or what is wrong with them."""
+        lists: dict[str, tuple[Edit, ...]] = {}
+        for name in self.columns:
+            clean, noisy = (
+                " ".join(each or ()) if self.tags else each or "" for each in (rows[f"clean_{name}"][i], rows[name][i])
+            )
+            before, after = rows["edits"][i], made["edits"][i]
+            if len(self.columns) > 1:
+                before, after = (before or {}).get(name), after[name]
+            try:
+                replayed = apply(clean, recorded(before))
+            except ValueError:
+                replayed = None
+            if replayed != noisy:
+                fault = f"the edits of the row do not lead from clean_{name} to {name}"
+                if self.bad == "raise":
+                    raise ValueError(f"row {(rows[self.key][i] if self.key else i)!r}: {fault}; perturb the clean text")
+                return {}, fault
+            lists[name] = composed(clean, recorded(before), recorded(after))
+        if self.tags and lists[self.columns[0]]:
+            said = self._said(rows[f"clean_{self.columns[0]}"][i], rows[f"clean_{self.tags}"][i])
+            tags = apply_tags(said.tokens, said.tags or (), lists[self.columns[0]])
+            if self._numbered(tags) != made[self.tags][i]:
+                return {}, "the tags would not follow the edits of both noises"
+        return lists, None
 
     def _noisy(self, rows: Row) -> dict[str, Any]:
         """Perturb a batch as if it were clean."""

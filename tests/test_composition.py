@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from datasets import ClassLabel, Dataset, Features, List, Value
 from hypothesis import given
@@ -101,6 +103,24 @@ def test_several_columns_and_single_rows_compose():
     for name in ("a", "b"):
         assert len(twice["edits"][name]) == 2
         assert apply(row[name], recorded(twice["edits"][name])) == twice[name]
+
+
+@pytest.mark.parametrize("text", ["stay!", "go", ""])
+def test_a_row_whose_edits_do_not_make_its_text_is_told(text):
+    row = {
+        "id": "u1",
+        "text": text,
+        "clean_text": "go",
+        "edits": [{"start": 2, "end": 2, "text": "!"}],
+        "operator": "x",
+    }
+    noise = Noise(OPERATORS["filler_bos"], key="id", reason="why")
+    says = "the edits of the row do not lead from clean_text to text"
+    with pytest.raises(ValueError, match=f"row 'u1': {says}; perturb the clean text"):
+        noise(row)
+    assert row | replace(noise, bad="keep")(row) == row | {"why": says}
+    row["edits"][0]["end"] = 9
+    assert replace(noise, bad="keep")(row)["why"] == says
 
 
 @pytest.mark.parametrize(

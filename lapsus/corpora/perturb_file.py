@@ -132,7 +132,10 @@ def perturb_file(
     words = (*noise.columns, noise.tags, *(noise.clean_names() if noisy else ())) if noise.tags else ()
     part = Part(noises, reader.decode, _Encoder(format_of(target), schema, delimiter_of(target)), words)
     folder = target.with_name(f"{target.name}.partial")
-    _start(folder, [*map(repr, noises), CHUNK, format_of(target), str(schema), *reader.identity])
+    _start(
+        folder,
+        [*((repr(each), each.released) for each in noises), CHUNK, format_of(target), str(schema), *reader.identity],
+    )
     try:
         counts = _make_parts(reader, part, folder, workers=workers, progress=progress)
     except BaseException:
