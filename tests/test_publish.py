@@ -443,3 +443,15 @@ def test_a_full_disk_is_one_sentence(tmp_path):
     with pytest.raises(OSError, match="no space is left; free some or name another --out") as caught:
         publish(Full, tmp_path / "out")
     assert caught.value.filename == str(tmp_path / "out")
+
+
+def test_many_labels_stand_once_in_the_yaml_and_are_loaded_in_every_config(tmp_path):
+    names = [f"B-slot_{number}" for number in range(300)]
+    labelled = Features({"id": TEXT, "tags": List(ClassLabel(names=names))})
+    data = ({"id": "a", "tags": [0, 299]}, {"id": "b", "tags": [1, 1]})
+    configs = {f"random.{number}": {"test": 2} for number in range(23)}
+    publish(toy(FEATURES=labelled, DATA=data, ROWS=configs), tmp_path / "out")
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert card.count("B-slot_299") == 1 and len(card.split("---")[1].encode()) < 30_000
+    loaded = load_dataset(str(tmp_path / "out"), "random.22", split="test", cache_dir=str(tmp_path / "cache"))
+    assert loaded.features["tags"].feature.names == names and loaded[0]["tags"] == [0, 299]

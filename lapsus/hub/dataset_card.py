@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from lapsus.kernel.error_rates import TrackRates
 
 GENERAL = "_general.md"
+MANY_LABELS = 20  # more are listed once in the YAML
 SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
 
 
@@ -56,7 +58,7 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
             for config, info in infos.items()
         }
     ).to_dataset_card_data(data)
-    infos.to_dataset_card_data(data)
+    _with_labels_once(infos).to_dataset_card_data(data)
     body = _body(
         benchmark,
         title=benchmark.TITLE,
@@ -75,6 +77,31 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
         citation=benchmark.CITATION,
     )
     return f"---\n{data.to_yaml()}\n---\n\n{body.strip()}\n"
+
+
+def _with_labels_once(infos: DatasetInfosDict) -> DatasetInfosDict:
+    """Leave features with many labels out of the YAML of all configs but the first that has them.
+
+    Hundreds of labels in each of twenty configs are more YAML than the Hub takes. The Parquet files hold the features.
+    """
+    seen: set[str] = set()
+    kept = type(infos)()
+    for config, info in infos.items():
+        shown = str(info.features)
+        if shown in seen and _labels(info.features) > MANY_LABELS:
+            kept[config] = copy(info)
+            kept[config].features = None
+        else:
+            kept[config] = info
+        seen.add(shown)
+    return kept
+
+
+def _labels(feature: Any) -> int:
+    """Count the names of the labels in a feature."""
+    if isinstance(feature, dict):
+        return sum(map(_labels, feature.values()))
+    return len(getattr(feature, "names", ())) or (_labels(feature.feature) if hasattr(feature, "feature") else 0)
 
 
 def _body(benchmark: type[Benchmark], **shown: Any) -> str:
