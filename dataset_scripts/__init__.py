@@ -9,10 +9,10 @@ from lapsus.kernel.units import units
 
 if TYPE_CHECKING:
     from lapsus.dataset_scripts.benchmark import EDITS, Benchmark, label_of
-    from lapsus.dataset_scripts.simulated import noisy_rows
+    from lapsus.dataset_scripts.simulated import noisy_columns, noisy_rows
     from lapsus.dataset_scripts.source import Source, open_source
 
-__all__ = ["EDITS", "Benchmark", "Source", "benchmarks", "label_of", "noisy_rows", "open_source"]
+__all__ = ["EDITS", "Benchmark", "Source", "benchmarks", "label_of", "noisy_columns", "noisy_rows", "open_source"]
 
 __getattr__ = lazy(
     __name__,
@@ -21,6 +21,7 @@ __getattr__ = lazy(
         "Benchmark": "lapsus.dataset_scripts.benchmark",
         "Source": "lapsus.dataset_scripts.source",
         "label_of": "lapsus.dataset_scripts.benchmark",
+        "noisy_columns": "lapsus.dataset_scripts.simulated",
         "noisy_rows": "lapsus.dataset_scripts.simulated",
         "open_source": "lapsus.dataset_scripts.source",
     },

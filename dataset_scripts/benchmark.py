@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
 
 # The edits of a noisy row, as `lapsus.perturbations.Noise` records them: each replaces [start, end) of the clean text.
-# A row with noise in several columns has {column: EDITS}.
+# In a published row they stand by column, {"text": EDITS}: see `noisy_columns`.
 EDITS = datasets.List(
     {"start": datasets.Value("int64"), "end": datasets.Value("int64"), "text": datasets.Value("string")}
 )

@@ -16,10 +16,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from datasets import ClassLabel, Features, List, Value
+from datasets import ClassLabel, Features, List, Value, Version
 
 from lapsus.dataset_scripts.benchmark import Benchmark
-from lapsus.dataset_scripts.simulated import noisy_rows, operators_own
+from lapsus.dataset_scripts.simulated import noisy_columns, noisy_rows, operators_own
 from lapsus.dataset_scripts.source import MissingFileError
 from lapsus.kernel.extras import needed
 from lapsus.perturbations import OPERATORS, Noise, Operator
@@ -54,6 +54,7 @@ class Nature(Benchmark):
     TASKS = ("token-classification", "text-classification")
     TASK_IDS = ("intent-classification",)
     EXTRAS = "lapsus[en,models,augment]"
+    VERSION = Version("1.1.0")  # edits stand by column; features stand once in the card
     TAGS = ("nature", "spoken-language-understanding", "slot-filling")
 
     def columns(self, config: str) -> Features:
@@ -66,7 +67,7 @@ class Nature(Benchmark):
                 tags += tuple(f"I-{name[2:]}" for name in tags if name[0] == "B" and f"I-{name[2:]}" not in tags)
             tag, intent = ClassLabel(names=list(tags)), ClassLabel(names=list(intents))
         clean = Features({"id": TEXT, "tokens": List(TEXT), "tags": List(tag), "intent": intent})
-        return clean if config == "original" else noise_of(NATURE[0]).features(clean)
+        return clean if config == "original" else noisy_columns(noise_of(NATURE[0]), clean)
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the utterances of a split, in the configs of operators altered by them."""
@@ -106,7 +107,7 @@ def hard(rows: list[Row], train: list[Row], validation: list[Row]) -> Iterator[R
             "tags": one.tags,
             "clean_tokens": row["tokens"],
             "clean_tags": row["tags"],
-            "edits": [edit._asdict() for edit in one.edits],
+            "edits": {"tokens": [edit._asdict() for edit in one.edits]},
             "operator": f"hard: {signature(OPERATORS[one.operator], 0)} selector=slu_model torch={torch.__version__}",
         }
 
@@ -118,7 +119,7 @@ def augmented(rows: list[Row], train: Iterable[Row]) -> Iterator[Row]:
     """
     for row in rows:
         twins = {"clean_tokens": row["tokens"], "clean_tags": row["tags"]}
-        yield row | twins | {"edits": [], "operator": "none"}
+        yield row | twins | {"edits": {"tokens": []}, "operator": "none"}
     with TemporaryDirectory() as words:
         train_tfidf((" ".join(row["tokens"]) for row in train), Path(words))
         for row in noisy_rows(noise_of(augmentation(words)), rows):

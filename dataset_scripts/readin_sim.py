@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from datasets import Features
+from datasets import Features, Version
 
 from lapsus.dataset_scripts.readin import Readin, ReadinAfqmc, ReadinCmrc2018, ReadinCspider, ReadinWmt2021
-from lapsus.dataset_scripts.simulated import TRACKS, noisy_rows, track_operator
+from lapsus.dataset_scripts.simulated import TRACKS, noisy_columns, noisy_rows, track_operator
 from lapsus.perturbations import Noise
 
 if TYPE_CHECKING:
@@ -27,11 +27,12 @@ class Simulated(Readin):
     """The clean test rows of a task, made noisy by operators that imitate typing and dictation."""
 
     ANNOTATIONS = "machine-generated"
+    VERSION = Version("1.1.0")  # edits stand by column
     TAGS: ClassVar[tuple[str, ...]] = ("readin", "noise", "synthetic")
 
     def columns(self, config: str) -> Features:
         """Return the features of a track."""
-        return self.noise(config).features(self.CLEAN)
+        return noisy_columns(self.noise(config), self.CLEAN)
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the noisy rows of a track."""
@@ -84,7 +85,7 @@ class ReadinWmt2021Sim(Simulated, ReadinWmt2021):
     def columns(self, config: str) -> Features:
         """Return the features of a track."""
         flat = Features({"id": self.CLEAN["id"], "zh": self.CLEAN["id"], "en": self.CLEAN["id"]})
-        added = {name: kind for name, kind in self.noise(config).features(flat).items() if name not in flat}
+        added = {name: kind for name, kind in noisy_columns(self.noise(config), flat).items() if name not in flat}
         return Features({**self.CLEAN, **added})
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:

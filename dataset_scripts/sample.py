@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from datasets import ClassLabel, Features, List, Value
+from datasets import ClassLabel, Features, List, Value, Version
 
 from lapsus.dataset_scripts.benchmark import Benchmark
-from lapsus.dataset_scripts.simulated import TRACKS, noisy_rows, track_operator
+from lapsus.dataset_scripts.simulated import TRACKS, noisy_columns, noisy_rows, track_operator
 from lapsus.perturbations import OPERATORS, Noise
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class Sample(Benchmark):
     """Customer questions, commands, entailments and dialect pairs that the project wrote itself."""
 
     NAME = "sample"
+    VERSION = Version("1.1.0")  # edits stand by column
     TITLE = "lapsus sample"
     LANGUAGES = ("zh", "en")
     LICENSE = "apache-2.0"
@@ -109,13 +110,13 @@ class Sample(Benchmark):
     def columns(self, config: str) -> Features:
         """Return the features of a config."""
         if config in TRACKS:
-            return self.simulated(config).features(PARAPHRASE)
+            return noisy_columns(self.simulated(config), PARAPHRASE)
         if config in TOGETHER:
             annotated = List({"annotator": Value("int8"), "text": TEXT})
             noisy = dict.fromkeys(("sentence1", "sentence2"), annotated)
             return Features({**PARAPHRASE, **noisy, "clean_sentence1": TEXT, "clean_sentence2": TEXT})
         if config in SPOKEN:
-            return self.spoken(config).features(SLU)
+            return noisy_columns(self.spoken(config), SLU)
         return {"clean": PARAPHRASE, "original": SLU, "dialect": DIALECT}.get(config, ENTAILMENT)
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from datasets import Features
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -16,7 +18,9 @@ TRACKS = tuple(f"{kind}.{annotator}" for kind in ("auto", "keyboard", "speech") 
 
 
 def noisy_rows(noise: Noise, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield each row with its noisy columns, their clean twins, the edits and the operator.
+    """Yield each row with its noisy columns, their clean twins, the edits by column, and the operator.
+
+    The features of these rows are `noisy_columns(noise, features)`.
 
     >>> from lapsus.perturbations import OPERATORS, Noise
     >>> noise = Noise(OPERATORS["filler_bos"], column="text", key="id")
@@ -29,7 +33,29 @@ def noisy_rows(noise: Noise, rows: Iterable[dict[str, Any]]) -> Iterator[dict[st
         columns = {name: [row[name] for row in batch] for name in batch[0]}
         with operators_own(f"{noise.op.name} on the rows {batch[0]['id']!r} to {batch[-1]['id']!r}"):
             columns |= noise(columns)
+        columns["edits"] = [by_column(noise, edits) for edits in columns["edits"]]
         yield from (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+
+
+def noisy_columns(noise: Noise, clean: Features) -> Features:
+    """Return the features of `noisy_rows`.
+
+    Edits stand by column, also where only one is noisy: the Hub's viewer computes no statistics of a split with a
+    column of lists that have no element or one, and passes over columns with names inside.
+
+    >>> from datasets import Value
+    >>> from lapsus.perturbations import OPERATORS, Noise
+    >>> noise = Noise(OPERATORS["filler_bos"], column="text", key="id")
+    >>> list(noisy_columns(noise, Features({"id": Value("string"), "text": Value("string")}))["edits"])
+    ['text']
+    """
+    features = noise.features(clean)
+    return Features({**features, "edits": by_column(noise, features["edits"])})
+
+
+def by_column(noise: Noise, edits: Any) -> Any:
+    """Return the edits of a row, or their features, by the column that they change."""
+    return edits if len(noise.columns) > 1 else {noise.columns[0]: edits}
 
 
 @contextmanager

@@ -445,7 +445,7 @@ def test_a_full_disk_is_one_sentence(tmp_path):
     assert caught.value.filename == str(tmp_path / "out")
 
 
-def test_many_labels_stand_once_in_the_yaml_and_are_loaded_in_every_config(tmp_path):
+def test_features_that_fill_the_yaml_stand_there_once_and_are_loaded_in_every_config(tmp_path):
     names = [f"B-slot_{number}" for number in range(300)]
     labelled = Features({"id": TEXT, "tags": List(ClassLabel(names=names))})
     data = ({"id": "a", "tags": [0, 299]}, {"id": "b", "tags": [1, 1]})

@@ -214,21 +214,20 @@ def test_row_groups_have_a_limit(sound, monkeypatch):
 
 
 @pytest.mark.parametrize("values", [[0, 1], [[1], [1, 2], None], [f"{n}" for n in range(90, 110)]])
-def test_histograms_of_two_neighbours_are_warned_of(values):
+def test_histograms_of_two_neighbours_are_refused(values):
     """The viewer's histogram refuses them (huggingface/dataset-viewer#3440): no statistics of the whole split."""
     column = pa.chunked_array([values])
     feature = {"int64": Value("int64"), "string": Value("string")}.get(str(column.type), List(Value("int64")))
     with pytest.raises(viewer.StatisticsError, match="3440") as error:
         viewer.statistics(column, feature)
-    assert not error.value.serious
+    assert error.value.serious
 
 
-def test_a_warning_is_no_problem(tmp_path):
+def test_neighbours_are_a_problem_of_the_folder(tmp_path):
     folder = tmp_path / "small"
-    assert written(folder, column("text", [f"{n}" for n in range(90, 110)], Value("string"))) == []
-    assert viewer.warn_folder(folder) == [
-        "clean/test: no statistics of 'text': all are 2 or 3 (huggingface/dataset-viewer#3440)"
-    ]
+    problem = "clean/test: no statistics of 'text': all are 2 or 3 (huggingface/dataset-viewer#3440)"
+    assert written(folder, column("text", [f"{n}" for n in range(90, 110)], Value("string"))) == [problem]
+    assert viewer.warn_folder(folder) == []
 
 
 def test_statistics_fail_on_no_rows():

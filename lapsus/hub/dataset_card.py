@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lapsus.kernel.error_rates import TrackRates
 
 GENERAL = "_general.md"
-MANY_LABELS = 20  # more are listed once in the YAML
+MOST_YAML = 50_000  # bytes; the Hub answers 413 to a few times as many
 SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
 
 
@@ -58,7 +58,9 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
             for config, info in infos.items()
         }
     ).to_dataset_card_data(data)
-    _with_labels_once(infos).to_dataset_card_data(data)
+    infos.to_dataset_card_data(data)
+    if len(data.to_yaml().encode()) > MOST_YAML:
+        _with_features_once(infos).to_dataset_card_data(data)
     body = _body(
         benchmark,
         title=benchmark.TITLE,
@@ -79,29 +81,19 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
     return f"---\n{data.to_yaml()}\n---\n\n{body.strip()}\n"
 
 
-def _with_labels_once(infos: DatasetInfosDict) -> DatasetInfosDict:
-    """Leave features with many labels out of the YAML of all configs but the first that has them.
+def _with_features_once(infos: DatasetInfosDict) -> DatasetInfosDict:
+    """Leave features out of the YAML of all configs but the first that has them; the Parquet files hold them.
 
-    Hundreds of labels in each of twenty configs are more YAML than the Hub takes. The Parquet files hold the features.
+    Hundreds of labels in each of twenty configs are more YAML than the Hub takes.
     """
     seen: set[str] = set()
     kept = type(infos)()
     for config, info in infos.items():
-        shown = str(info.features)
-        if shown in seen and _labels(info.features) > MANY_LABELS:
-            kept[config] = copy(info)
+        kept[config] = copy(info)
+        if str(info.features) in seen:
             kept[config].features = None
-        else:
-            kept[config] = info
-        seen.add(shown)
+        seen.add(str(info.features))
     return kept
-
-
-def _labels(feature: Any) -> int:
-    """Count the names of the labels in a feature."""
-    if isinstance(feature, dict):
-        return sum(map(_labels, feature.values()))
-    return len(getattr(feature, "names", ())) or (_labels(feature.feature) if hasattr(feature, "feature") else 0)
 
 
 def _body(benchmark: type[Benchmark], **shown: Any) -> str:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import datasets
 from datasets import Features, List, Value
 
-from lapsus.dataset_scripts import Benchmark, Source, noisy_rows
+from lapsus.dataset_scripts import Benchmark, Source, noisy_columns, noisy_rows
 from lapsus.hub.publish import Published, publish
 from lapsus.kernel import rows as files
 from lapsus.kernel.names import shown
@@ -54,7 +54,7 @@ class OwnRows(Benchmark):
             return self.FEATURES
         track = self._track(config)
         if track:
-            return self._noise(track).features(self.FEATURES)
+            return noisy_columns(self._noise(track), self.FEATURES)
         beside = {name: self.FEATURES[name] for name in filter(None, (self.SLOTS, self.ANSWERS))}
         texts = List({"annotator": Value("int64"), "text": Value("string"), **beside})
         return Features({**self.FEATURES, self.TEXT: texts, f"clean_{self.TEXT}": self.FEATURES[self.TEXT]})
