@@ -153,7 +153,14 @@ class Noise:
         return {f"clean_{name}": name for name in (*self.columns, *filter(None, [self.tags]))}
 
     def _after(self, rows: Row, made: dict[str, Any]) -> dict[str, Any]:
-        """Let the noise that was `made` of noisy rows begin at their clean texts."""
+        """Let the noise that was `made` of noisy rows begin at their clean texts.
+
+        Rows of published datasets hold edits by column, also where one column is noisy.
+        """
+        if len(self.columns) == 1:
+            (column,) = self.columns
+            edits = [old[column] if isinstance(old, Mapping) else old for old in rows["edits"]]
+            rows = {**rows, "edits": edits}
         for i, old in enumerate(rows["edits"]):
             lists, fault = self._both(rows, made, i)
             if fault is None:

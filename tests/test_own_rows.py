@@ -10,7 +10,7 @@ from datasets import load_dataset
 
 from lapsus.commands.cli import main
 from lapsus.hub import make
-from lapsus.perturbations import ZhKeyboard, apply, perturb
+from lapsus.perturbations import Noise, ZhKeyboard, apply, perturb
 
 QUESTIONS = ("花呗怎么提前还款", "借呗额度为什么没有了", "花呗分期怎么取消")
 
@@ -153,3 +153,14 @@ def test_the_command_makes_it_and_asks_for_a_licence_before_it_publishes(tmp_pat
     assert asked.exit_code == 2 and "name theirs with --license" in asked.output
     twice = CliRunner().invoke(main, [*words, "--track", "a=zh_homophone", "--track", "a=zh_keyboard"])
     assert twice.exit_code == 2 and "two tracks have one name" in twice.output
+
+
+def test_noise_over_a_published_track_composes(tmp_path):
+    make(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone@1"})
+    typed = load_dataset(str(tmp_path / "out"), "typed", split="test", cache_dir=str(tmp_path / "cache"))
+    assert set(typed[0]["edits"]) == {"question"}
+    for row in Noise(ZhKeyboard.annotator(1), column="question", key="id").map(typed):
+        assert row["clean_question"] in QUESTIONS
+        edits = [(edit["start"], edit["end"], edit["text"]) for edit in row["edits"]]
+        assert apply(row["clean_question"], edits) == row["question"]
+        assert " then " in row["operator"]
