@@ -194,7 +194,8 @@ def _in_words(gold: Column, values: Mapping[str, Any], data: Predictions, file: 
             refuse_disjoint(file, words["predictions"], golds)
         return {**values, **words}
     if gold.frames:
-        refuse_disjoint(file, *([row.get("intent") for row in rows] for rows in (values["predictions"], golds)))
+        intents, right = ([row.get("intent") for row in rows] for rows in (values["predictions"], golds))
+        refuse_disjoint(file, intents, right)
     return dict(values)
 
 
