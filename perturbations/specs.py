@@ -1,4 +1,4 @@
-"""Noise as the command line spells it: OPERATOR[:ANNOTATORS][@SEVERITY].
+"""Noise as the command line spells it: `OPERATOR[:ANNOTATORS][@SEVERITY]`.
 
 `zh_keyboard:3` is three annotators, `filler_eos:2` two seeds, `zh_homophone@0.3` one track at a rate of 0.3.
 """
@@ -26,7 +26,7 @@ class NoiseTrack(NamedTuple):
 
 
 def tracks_of(spec: str) -> tuple[NoiseTrack, ...]:
-    """Return the tracks that OPERATOR[:ANNOTATORS][@SEVERITY] stands for.
+    """Return the tracks that `OPERATOR[:ANNOTATORS][@SEVERITY]` stands for.
 
     ANNOTATORS asks for that many tracks: the operator's annotators 1 to N where it has any, otherwise the seeds 1
     to N. Without it there is one track: the operator as `lapsus list` shows it, with seed 0, as `lapsus perturb` has

@@ -17,7 +17,8 @@ from lapsus.hub.metric_space import app, card, requirements
 
 UNITS = re.compile(r"(<!-- units: .*? -->\n).*(<!-- /units -->)", re.DOTALL)
 FUNCTIONS = re.compile(r"(# functions: .*?\n).*(# /functions\n)", re.DOTALL)
-LINKS = {"datasets": "hub_cards/{}.md", "metrics": "metrics/{}/README.md"}
+FILES = "https://github.com/lapsus-bench/lapsus/blob/main/"  # links of the README must work on the package index
+LINKS = {"datasets": FILES + "hub_cards/{}.md", "metrics": FILES + "metrics/{}/README.md"}
 
 
 def texts(root: Path) -> dict[Path, str]:

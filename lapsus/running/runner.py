@@ -271,7 +271,7 @@ def run(
         task: A name of `lapsus tasks`, or a `Task`.
         rows: A dataset folder or ORG/NAME of the Hub; a list of rows or a `datasets.Dataset`; or rows by track.
         model: Such as `hf:PATH`, `http://HOST/v1#NAME`, `python:MODULE:FUNCTION`; a model; or a function of rows.
-        noise: Noise to add to the clean rows, each as OPERATOR[:ANNOTATORS][@SEVERITY].
+        noise: Noise to add to the clean rows, each as `OPERATOR[:ANNOTATORS][@SEVERITY]`.
         tracks: Patterns of the tracks to run, such as `keyboard.*`; the clean one is run always.
         limit: Only the first so many examples.
         seed: The seed of the noise.

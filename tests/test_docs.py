@@ -1,0 +1,30 @@
+"""The documentation builds without a warning, and every page of docs/ is in its navigation."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_every_page_is_in_the_navigation():
+    written = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    assert {page for page in written if f"{page}\n" not in nav} == set()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("mkdocs"), reason="mkdocs is not installed")
+def test_it_builds_without_a_warning(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
+    assert "How often" in (tmp_path / "units" / "metrics" / "win_rate" / "index.html").read_text(encoding="utf-8")
+    assert "perturb_batch" in (tmp_path / "reference" / "perturbations" / "index.html").read_text(encoding="utf-8")
+    for page in ("units/datasets/rte", "units/operators/zh_keyboard", "contributing", "errata", "statistics"):
+        assert (tmp_path / page / "index.html").exists()
