@@ -33,7 +33,6 @@ def test_a_new_metric_is_what_contributing_prints_and_the_rest_is_generated(tmp_
 
     monkeypatch.setattr(metrics, "__path__", [str(tmp_path / "metrics")])
     monkeypatch.setattr(metrics, "FOLDER", tmp_path / "metrics")
-<<<<<<< HEAD
     for path, text in texts(tmp_path).items():
         path.write_text(text, "utf-8")
     written = {path.name: path.read_text("utf-8") for path in (tmp_path / "metrics" / "length_ratio").iterdir()}
@@ -44,24 +43,15 @@ def test_a_new_metric_is_what_contributing_prints_and_the_rest_is_generated(tmp_
     functions = (tmp_path / "metrics" / "__init__.py").read_text("utf-8")
     assert "from lapsus.metrics.length_ratio.score import length_ratio\n" in functions
     assert '    "length_ratio",\n' in functions
-    assert "[`length_ratio`](metrics/length_ratio/README.md)" in (tmp_path / "README.md").read_text("utf-8")
+    assert "[`length_ratio`](https://github.com/lapsus-bench/lapsus/blob/main/metrics/length_ratio/README.md)" in (
+        tmp_path / "README.md"
+    ).read_text("utf-8")
 
     import evaluate
 
     loaded = evaluate.load(str(tmp_path / "metrics" / "length_ratio"))
     assert loaded.compute(predictions=["abc", "d"], references=["ab", "cd"]) == {"length_ratio": 1.0, "examples": 2}
     for name in [name for name in sys.modules if name.startswith("lapsus.metrics.length_ratio")]:
-=======
-    written = {str(path.relative_to(tmp_path)): text for path, text in texts(tmp_path).items()}
-    assert "from lapsus.metrics.wins.score import wins\n" in written["metrics/__init__.py"]
-    assert '    "wins",\n' in written["metrics/__init__.py"]
-    assert "    app(wins, Wins.EXAMPLE).launch()\n" in written["metrics/wins/app.py"]
-    assert written["metrics/wins/requirements.txt"].split() == ["lapsus", "datasets", "evaluate", "numpy", "scipy"]
-    assert "- **comparisons**: how many such tests" in written["metrics/wins/README.md"]
-    assert written["metrics/wins/README.md"].count("As of any other.") == 1
-    assert "[`wins`](https://github.com/lapsus-bench/lapsus/blob/main/metrics/wins/README.md)" in written["README.md"]
-    for name in [name for name in sys.modules if name.startswith("lapsus.metrics.wins")]:
->>>>>>> c15ea63 (docs: a site with an API reference, two notebooks, workflows)
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delattr(metrics, "length_ratio")
 
