@@ -36,7 +36,7 @@ lint: .venv/installed-dev  ## style, and types against the built wheel
 	cd build/types && ../../$(BIN)/pyright --pythonpath ../../$(BIN)/python ../../tests/consumer.py
 
 docs: .venv/installed-dev  ## the documentation, into build/site
-	$(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 bench: .venv/installed-dev  ## speed beside peers, as ratios
 	for part in metrics perturbations chinese "build_datasets --rows 2000000"; do \
