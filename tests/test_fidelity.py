@@ -31,6 +31,7 @@ CLEAN = [s + v + "今天的" + o for s in SUBJECTS for v in VERBS for o in OBJEC
         ("要尽力", "药剂量", "same_initials"),  # Table 4: yjl
         ("第二", "地热", "other"),  # Table 4: er → re
         ("查", "擦", "fuzzy_sound"),
+        ("是", "四", "fuzzy_sound"),
         ("湖南", "护栏", "fuzzy_sound"),
         ("飞机", "灰机", "fuzzy_sound"),
         ("明", "民", "fuzzy_sound"),
@@ -42,6 +43,17 @@ CLEAN = [s + v + "今天的" + o for s in SUBJECTS for v in VERBS for o in OBJEC
 )
 def test_kinds_of_change(old, new, kind):
     assert score.kind(old, new) == kind
+
+
+def test_all_versions_of_a_sentence_are_on_the_same_side(monkeypatch):
+    """Else the classifier would know the sentence that it is asked about."""
+    sides = []
+    monkeypatch.setattr(score, "cross_validated_auc", lambda *given: sides.append(given[2]))
+    human = [[text[1:], text[:-1]] for text in CLEAN[:20]]
+    score.human_likeness([text[::-1] for text in CLEAN[:20]], CLEAN[:20], human)
+    synthetic, first, second = np.split(sides[0], 3)
+    assert (synthetic == first).all() and (first == second).all()
+    assert len(set(first.tolist())) > 1
 
 
 def test_what_only_one_sentence_has_is_no_feature():

@@ -83,3 +83,10 @@ def test_a_mean_of_few_clusters_has_students_quantile():
         interval, p_value = statistics.clustered_mean(values, np.ones(4, int), level)
         assert interval == pytest.approx(list(expected.confidence_interval(level)))
         assert p_value == pytest.approx(expected.pvalue)
+
+
+@pytest.mark.parametrize("trials", [3, 7, 11, 13, 22, 35])
+def test_an_interval_ends_where_no_or_every_trial_succeeds(trials):
+    """The ends are 0 and 1 themselves, not what rounding leaves of them."""
+    assert statistics.wilson(0, trials, 0.95)[0] == 0
+    assert statistics.wilson(trials, trials, 0.95)[1] == 1

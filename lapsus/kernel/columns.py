@@ -216,9 +216,10 @@ def _label_kind(name: str, values: Any) -> str:
 
 def _refuse_useless(label_map: Mapping[Any, Any], given: Mapping[str, Any], integers: bool) -> None:
     """Raise if the map is of another kind than the labels, or names none of them: then it was meant for others."""
-    kind, called = ((Integral, np.bool_), "an integer") if integers else (str, "a string")
+    kinds: tuple[type, ...] = (Integral, np.bool_) if integers else (str,)
     for label in (*label_map.keys(), *label_map.values()):
-        if not isinstance(label, kind):
+        if not isinstance(label, kinds):
+            called = "an integer" if integers else "a string"
             raise TypeError(f"label_map has {_shown(label)}, and the labels are not of its kind: give {called}.")
     columns = (np.unique(values).tolist() if isinstance(values, np.ndarray) else values for values in given.values())
     occurring = set(chain.from_iterable(columns))

@@ -47,12 +47,12 @@ class ErrorRates(NamedTuple):
     @property
     def means(self) -> FloatArray:
         """The mean over the annotators of each example."""
-        return self.rates.sum(axis=0) / self.present.sum(axis=0)
+        return np.asarray(self.rates.sum(axis=0) / self.present.sum(axis=0))
 
     @property
     def worsts(self) -> FloatArray:
         """The highest rate among the annotators of each example."""
-        return self.rates.max(axis=0)
+        return np.asarray(self.rates.max(axis=0))
 
     @property
     def characters(self) -> int:
@@ -85,7 +85,9 @@ def error_rates(noisy: Sequence[Sequence[str]], clean: Sequence[str]) -> ErrorRa
     shape = int(numbers.max(initial=1)), len(clean)
     edits, present = np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
     present[annotator, example] = True
-    edits[annotator, example] = edit_distances([text for each in noisy for text in each], [clean[i] for i in example])
+    edits[annotator, example] = edit_distances(
+        [text for each in noisy for text in each], [clean[i] for i in example.tolist()]
+    )
     return ErrorRates(edits, present, np.array([len(text) for text in clean], np.int64))
 
 
