@@ -511,9 +511,9 @@ def test_settings_of_several_operators_name_whose_they_are(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no process groups that take SIGINT")
-@pytest.mark.parametrize("wait", [0.0, 0.1, 0.3, 0.6])
+@pytest.mark.parametrize("wait", [0.0, 0.2])
 def test_control_c_while_workers_start_leaves_no_traceback(tmp_path, wait):
-    source = write(tmp_path / "in.jsonl", [{"id": i, "text": f"play some jazz {i}"} for i in range(200_000)])
+    source = write(tmp_path / "in.jsonl", [{"id": i, "text": f"play some jazz {i}"} for i in range(50_000)])
     target, parts = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
     words = ["perturb", "--operator", "filler_eos", "--column", "text", "--workers", 3, source, target]
     hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
