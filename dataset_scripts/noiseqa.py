@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from datasets import Features, List, Value
+from datasets import Features, List, Value, Version
 
 from lapsus.dataset_scripts.benchmark import Benchmark
 from lapsus.dataset_scripts.readin import squad
@@ -28,8 +28,9 @@ class NoiseQa(Benchmark):
     NAME = "noiseqa"
     TITLE = "NoiseQA"
     LANGUAGES = ("en",)
-    LICENSE = "mit"
-    LICENSE_LINK = "https://github.com/noiseQA/NoiseQA"
+    LICENSE = "cc-by-sa-4.0"  # of its content, which is SQuAD's and XQuAD's; the repository is MIT
+    LICENSE_LINK = "https://creativecommons.org/licenses/by-sa/4.0/"
+    VERSION = Version("1.0.1")  # the licence and citations of the card
     TASKS = ("question-answering",)
     TASK_IDS = ("extractive-qa",)
     TAGS = ("noise", "keyboard", "speech-recognition")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from datasets import ClassLabel, Features, List, Value
+from datasets import ClassLabel, Features, List, Value, Version
 
 from lapsus.dataset_scripts.benchmark import Benchmark
 
@@ -23,6 +23,7 @@ class SlurpAsr(Benchmark):
     """Intents and entities of requests, from the gold text and from real transcripts of several speakers each."""
 
     NAME = "slurp-asr"
+    VERSION = Version("1.0.1")  # what the card says of headsets
     TITLE = "SLURP with real transcripts"
     LANGUAGES = ("en",)
     LICENSE = "cc-by-4.0"

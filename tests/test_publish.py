@@ -12,6 +12,7 @@ from types import ModuleType
 import pyarrow.parquet as pq
 import pytest
 from datasets import ClassLabel, Features, List, Value, get_dataset_config_names, load_dataset
+from huggingface_hub import metadata_load
 
 import lapsus.hub.publish
 import lapsus.kernel.atomic
@@ -455,3 +456,38 @@ def test_features_that_fill_the_yaml_stand_there_once_and_are_loaded_in_every_co
     assert card.count("B-slot_299") == 1 and len(card.split("---")[1].encode()) < 30_000
     loaded = load_dataset(str(tmp_path / "out"), "random.22", split="test", cache_dir=str(tmp_path / "cache"))
     assert loaded.features["tags"].feature.names == names and loaded[0]["tags"] == [0, 299]
+
+
+def test_edits_without_a_clean_column_are_refused(tmp_path):
+    lonely = Features({"id": TEXT, "text": TEXT, "edits": EDITS})
+    data = ({"id": "a", "text": "jello", "edits": [EDIT]},)
+    with pytest.raises(ValueError, match="noisy/test has edits but no clean_ column that they apply to; add one"):
+        publish(toy(FEATURES=lonely, DATA=data, ROWS={"noisy": {"test": 1}}), tmp_path / "out")
+
+
+def test_a_missing_file_is_no_rows_only_when_a_part_will_do(tmp_path):
+    class Lacking(Toy):
+        ROWS = {"clean": {"test": 2}, "keyboard": {"test": 2}}
+
+        def rows(self, source, config, split):
+            if config == "keyboard":
+                source.find("keyboard.txt")
+            yield from self.DATA
+
+    Lacking.__module__ = __name__
+    with pytest.raises(FileNotFoundError, match=r"has no keyboard\.txt"):
+        publish(Lacking, tmp_path / "out", source=tmp_path)
+    assert publish(Lacking, tmp_path / "out", source=tmp_path, allow_partial=True).rows["keyboard"] == {"test": 0}
+
+
+@pytest.mark.parametrize(("rows", "size"), [(999, "n<1K"), (1000, "1K<n<10K")])
+def test_the_size_category_counts_all_rows(rows, size, tmp_path):
+    data = tuple({"id": str(number), "text": "x"} for number in range(rows))
+    publish(toy(DATA=data, ROWS={"clean": {"test": rows}}), tmp_path / "out")
+    assert f"size_categories:\n- {size}\n" in (tmp_path / "out" / "README.md").read_text()
+
+
+def test_the_first_config_is_the_default(tmp_path):
+    publish(toy(ROWS={"z": {"test": 2}, "clean": {"test": 2}}), tmp_path / "out")
+    configs = metadata_load(tmp_path / "out" / "README.md")["configs"]
+    assert [config["config_name"] for config in configs if config.get("default")] == ["z"]

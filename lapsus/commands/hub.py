@@ -19,7 +19,8 @@ def check_repo_id(repo: str) -> None:
 
 
 @click.command(epilog=example("lapsus build readin-afqmc --source READIN.zip --out readin-afqmc"))
-@click.argument("name")
+@click.argument("name", required=False)
+@click.option("--all", "everything", is_flag=True, help="Build every dataset whose files are in SOURCE, to OUT/NAME.")
 @click.option("--source", type=PATH, help="Folder or archive with the original files.")
 @click.option("--out", type=PATH, required=True, help="Folder to write, as load_dataset reads it.")
 @click.option(
@@ -30,10 +31,11 @@ def check_repo_id(repo: str) -> None:
 @click.option("--i-have-the-rights", is_flag=True, help="With --push: publish although the source states no licence.")
 @click.option("--partial-too", is_flag=True, help="With --push: publish although rows are missing.")
 def build(
-    name: str,
+    name: str | None,
     source: Path | None,
     out: Path,
     *,
+    everything: bool,
     allow_partial: bool,
     push: str | None,
     private: bool,
@@ -41,6 +43,13 @@ def build(
     partial_too: bool,
 ) -> None:
     """Build dataset NAME from its original files: Parquet and a card."""
+    if everything == (name is not None):
+        raise click.UsageError("name one dataset, or give --all")
+    if everything and (push or source is None):
+        raise click.UsageError("--all needs --source, and pushes nothing; publish each folder with lapsus push")
+    if name is None:
+        build_all(source, out, allow_partial=allow_partial)
+        return
     from lapsus.commands.catalogue import find_benchmark
     from lapsus.hub.publish import publish
 
@@ -58,6 +67,25 @@ def build(
     click.echo(built.sentence())
     if push:
         send(built.path, push, private=private, i_have_the_rights=i_have_the_rights, partial_too=partial_too)
+
+
+def build_all(source: Path | None, out: Path, *, allow_partial: bool) -> None:
+    """Build each dataset that the files of `source` suffice for, and say of the others what they lack."""
+    from lapsus.dataset_scripts import benchmarks
+    from lapsus.hub.publish import publish
+
+    built = 0
+    for name, benchmark in benchmarks().items():
+        own = source / name if source and (source / name).is_dir() else source
+        try:
+            done = publish(benchmark, out / name, source=own, allow_partial=allow_partial)
+        except (ValueError, OSError, ImportError) as error:
+            click.echo(f"{name} is not built: {' '.join(str(error).split())}", err=True)
+        else:
+            built += 1
+            click.echo(done.sentence())
+    if not built:
+        raise click.ClickException(f"{source} has the files of no dataset; name the folder that holds them")
 
 
 @click.command(
