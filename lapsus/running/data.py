@@ -43,7 +43,7 @@ class Data:
         held = [dict(row) for row in rows]
         if not held:
             raise ValueError(f"{name} holds no rows; give at least one")
-        said = ()
+        said: tuple[str, ...] = ()
         numbered = not any(key in row for row in held)
         if numbered and key != "id":
             raise LookupError(f"{name} has no column {key!r} for the id; it has {shown(held[0])}")

@@ -202,6 +202,7 @@ class Frame(_Plain):
             return None
         intent = self._intent(found["intent"]) if self.with_intent else ""
         tags = found.get("tags")
+        slots: list[tuple[str, str]] | None
         if tags is not None:
             tokens = row.get("tokens") or []
             if len(tags) != len(tokens):

@@ -41,7 +41,7 @@ def same_clauses(query: str, gold: str) -> bool:
     made, wanted = _clauses(query), _clauses(gold)
     if wanted is None:
         raise ValueError(f"the right answer {gold!r} is no SQL that can be read; mend the data")
-    return made == wanted
+    return bool(made == wanted)
 
 
 def _clauses(query: str) -> Any:

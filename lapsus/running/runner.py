@@ -133,9 +133,9 @@ class Run:
                 reused += len({one.key for one in todo}) - fresh
                 new: dict[str, list[dict[str, Any]]] = {}
                 for one in todo:
-                    row = self._judged(one, answers[one.key])
-                    made[one.track][row["id"]] = row
-                    new.setdefault(one.track, []).append(row)
+                    written = self._judged(one, answers[one.key])
+                    made[one.track][written["id"]] = written
+                    new.setdefault(one.track, []).append(written)
                 for track, rows in new.items():
                     if files:
                         files[track].append(rows)

@@ -32,7 +32,7 @@ def rendered(data: Data, track: str) -> Iterator[dict[str, Any]]:
     task = data.task
     for row in data.tracks[track]:
         judged = task.kind.judged(None, row)
-        made = {"id": str(row["id"]), "dataset": data.name, "track": track, "question": task.asked(row)}
+        made: dict[str, Any] = {"id": str(row["id"]), "dataset": data.name, "track": track, "question": task.asked(row)}
         if task.kind.choices:
             made |= {
                 "choices": list(task.kind.choices.values()),

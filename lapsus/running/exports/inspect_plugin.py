@@ -56,7 +56,7 @@ def asked(told: LapsusTask, rows: list[dict[str, Any]], name: str) -> Task:
     )
 
 
-@scorer(metrics=[mean(), stderr()])
+@scorer(metrics=[mean(), stderr()])  # type: ignore[untyped-decorator] # inspect is not followed
 def lapsus_score(told: LapsusTask) -> Scorer:
     """Read and score an answer as `lapsus run` does."""
 
@@ -75,14 +75,14 @@ def exported(folder: Path, track: str) -> Task:
     return asked(told, [json.loads(line) for line in lines], f"{told.name}_{track}")
 
 
-@task
+@task  # type: ignore[untyped-decorator] # likewise
 def benchmark(task: str, data: str, track: str = "clean", split: str | None = None) -> Task:
     """Ask a task of `lapsus tasks` on one track of a dataset folder, or of a repo of the Hub."""
     found = open_dataset(data, find_task(task), [track], split=split)
     return asked(found.task, list(rendered(found, track)), f"{task}_{track}")
 
 
-@solver
+@solver  # type: ignore[untyped-decorator] # likewise
 def noise(operator: str = "filler_eos", seed: int = 0) -> Solver:
     """Put noise into the user's words, keyed by the sample's id; chain it before a task's own solver."""
     op = OPERATORS[operator]
@@ -104,7 +104,7 @@ def noise(operator: str = "filler_eos", seed: int = 0) -> Solver:
     return solve
 
 
-@task
+@task  # type: ignore[untyped-decorator] # likewise
 def noisy(of: str, operator: str = "filler_eos", seed: int = 0) -> Task:
     """Ask any task of inspect with noise in its samples."""
     from inspect_ai._eval.loader import load_tasks

@@ -105,13 +105,19 @@ def write(data: Data, folder: Path) -> None:
     names = []
     for track in data.tracks:
         names.append(f"{data.task.name}_{track}")
-        own = {"task": names[-1], "dataset_kwargs": {"tracks": [track]}}
-        (folder / f"{names[-1]}.yaml").write_text(as_yaml(common | own), encoding="utf-8")
+        per_track = {"task": names[-1], "dataset_kwargs": {"tracks": [track]}}
+        (folder / f"{names[-1]}.yaml").write_text(as_yaml(common | per_track), encoding="utf-8")
     for family, tracks in families(list(data.tracks)).items():
         names.append(f"{data.task.name}_{family}")
-        worst = {"metric": "worst_average", "aggregation": Function("utils.worst_average"), "higher_is_better": True}
-        own = {"task": names[-1], "dataset_kwargs": {"tracks": tracks}, "metric_list": [*common["metric_list"], worst]}
-        own["process_results"] = Function(f"{common['process_results']}_of_annotators")
+        own: dict[str, Any] = {
+            "task": names[-1],
+            "dataset_kwargs": {"tracks": tracks},
+            "metric_list": [
+                *common["metric_list"],
+                {"metric": "worst_average", "aggregation": Function("utils.worst_average"), "higher_is_better": True},
+            ],
+            "process_results": Function(f"{common['process_results']}_of_annotators"),
+        }
         (folder / f"{names[-1]}.yaml").write_text(as_yaml(common | own), encoding="utf-8")
     (folder / "group.yaml").write_text(as_yaml({"group": data.task.name, "task": names}), encoding="utf-8")
     (folder / "utils.py").write_text(UTILS, encoding="utf-8")
