@@ -194,6 +194,14 @@ def test_another_model_of_the_same_name_is_refused(tmp_path):
         Run(data, Other(keywords, "m", "1"), tmp_path).execute()
 
 
+def test_another_task_on_the_same_rows_is_refused(tmp_path):
+    model = PythonFunction(keywords, "m", "1")
+    Run(Data.of_rows("mine", TASK, ROWS), model, tmp_path).execute()
+    other = own_task(["text"], "label", name="other")
+    with pytest.raises(ValueError, match="predictions of another task"):
+        Run(Data.of_rows("mine", other, ROWS), model, tmp_path).execute()
+
+
 def test_slots_keep_their_tags_under_noise():
     rows = [{"id": "a", "tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"}]
     task = own_task(["tokens"], "intent")

@@ -168,7 +168,7 @@ def test_inspect_asks_scores_and_reports_with_our_ids(sample, commands, tmp_path
     assert log.status == "success"
     (path,) = tmp_path.glob("*.eval")
     (track,) = read_tracks([path])
-    assert (track.track, track.dataset) == ("filler_eos", "sample")
+    assert (track.track, track.dataset) == ("filler_eos", "sample-intent")
     assert {row["id"] for row in track.rows} == {row["id"] for row in commands.tracks["filler_eos"]}
     assert sum(row["score"] for row in track.rows) == sum(gold == golds[0] for gold in golds[:3])
 

@@ -194,7 +194,7 @@ class _Reader:
         for track, rows in tracks.items():
             if rows:
                 self.task.fit(rows[0], f"{self.place}, track {track},")
-        return Data(self.task.dataset or Path(self.place).name, self.task.bound(names), tracks)
+        return Data(self.task.name, self.task.bound(names), tracks)  # one dataset may have several tasks
 
     def with_schemas(self, tracks: Mapping[str, Sequence[Row]]) -> dict[str, Sequence[Row]]:
         """Give each question the tables of its database, and the database where there is a folder of them."""

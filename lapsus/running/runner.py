@@ -172,6 +172,10 @@ class Run:
         }
         if note.exists():
             before = json.loads(note.read_text(encoding="utf-8"))
+            if before["task"].rpartition(" ")[0] != self.task.name:
+                raise ValueError(
+                    f"{self.folder} holds the predictions of another task ({before['task']}); give another --out"
+                )
             if before["identity"].partition(" at ")[0] != self.model.identity.partition(" at ")[0]:
                 raise ValueError(
                     f"{self.folder} holds the predictions of another model ({before['identity']}); "
@@ -305,10 +309,10 @@ def _data(task: Task, rows: Any, patterns: Sequence[str], split: str | None) -> 
     if isinstance(rows, Mapping):
         parts = {name: Data.of_rows(name, task, part) for name, part in rows.items()}
         first = next(iter(parts.values()))
-        return Data(
-            task.dataset or task.name, first.task, {name: part.tracks["clean"] for name, part in parts.items()}
-        ).chosen(patterns)
-    return Data.of_rows(task.dataset or task.name, task, rows).chosen(patterns)
+        return Data(task.name, first.task, {name: part.tracks["clean"] for name, part in parts.items()}).chosen(
+            patterns
+        )
+    return Data.of_rows(task.name, task, rows).chosen(patterns)
 
 
 __all__ = ["Cost", "Outcome", "Run", "own_task", "run"]
