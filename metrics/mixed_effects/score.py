@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special
 
 from lapsus.kernel import columns, statistics
 
@@ -330,12 +330,12 @@ def _correct(effects: dict[str, dict[str, Any]], correction: str) -> None:
 
 
 def _effect(estimate: float, error: float, freedom: float, level: float) -> dict[str, Any]:
-    reach = float(stats.t.ppf(0.5 + level / 2, freedom)) * error
+    reach = float(special.stdtrit(freedom, 0.5 + level / 2)) * error
     return {
         "estimate": float(estimate),
         "se": error,
         "ci": [float(estimate - reach), float(estimate + reach)],
-        "p_value": float(2 * stats.t.sf(abs(estimate) / error, freedom)) if error > 0 else None,
+        "p_value": float(2 * special.stdtr(freedom, -abs(estimate) / error)) if error > 0 else None,
         "df": freedom,
     }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special
 
 from lapsus.kernel.statistics.clusters import Clustered, clustered
 
@@ -85,7 +85,7 @@ def score_difference(found: Clustered, gains: float, level: float) -> tuple[Inte
     else:
         effective = (gains + losses - difference**2) / variance
     p_value = score_test(found)
-    square = float(stats.norm.ppf(0.5 + level / 2)) ** 2
+    square = float(special.ndtri(0.5 + level / 2)) ** 2
     reach = square / (1 - square / clusters) if clusters > square else np.inf
     critical = 1 / (1 / reach + 1 / effective) if variance else square
     low = _end(gains, losses, effective, critical, -1.0)
@@ -107,8 +107,8 @@ def score_test(found: Clustered, alternative: str = "two-sided") -> float:
         return 1.0 if alternative == "two-sided" else 0.5
     deviates = mean / np.sqrt(found.variance + mean**2 / found.number)
     if alternative == "two-sided":
-        return 2 * float(stats.norm.sf(abs(deviates)))
-    return float(stats.norm.sf(deviates if alternative == "greater" else -deviates))
+        return 2 * float(special.ndtr(-abs(deviates)))
+    return float(special.ndtr(-deviates if alternative == "greater" else deviates))
 
 
 def _end(gains: float, losses: float, number: float, critical: float, bound: float) -> float:
@@ -133,6 +133,7 @@ def clustered_mean(sums: FloatArray, sizes: IntArray, level: float) -> tuple[Int
     `sums` and `sizes` are those of each cluster; what varies is the cluster, with Student's t for their number.
     Clusters of one value each give the usual t-test:
 
+    >>> from scipy import stats
     >>> interval, p_value = clustered_mean(np.array([1.0, 0.0, 2.0, 1.0]), np.ones(4, int), 0.95)
     >>> round(p_value, 4), round(float(stats.ttest_1samp([1, 0, 2, 1], 0).pvalue), 4)
     (0.0917, 0.0917)
@@ -144,8 +145,8 @@ def clustered_mean(sums: FloatArray, sizes: IntArray, level: float) -> tuple[Int
     error = float(np.sqrt(clusters / (clusters - 1) * ((sums - mean * sizes) ** 2).sum()) / total)
     if error == 0:
         return [float(mean), float(mean)], 1.0 if mean == 0 else None
-    half = float(stats.t.ppf(0.5 + level / 2, clusters - 1)) * error
-    p_value = 2 * float(stats.t.sf(abs(mean) / error, clusters - 1))
+    half = float(special.stdtrit(clusters - 1, 0.5 + level / 2)) * error
+    p_value = 2 * float(special.stdtr(clusters - 1, -abs(mean) / error))
     return [float(mean - half), float(mean + half)], p_value
 
 
@@ -158,4 +159,4 @@ def detectable_difference(found: Clustered, level: float) -> float | None:
     error = np.sqrt(found.variance * clusters / (clusters - 1))
     if error == 0:
         return None
-    return float((stats.norm.ppf(0.5 + level / 2) + stats.norm.ppf(POWER)) * error)
+    return float((special.ndtri(0.5 + level / 2) + special.ndtri(POWER)) * error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scipy import stats
+from scipy import special
 
 
 def mcnemar(one_way: int, other_way: int, *, exact: bool = False) -> float:
@@ -18,8 +18,8 @@ def mcnemar(one_way: int, other_way: int, *, exact: bool = False) -> float:
     if not changes:
         return 1.0
     fewer = min(one_way, other_way)
-    p_value = 2 * float(stats.binom.cdf(fewer, changes, 0.5))
-    return min(1.0, p_value if exact else p_value - float(stats.binom.pmf(fewer, changes, 0.5)))
+    here, below = special.bdtr([fewer, fewer - 1], changes, 0.5)
+    return float(min(1.0, 2 * here if exact else here + (below if fewer else 0.0)))
 
 
 def sign_test(wins: int, losses: int, alternative: str) -> float:
@@ -28,4 +28,9 @@ def sign_test(wins: int, losses: int, alternative: str) -> float:
     >>> sign_test(3, 0, "greater")
     0.125
     """
-    return float(stats.binomtest(wins, wins + losses, 0.5, alternative).pvalue) if wins + losses else 1.0
+    trials = wins + losses
+    if not trials:
+        return 1.0
+    if alternative == "two-sided":
+        return float(min(1.0, 2 * special.bdtr(min(wins, losses), trials, 0.5)))
+    return float(special.bdtr(losses if alternative == "greater" else wins, trials, 0.5))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 if TYPE_CHECKING:
     from lapsus.kernel.columns import FloatArray, IntArray
@@ -41,7 +41,7 @@ def studentised_interval(
     if error <= 1e-12 * max(1.0, abs(mean)):
         return [float(mean), float(mean)]
     if len(sums) > MANY:
-        reach = float(stats.t.ppf(0.5 + level / 2, len(sums) - 1)) * error * np.sqrt(len(sums) / (len(sums) - 1))
+        reach = float(special.stdtrit(len(sums) - 1, 0.5 + level / 2)) * error * np.sqrt(len(sums) / (len(sums) - 1))
         return [float(mean - reach), float(mean + reach)]
     draws = len(sums) * resampled_means(
         np.column_stack([sums, sizes, sums**2, sums * sizes, sizes**2]), n_resamples, seed

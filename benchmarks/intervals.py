@@ -1,0 +1,408 @@
+"""What intervals and tests hold, by simulation; writes the table of docs/statistics.md.
+
+    python benchmarks/intervals.py [--quick] [--only WORD]
+
+Every cell is a study repeated many times with a known truth: how often the 95 % interval holds the truth, or how often
+a test at 0.05 rejects a true hypothesis. Studies go through the public functions, with a seed of their own.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lapsus.kernel import statistics
+from lapsus.metrics import (
+    annotated_bleu,
+    dialect_awareness,
+    micro_worst_average,
+    mixed_effects,
+    noise_rate,
+    prediction_consistency,
+    slu_accuracy,
+    win_rate,
+)
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "statistics.md"
+QUICK = "--quick" in sys.argv
+STUDIES = 200 if QUICK else 3000
+Generator = np.random.Generator
+Limits = tuple[float, float]
+
+TEST: Limits = (0.04, 0.06)
+AT_MOST: Limits = (0.0, 0.06)  # exact tests and families: never too often, and the steps of few counts allow no more
+COVERAGE: Limits = (0.94, 0.96)
+STEPS: Limits = (0.94, 1.0)  # of few 0s or 1s: one outcome more or less moves the coverage by more than 0.02
+SMALL: Limits = (0.93, 1.0)  # 20 originals
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A study: what it is about, in which setting, what is asked; `study` says whether it held or rejected."""
+
+    what: str
+    setting: str
+    limits: Limits
+    study: Callable[[Generator], bool]
+
+    def share(self) -> float:
+        """Return how often the studies said so."""
+        rng = np.random.Generator(np.random.SFC64(zlib.crc32(f"{self.what}/{self.setting}".encode())))
+        return sum(self.study(rng) for _ in range(STUDIES)) / STUDIES
+
+    def line(self) -> tuple[str, bool]:
+        """Return the line of the table, and whether it is inside the limits."""
+        share, (low, high) = self.share(), self.limits
+        asked = f"at most {high:.2f}" if not low else f"at least {low:.2f}" if high == 1 else f"{low:.2f} to {high:.2f}"
+        inside = low <= share <= high
+        mark = "" if inside else " (outside)"
+        return f"| {self.what} | {self.setting} | {share:.3f}{mark} | {asked} |", inside
+
+
+def holds(interval: Any, truth: float) -> bool:
+    """Return whether the interval holds the truth."""
+    low, high = interval
+    return bool(low - 1e-12 <= truth <= high + 1e-12)
+
+
+def limits(examples: int, *, steps: bool = False) -> Limits:
+    """Return what is asked of a coverage for so many originals."""
+    return SMALL if examples < 50 else STEPS if steps else COVERAGE
+
+
+def averages_near_the_ends() -> Iterator[Cell]:
+    """Average and worst, near 0 and 1 and between."""
+
+    def average(key: str, truth: float, chance: float, examples: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            return holds(micro_worst_average((rng.random((examples, 3)) < chance) * 1.0)[key], truth)
+
+        return study
+
+    for examples in (20, 50, 200):
+        for chance in (0.98, 0.75, 0.02):
+            setting = f"{examples} examples × 3 annotators, right with {chance:.2f}"
+            edge = chance != 0.75
+            yield Cell(
+                "micro_average_ci",
+                setting,
+                limits(examples, steps=edge),
+                average("micro_average_ci", chance, chance, examples),
+            )
+            yield Cell(
+                "worst_average_ci",
+                setting,
+                limits(examples, steps=edge or examples == 50),
+                average("worst_average_ci", chance**3, chance, examples),
+            )
+
+
+def averages_of_shared_originals() -> Iterator[Cell]:
+    """Averages and drops with five rows per original."""
+
+    def shared(key: str, examples: int) -> Callable[[Generator], bool]:
+        """Five rows of an original are right with a chance of their own; the clean one with another, alike."""
+
+        def study(rng: Generator) -> bool:
+            ability = rng.beta(3, 1, (examples, 1))
+            noisy, clean = (rng.random((examples, 5)) < ability * 0.9), (rng.random((examples, 5)) < ability)
+            result = micro_worst_average(
+                noisy.reshape(-1, 1) * 1.0, clean_scores=clean.ravel() * 1.0, clusters=np.repeat(np.arange(examples), 5)
+            )
+            return holds(result[key], {"micro_average_ci": 0.675, "micro_drop_ci": 0.075}[key])
+
+        return study
+
+    for examples in (20, 50, 200):
+        for key in ("micro_average_ci", "micro_drop_ci"):
+            yield Cell(key, f"{examples} originals × 5 rows", limits(examples), shared(key, examples))
+
+
+def averages_that_drop() -> Iterator[Cell]:
+    """Drops near 0."""
+
+    def drop(examples: int, level: float) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            clean = rng.random(examples) < level
+            noisy = clean[:, None] & (rng.random((examples, 1)) < 0.95)
+            return holds(micro_worst_average(noisy * 1.0, clean_scores=clean * 1.0)["micro_drop_ci"], 0.05 * level)
+
+        return study
+
+    for examples in (20, 50, 200):
+        setting = f"{examples} examples, 0.95 right when clean, 1 of 20 lost"
+        yield Cell("micro_drop_ci", setting, limits(examples, steps=True), drop(examples, 0.95))
+
+
+def consistency() -> Iterator[Cell]:
+    """Changed predictions, with 1 to 5 rows per original."""
+
+    def study_of(key: str, examples: int, most: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            originals = np.repeat(np.arange(examples), rng.integers(1, most + 1, examples))
+            chance = rng.beta(1, 3, examples)[originals]  # of a change, with a direction that rewrites share
+            right = rng.random(examples)[originals] < 0.5
+            changed = rng.random(len(originals)) < chance
+            old, new = right.astype(int), (right ^ changed).astype(int)
+            result = prediction_consistency(new, np.ones(len(new), int), old, clusters=originals)
+            return holds(result[key], 0.25) if key.endswith("_ci") else bool(result[key] < 0.05)
+
+        return study
+
+    for examples in (50, 200):
+        yield Cell("mcnemar_p", f"{examples} originals × 1 to 5 rows", TEST, study_of("mcnemar_p", examples, 5))
+        steps = AT_MOST if examples == 50 else TEST  # a dozen changes: the steps are as wide as the limits
+        yield Cell("mcnemar_p, mid-p", f"{examples} examples", steps, study_of("mcnemar_p", examples, 1))
+    for examples in (20, 50, 200):
+        yield Cell(
+            "changed_rate_ci",
+            f"{examples} originals × 1 to 5 rows",
+            limits(examples),
+            study_of("changed_rate_ci", examples, 5),
+        )
+
+
+def wins() -> Iterator[Cell]:
+    """Win rates with ties, and dialect awareness."""
+
+    def rejects(examples: int, share: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            outcome = np.repeat(rng.choice([-1.0, 0, 1], examples, p=[0.35, 0.3, 0.35]), share)
+            clusters = np.repeat(np.arange(examples), share)
+            result = win_rate(outcome, np.zeros(len(outcome)), clusters=clusters, alternative="two-sided")
+            return bool(result["p_value"] is not None and result["p_value"] < 0.05)
+
+        return study
+
+    for examples in (20, 50, 200):
+        yield Cell("win_rate p_value", f"{examples} pairs, 30 % ties, two-sided, exact", AT_MOST, rejects(examples, 1))
+    for examples in (50, 200):
+        yield Cell("win_rate p_value", f"{examples} originals × 4 pairs, 30 % ties", TEST, rejects(examples, 4))
+
+    def aware(examples: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            chance = rng.beta(4, 1, examples)
+            own = (rng.random((3, examples)) < chance).T.ravel() * 1.0
+            clusters = np.repeat(np.arange(examples), 3)
+            return holds(dialect_awareness(own, np.full(len(own), 0.5), clusters=clusters)["awareness_rate_ci"], 0.8)
+
+        return study
+
+    for examples in (20, 50):
+        yield Cell("awareness_rate_ci", f"{examples} originals × 3 texts", limits(examples), aware(examples))
+
+
+def rejects(scores: Callable[[Generator], np.ndarray], *, missing: float = 0.0) -> Callable[[Generator], bool]:
+    """Scores are examples x conditions x rewrites, all conditions alike on average."""
+
+    def study(rng: Generator) -> bool:
+        table = scores(rng)
+        example, condition, _ = (axis.ravel() for axis in np.indices(table.shape))
+        kept = rng.random(table.size) >= missing
+        result = mixed_effects(table.ravel()[kept], condition[kept], example[kept])
+        return any(effect["p_value"] < 0.05 for effect in result["coefficients"].values())
+
+    return study
+
+
+def effects_of_rewrites() -> Iterator[Cell]:
+    """mixed_effects where its model does not hold."""
+
+    def rewritten(spread: float, rewrites: int) -> Callable[[Generator], np.ndarray]:
+        def scores(rng: Generator) -> np.ndarray:
+            cells = rng.normal(size=(50, 1, 1)) + spread * rng.normal(size=(50, 2, 1))
+            return cells + rng.normal(size=(50, 2, rewrites))
+
+        return scores
+
+    for spread in (0.5, 1.0):
+        for rewrites in (3, 10):
+            setting = f"50 examples × 2 conditions × {rewrites} rewrites, example × condition spread {spread:g}"
+            yield Cell("coefficients p_value", setting, TEST, rejects(rewritten(spread, rewrites)))
+    setting = "50 examples × 2 × 3 rewrites, spread 1, 30 % of rows missing"
+    yield Cell("coefficients p_value", setting, TEST, rejects(rewritten(1, 3), missing=0.3))
+
+
+def effects_of_unequal_noise() -> Iterator[Cell]:
+    """mixed_effects where conditions differ in variance, and where there are several."""
+
+    def unequal(rng: Generator) -> np.ndarray:
+        return rng.normal(size=(100, 1, 1)) + (rng.normal(size=(100, 2)) * [3, 1])[:, :, None]
+
+    yield Cell("coefficients p_value", "100 examples × 2, noise 3 and 1", TEST, rejects(unequal))
+
+    def other_is_wide(rng: Generator) -> bool:
+        """Two narrow conditions are compared beside a wide third one."""
+        table = rng.normal(size=(100, 1)) + rng.normal(size=(100, 3)) * [1, 1, 5]
+        columns = table.ravel(), np.tile([0, 1, 2], 100), np.repeat(np.arange(100), 3)
+        return bool(mixed_effects(*columns)["coefficients"]["1"]["p_value_single"] < 0.05)
+
+    yield Cell("coefficients p_value_single", "100 examples × 3, noise 1, 1 and 5: the first two", TEST, other_is_wide)
+
+    def six(rng: Generator) -> np.ndarray:
+        return rng.normal(size=(50, 1, 1)) + rng.normal(size=(50, 6, 1))
+
+    yield Cell("coefficients p_value, any of five", "50 examples × 6 conditions", AT_MOST, rejects(six))
+
+
+def slots_and_utterances() -> Iterator[Cell]:
+    """Slots, and whole utterances."""
+    words = np.array(["O", "B-x", "I-x", "B-y"])
+
+    def utterances(rng: Generator, count: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Return guesses and truths; some utterances are hard, and there most tags are wrong."""
+        guess, truth = [], []
+        for error, size in zip(rng.beta(0.5, 4, count), rng.integers(3, 12, count), strict=True):
+            tags = rng.choice(words, size)
+            wrong = rng.random(size) < error
+            truth.append({"intent": "a", "tags": tags.tolist()})
+            guess.append({"intent": "b" if rng.random() < error else "a", "tags": np.where(wrong, "O", tags).tolist()})
+        return guess, truth
+
+    world = utterances(np.random.default_rng(0), 4000)
+    truths = slu_accuracy(*world)
+
+    def slots(key: str, examples: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            rows = rng.integers(0, 4000, examples)
+            return holds(slu_accuracy(*([side[row] for row in rows] for side in world))[f"{key}_ci"], truths[key])
+
+        return study
+
+    for examples in (20, 50, 200):
+        for key in ("slot_f1", "e2e_accuracy"):
+            yield Cell(f"{key}_ci", f"{examples} utterances", limits(examples), slots(key, examples))
+
+
+def error_rates() -> Iterator[Cell]:
+    """Error rates."""
+    random = np.random.default_rng(1)
+    clean = ["".join(random.choice(list("abcd"), size)) for size in random.integers(5, 25, 4000)]
+    noisy = [
+        [
+            "".join(letter for letter in text if random.random() > loss) + "x" * int(random.random() < loss)
+            for _ in range(2)
+        ]
+        for text, loss in zip(clean, random.beta(1, 6, 4000), strict=True)
+    ]
+    rates = noise_rate(noisy, clean)
+
+    def errors(key: str, examples: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            rows = rng.integers(0, 4000, examples)
+            return holds(
+                noise_rate([noisy[row] for row in rows], [clean[row] for row in rows])[f"{key}_ci"], rates[key]
+            )
+
+        return study
+
+    for examples in (20, 50, 200):
+        for key in ("micro_average", "corpus_rate"):
+            yield Cell(
+                f"noise_rate {key}_ci", f"{examples} texts × 2 annotators", limits(examples), errors(key, examples)
+            )
+
+
+def corpus_bleu() -> Iterator[Cell]:
+    """BLEU."""
+    random = np.random.default_rng(2)
+    truth = [" ".join(random.choice(list("abcdefgh"), size)) for size in random.integers(6, 20, 2000)]
+    said = [
+        [" ".join("z" if random.random() < loss else word for word in text.split())]
+        for text, loss in zip(truth, random.beta(1, 4, 2000), strict=True)
+    ]
+    found = annotated_bleu(said, truth)
+
+    def bleu(key: str, examples: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            rows = rng.integers(0, 2000, examples)
+            result = annotated_bleu([said[row] for row in rows], [truth[row] for row in rows])
+            return holds(result[f"{key}_ci"], found[key])
+
+        return study
+
+    for examples in (20, 50):
+        for key in ("micro_average", "worst_average"):
+            name = {"micro_average": "BLEU of the corpus", "worst_average": "BLEU of sentences"}[key]
+            yield Cell(f"{name}, {key}_ci", f"{examples} sentences", limits(examples), bleu(key, examples))
+
+
+def pairs(rng: Generator, kind: str, examples: int) -> tuple[Any, Any, Any]:
+    """Return the scores of two tracks that are alike on average, and their originals."""
+    if kind == "right or wrong":
+        ability = rng.beta(2, 1, examples)
+        return *((rng.random(examples) < ability) * 1.0 for _ in range(2)), None
+    if kind == "graded":
+        ability = rng.beta(4, 2, examples)
+        return *(rng.beta(8 * ability, 8 * (1 - ability)) for _ in range(2)), None
+    if kind == "beyond 1":
+        return *np.exp(rng.normal(size=(2, examples)) / 2), None
+    ability = rng.beta(2, 1, (2, examples))
+    return *((rng.random((5, examples)) < side).T.ravel() * 1.0 for side in ability), np.repeat(np.arange(examples), 5)
+
+
+def comparisons() -> Iterator[Cell]:
+    """`statistics.compare` of two tracks, which reports use."""
+
+    def rejects(kind: str, examples: int) -> Callable[[Generator], bool]:
+        return lambda rng: bool(statistics.compare(*pairs(rng, kind, examples)).p_value < 0.05)
+
+    def permuted(kind: str, examples: int) -> Callable[[Generator], bool]:
+        return lambda rng: (
+            statistics.permutation_test(*pairs(rng, kind, examples), n_resamples=999, seed=int(rng.integers(1 << 30)))
+            < 0.05
+        )
+
+    for kind in ("right or wrong", "graded", "beyond 1", "five rows per original"):
+        for examples in (50, 200):
+            yield Cell("compare p_value", f"{examples} originals, {kind}", TEST, rejects(kind, examples))
+    yield Cell("permutation_test", "50 originals, five rows per original", TEST, permuted("five rows per original", 50))
+
+    def covers(examples: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            first, second = rng.random(examples) < 0.9, rng.random(examples) < 0.7
+            return holds(statistics.compare(first * 1.0, second * 1.0).interval, 0.2)
+
+        return study
+
+    for examples in (20, 50, 200):
+        yield Cell("compare interval", f"{examples} examples, 0.90 against 0.70", limits(examples), covers(examples))
+
+
+def main() -> int:
+    """Run every cell, print the table, and write it unless in a hurry or in part."""
+    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
+    lines, all_inside = [], True
+    parts = (
+        *(averages_near_the_ends, averages_of_shared_originals, averages_that_drop, consistency, wins),
+        *(effects_of_rewrites, effects_of_unequal_noise),
+        *(slots_and_utterances, error_rates, corpus_bleu, comparisons),
+    )
+    for part in parts:
+        if only and only not in part.__name__:
+            continue
+        for cell in part():
+            line, inside = cell.line()
+            all_inside &= inside
+            lines.append(line)
+            print(line, flush=True)
+    print(f"{STUDIES} studies a cell; Monte Carlo error {math.sqrt(0.05 * 0.95 / STUDIES):.4f} at 0.05")
+    if not QUICK and not only:
+        table = "\n".join(["| what | setting | measured | asked |", "|---|---|---|---|", *lines])
+        marks = re.compile(r"(<!-- table -->\n).*(<!-- /table -->)", re.DOTALL)
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(marks.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", page), encoding="utf-8")
+    return 0 if all_inside else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
