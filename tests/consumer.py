@@ -15,10 +15,21 @@ from typing import Any, assert_type
 from datasets import Features, Value
 
 import lapsus
-from lapsus.dataset_scripts import EDITS, Benchmark, Source, benchmarks, label_of, noisy_rows, open_source
+from lapsus.dataset_scripts import (
+    EDITS,
+    Benchmark,
+    Source,
+    benchmarks,
+    label_of,
+    noisy_columns,
+    noisy_rows,
+    open_source,
+)
 from lapsus.metrics import (
     annotated_bleu,
+    classification,
     dialect_awareness,
+    entity_f1,
     human_likeness,
     micro_worst_average,
     mixed_effects,
@@ -106,6 +117,8 @@ def measures() -> None:
         mixed_effects([1, 2, 1, 3, 2, 4], ["a", "b"] * 3, [1, 1, 2, 2, 3, 3]),
         dialect_awareness([1.0, 0.5], [0.5, 1.0]),
         annotated_bleu([["the lamp is on", "the lamp on"]], ["the lamp is on"], mode="sentence"),
+        classification(["on"], ["off"], label_map={"off": "on"}),
+        entity_f1([[{"type": "lamp", "filler": "desk"}]], [[{"type": "lamp", "filler": "desk"}]]),
         human_likeness(["a lmap", "the lihgt"], ["a lamp", "the light"], ["a lanp", "the lifht"]),
     ]
     assert all(isinstance(result, dict) for result in every)
@@ -170,6 +183,10 @@ def data(folder: Path) -> None:
     assert list(opened.lines("lamp.txt")) == ["turn it on", "turn it off"]
     assert label_of({"0": "off", "1": "on"}, 1, "lamp.txt row 1") == "on"
     known: Mapping[str, type[Benchmark]] = benchmarks()
+    typed = noisy_columns(
+        Noise(OpeningFiller(), column="text", key="id"), Features({"id": Value("string"), "text": Value("string")})
+    )
+    assert "clean_text" in typed
     built = lapsus.publish(known["sample"], folder / "sample")
     assert built.path.is_dir()
     assert [row["id"] for row in Lamp(data_dir=folder / "lamp").rows(opened, "typed", "test")] == ["0", "1"]
