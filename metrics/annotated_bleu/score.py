@@ -133,7 +133,8 @@ def _without_each(counts: columns.IntArray, originals: columns.IntArray) -> colu
     np.add.at(own, originals, counts)
     own = own[np.bincount(originals, minlength=number) > 0]
     annotators = counts.sum(axis=(0, 2)) > 0
-    return corpus_bleu((counts.sum(axis=0) - own)[:, annotators]).mean(axis=1)
+    scores: columns.FloatArray = corpus_bleu((counts.sum(axis=0) - own)[:, annotators]).mean(axis=1)
+    return scores
 
 
 def corpus_bleu(counts: columns.IntArray) -> columns.FloatArray:

@@ -81,13 +81,13 @@ def mixed_effects(
     cells += condition_of
     counts = np.bincount(cells, minlength=len(ids) * len(names)).reshape(len(ids), -1)
     if (counts == 1).all():
-        table = np.empty(len(score))
-        table[cells] = score
-        table = sums = table.reshape(counts.shape)
+        flat = np.empty(len(score))
+        flat[cells] = score
+        table = sums = flat.reshape(counts.shape)
         fit = _balanced(table)
     else:
         fit = _unbalanced(score, condition_of, example_of, counts)
-        sums = np.bincount(cells, score, minlength=counts.size).reshape(counts.shape)
+        sums = np.bincount(cells, score, minlength=counts.size).reshape(counts.shape).astype(np.float64)
         table = np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
     freedom = inner_freedom if fit.example_variance > 0 else len(score) - len(names)
 

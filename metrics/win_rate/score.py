@@ -79,7 +79,7 @@ def win_rate(
     alpha = (1 - confidence_level) / number
     interval = statistics.wilson(counted, trials, confidence_level)
     p_value = statistics.sign_test(wins, losses, alternative) if wins + losses else None
-    majority = statistics.sign_test(wins, examples - wins, alternative)
+    majority: float | None = statistics.sign_test(wins, examples - wins, alternative)
     originals, shared = _originals(clusters, examples)
     if shared:
         p_value = majority = interval = None

@@ -12,6 +12,8 @@ from lapsus.kernel import columns
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import NDArray
+
     from lapsus.kernel.columns import FloatArray, IntArray
 
 
@@ -22,7 +24,7 @@ class Clustered:
     `row_variance` is what its variance would be if all rows were independent; 0 where that is not known.
     """
 
-    sums: FloatArray
+    sums: FloatArray | IntArray
     sizes: FloatArray | IntArray
     row_variance: float = 0.0
 
@@ -60,10 +62,10 @@ def clustered(values: FloatArray, clusters: Iterable[Any] | None = None) -> Clus
     return of_numbers(values, number_of, squares)
 
 
-def of_numbers(values: FloatArray, number_of: IntArray, row_variance: float | None = None) -> Clustered:
+def of_numbers(values: NDArray[Any], number_of: IntArray, row_variance: float | None = None) -> Clustered:
     """Return the sums by cluster, where clusters are numbers from 0 on; a number that does not occur is left out."""
     if row_variance is None:
         row_variance = float(((values - values.mean()) ** 2).sum()) / len(values) ** 2
     sizes = np.bincount(number_of)
     occurs = sizes > 0
-    return Clustered(np.bincount(number_of, values)[occurs], sizes[occurs], row_variance)
+    return Clustered(np.bincount(number_of, values)[occurs].astype(np.float64), sizes[occurs], row_variance)

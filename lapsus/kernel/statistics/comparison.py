@@ -50,6 +50,8 @@ def compare(
     differences[abs(differences) < 1e-12] = 0.0  # they differ by rounding alone
     found = clustered(differences, clusters)
     number = found.number
+    ends: Interval | None
+    p_value: float | None
     spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
     size = found.mean / spread if spread > 0 else None
     if number < 2:
@@ -57,13 +59,13 @@ def compare(
     detectable = detectable_difference(found, level)
     if min(one.min(), other.min()) >= 0 and max(one.max(), other.max()) <= 1:
         gains = float(differences[differences > 0].sum()) / len(one)
-        interval, p_value = score_difference(found, gains, level)
+        ends, p_value = score_difference(found, gains, level)
         plain = number == len(one) and bool(np.isin(differences, (-1.0, 0.0, 1.0)).all())
         test = "McNemar" if plain else "score test over originals" if number < len(one) else "score test"
     else:
-        interval, p_value = clustered_mean(found.sums, found.sizes, level)
+        ends, p_value = clustered_mean(found.sums, found.sizes, level)
         test = "t over originals" if number < len(one) else "paired t"
-    return Comparison(found.mean, interval, p_value, test, size, detectable, len(one), number)
+    return Comparison(found.mean, ends, p_value, test, size, detectable, len(one), number)
 
 
 def score_difference(found: Clustered, gains: float, level: float) -> tuple[Interval, float]:
@@ -127,7 +129,9 @@ def _end(gains: float, losses: float, number: float, critical: float, bound: flo
     return inside if excess(inside) >= 0 else float(optimize.brentq(excess, inside, bound, xtol=1e-12))
 
 
-def clustered_mean(sums: FloatArray, sizes: IntArray, level: float) -> tuple[Interval | None, float | None]:
+def clustered_mean(
+    sums: FloatArray | IntArray, sizes: FloatArray | IntArray, level: float
+) -> tuple[Interval | None, float | None]:
     """Return the interval of a mean whose values come in clusters, and the p-value that it is 0.
 
     `sums` and `sizes` are those of each cluster; what varies is the cluster, with Student's t for their number.

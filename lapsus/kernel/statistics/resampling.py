@@ -22,7 +22,7 @@ def percentile_interval(draws: FloatArray, level: float) -> Interval:
 
 
 def studentised_interval(
-    sums: FloatArray, sizes: FloatArray, level: float, n_resamples: int, seed: int
+    sums: FloatArray | IntArray, sizes: FloatArray | IntArray, level: float, n_resamples: int, seed: int
 ) -> Interval | None:
     """Return the interval of sum / size by resampling clusters, each resample measured by its own standard error.
 
