@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from datasets import ClassLabel, Features, Value
+from datasets import ClassLabel, Features, Value, Version
 
 from lapsus.dataset_scripts.benchmark import Benchmark, label_of
 from lapsus.kernel.names import shown
@@ -31,6 +31,7 @@ class Rte(Benchmark):
     """Whether a short text entails a sentence: the first three PASCAL challenges."""
 
     NAME = "rte"
+    VERSION = Version("1.0.1")  # the card says what the address gives
     TITLE = "RTE1-3"
     LANGUAGES = ("en",)
     LICENSE = None

@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from lapsus.dataset_scripts import benchmarks
 from lapsus.dataset_scripts.sample import Sample
+from lapsus.hub.dataset_card import prose
 from lapsus.hub.publish import publish
 from lapsus.perturbations import OPERATORS, Operator, ZhKeyboard, ZhSpeech, perturb_batch
 
@@ -72,6 +74,11 @@ def digests_of_sample(folder: Path) -> dict[str, str]:
     return made | {f"sample/README.md@{Sample.VERSION}": sha(prose)}
 
 
+def cards() -> dict[str, str]:
+    """Return a digest of the prose of each dataset's card, without what a build measures."""
+    return {f"card/{name}@{each.VERSION}": sha(prose(each)) for name, each in benchmarks().items()}
+
+
 def built_sample() -> dict[str, str]:
     """Build the sample and return its digests."""
     with tempfile.TemporaryDirectory() as folder:
@@ -101,7 +108,7 @@ def fault(name: str, digest: str, known: Mapping[str, str]) -> str | None:
 def main() -> int:
     """Add what is missing; refuse what has changed under the same version."""
     known = frozen()
-    digests = {name: digest_of_noise(op) for name, op in operators()} | built_sample()
+    digests = {name: digest_of_noise(op) for name, op in operators()} | built_sample() | cards()
     changed = [said for name, digest in digests.items() if name in known and (said := fault(name, digest, known))]
     if not changed:
         FILE.write_text(json.dumps(dict(sorted((digests | known).items())), indent=1) + "\n", encoding="utf-8")

@@ -31,6 +31,12 @@ def test_the_sample_and_its_card_are_what_was_published():
     assert not faults, "\n".join(faults)
 
 
+def test_the_prose_of_every_card_is_what_was_published():
+    known = frozen.frozen()
+    faults = [said for name, digest in frozen.cards().items() if (said := frozen.fault(name, digest, known))]
+    assert not faults, "\n".join(faults)
+
+
 @dataclass(frozen=True, slots=True)
 class Two:
     """Ends with two marks: `Shout` after a change that forgot the version."""

@@ -61,22 +61,14 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
     infos.to_dataset_card_data(data)
     if len(data.to_yaml().encode()) > MOST_YAML:
         _with_features_once(infos).to_dataset_card_data(data)
-    body = _body(
+    body = prose(
         benchmark,
-        title=benchmark.TITLE,
-        name=benchmark.NAME,
-        license=benchmark.LICENSE,
-        license_link=benchmark.LICENSE_LINK,
         partial=_partial(benchmark, published),
         rows_table=_rows_table(benchmark, published),
         columns_table=_columns_table(infos),
         error_rates_table=_error_rates_table(published),
         loading_example=_loading_example(benchmark, infos),
         sources_table=_sources_table(published),
-        facts=benchmark,
-        docstring=inspect.cleandoc(benchmark.__doc__ or benchmark.TITLE),
-        urls=(benchmark.URL,) if isinstance(benchmark.URL, str) else benchmark.URL or (),
-        citation=benchmark.CITATION,
     )
     return f"---\n{data.to_yaml()}\n---\n\n{body.strip()}\n"
 
@@ -96,8 +88,38 @@ def _with_features_once(infos: DatasetInfosDict) -> DatasetInfosDict:
     return kept
 
 
-def _body(benchmark: type[Benchmark], **shown: Any) -> str:
-    """Return the card's Markdown; what is wrong with somebody's prose is one sentence."""
+def prose(
+    benchmark: type[Benchmark],
+    *,
+    partial: str = "",
+    rows_table: str = "",
+    columns_table: str = "",
+    error_rates_table: str = "",
+    loading_example: str = "",
+    sources_table: str = "",
+) -> str:
+    """Return the card's Markdown, with what a build has measured; what is wrong with somebody's prose is one sentence.
+
+    >>> from lapsus.dataset_scripts import benchmarks
+    >>> prose(benchmarks()["rte"]).splitlines()[0]
+    '# RTE1-3'
+    """
+    shown = {
+        "title": benchmark.TITLE,
+        "name": benchmark.NAME,
+        "license": benchmark.LICENSE,
+        "license_link": benchmark.LICENSE_LINK,
+        "partial": partial,
+        "rows_table": rows_table,
+        "columns_table": columns_table,
+        "error_rates_table": error_rates_table,
+        "loading_example": loading_example,
+        "sources_table": sources_table,
+        "facts": benchmark,
+        "docstring": inspect.cleandoc(benchmark.__doc__ or benchmark.TITLE),
+        "urls": (benchmark.URL,) if isinstance(benchmark.URL, str) else benchmark.URL or (),
+        "citation": benchmark.CITATION,
+    }
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader([*_beside(benchmark), *lapsus.hub_cards.__path__]),
         undefined=jinja2.StrictUndefined,
