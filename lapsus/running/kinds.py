@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from lapsus.kernel import bio
 from lapsus.results.predictions import label
 from lapsus.running.reading import chosen, first_number, first_object, first_query, plain
 
@@ -204,10 +205,10 @@ class Frame(_Plain):
         tags = found.get("tags")
         slots: list[tuple[str, str]] | None
         if tags is not None:
-            tokens = row.get("tokens") or []
-            if len(tags) != len(tokens):
+            try:
+                slots = spans(row.get("tokens") or [], [str(tag) for tag in tags])
+            except ValueError:
                 return None
-            slots = spans(tokens, [str(tag) for tag in tags])
         else:
             slots = _slot_list(found.get("slots") or {})
         if intent is None or slots is None:
@@ -241,16 +242,9 @@ def spans(tokens: Sequence[str], tags: Sequence[str]) -> list[tuple[str, str]]:
     >>> spans(["play", "new", "wave", "now"], ["O", "B-genre", "I-genre", "O"])
     [('genre', 'new wave')]
     """
-    found: list[tuple[str, list[str]]] = []
-    before = "O"
-    for token, tag in zip(tokens, tags, strict=True):
-        if tag != "O":
-            if found and tag[:2] == "I-" and before[2:] == tag[2:]:
-                found[-1][1].append(token)
-            else:
-                found.append((tag[2:], [token]))
-        before = tag
-    return [(slot, " ".join(words)) for slot, words in found]
+    if len(tokens) != len(tags):
+        raise ValueError(f"{len(tokens)} tokens but {len(tags)} tags; give one tag per token")
+    return [(slot.label, " ".join(tokens[slot.start : slot.end])) for slot in bio.slots(tags)]
 
 
 def _slot_list(slots: Any) -> list[tuple[str, str]] | None:
