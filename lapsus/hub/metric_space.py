@@ -112,10 +112,10 @@ def requirements(name: str) -> str:
 
 
 def documented(docstring: str, section: str) -> dict[str, str]:
-    """Return what a section of a Google docstring says of each name, in order.
+    r"""Return what a section of a Google docstring says of each name, in order.
 
-    >>> documented(inspect.getdoc(metrics.dialect_awareness), "Args")
-    {'predictions': 'the score of each text with the matching tag.', 'references': 'its score with another tag.'}
+    >>> documented("Args:\n    texts: those to score.\n    seed: of the resampling,\n        a number.\n", "Args")
+    {'texts': 'those to score.', 'seed': 'of the resampling, a number.'}
     """
     found = re.search(rf"^{section}:\n((?:    .+\n?)+)", docstring, flags=re.MULTILINE)
     if not found:
