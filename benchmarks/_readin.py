@@ -1,4 +1,4 @@
-"""READIN's files as the Chinese benchmarks read them: what three people made of the same texts."""
+"""Read READIN's files for the Chinese benchmarks: the same texts as entered by three annotators."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class Tracks(NamedTuple):
 
     keys: list[str]
     clean: list[str]
-    noisy: list[list[str]]  # of each annotator
+    noisy: list[list[str]]  # the noisy texts of each annotator
 
 
 def column(path: Path, name: str) -> list[str]:
-    """Return a column of READIN's files: JSON lines, whatever their ending says."""
+    """Return a column of a READIN file, which is JSON lines whatever its ending."""
     with path.open(encoding="utf-8") as lines:
         return [str(json.loads(line)[name]).strip() for line in lines]
 
@@ -33,7 +33,7 @@ def news(folder: Path, kind: str) -> Tracks:
 
 
 def questions(folder: Path) -> Tracks:
-    """Return the questions of AFQMC, typed, from the folder afqmc_balanced; both of a row have its number."""
+    """Return the typed questions of AFQMC, from the folder afqmc_balanced; both questions of a row have its number."""
     names = ("sentence1", "sentence2")
     files = ("test_clean", *(f"test_noisy_{n}" for n in (1, 2, 3)))
     sides = [[column(folder / f"{file}.json", name) for name in names] for file in files]

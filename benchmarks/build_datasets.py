@@ -46,7 +46,7 @@ SOURCES = {
 
 
 class Peak(threading.Thread):
-    """Watch the memory that is the process's own: mapped files count to its peak, but are given back when asked."""
+    """Sample the process's own memory; mapped files are left out, since the system can reclaim them."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -54,7 +54,7 @@ class Peak(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Look every twentieth of a second."""
+        """Sample every twentieth of a second."""
         while not self.done.wait(0.05):
             found = re.search(r"RssAnon:\s+(\d+)", Path("/proc/self/status").read_text())
             self.kilobytes = max(self.kilobytes, int(found[1]) if found else 0)
@@ -102,13 +102,13 @@ COLUMNS = ("seconds", "processor", "megabytes", "own")  # on a busy machine, spe
 
 
 def line(name: str, found: Mapping[str, float]) -> str:
-    """Return a row of a table."""
+    """Return a line of the table."""
     speed = found["rows"] / max(found["processor"], 0.1)
     return f"| {name} | {found['rows']:,} | {' | '.join(str(found[column]) for column in COLUMNS)} | {speed:,.0f} |"
 
 
 def header(first: str) -> str:
-    """Return the head of a table."""
+    """Return the header of the table."""
     return (
         f"| {first} | rows | seconds | processor seconds | peak MB | of it own MB | rows per processor second |\n"
         "| --- | --- | --- | --- | --- | --- | --- |"

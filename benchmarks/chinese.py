@@ -1,4 +1,4 @@
-"""Speed of the Chinese typist on new sentences, beside its peers: `python benchmarks/chinese.py [FILE]`.
+"""Speed of the Chinese typist on new sentences, compared with its peers: `python benchmarks/chinese.py [FILE]`.
 
 FILE holds one sentence per line; without it, sentences of about 15 characters are put together from templates.
 Peers that are not installed are named and left out: `pip install jionlp nlpcda`. JioNLP comes with its segmenter in C;
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 MOST = 36_000  # sentences
-WARM_UP, BLOCKS = 2, 10  # parts of the sentences: what is not counted, what is
+WARM_UP, BLOCKS = 2, 10  # blocks of sentences: not timed, timed
 PARTS = (
     ("我的", "为什么", "请问", "昨天", "公司", "老师说", "他们", "这个周末"),
     ("银行卡", "手机", "作业", "会议", "订单", "火车票", "快递", "空调", "新买的电脑", "晚上的电影"),
@@ -44,7 +44,7 @@ def sentences() -> list[str]:
 
 
 def steady_rate(work: Callable[[Sequence[str]], object], texts: Sequence[str]) -> float:
-    """Return new sentences a second of work: the median over blocks, each text seen once, after those to warm up."""
+    """Return new sentences per CPU second: the median over the blocks after warm-up; each text is processed once."""
     size = max(1, len(texts) // (WARM_UP + BLOCKS))
     blocks = [texts[n : n + size] for n in range(0, len(texts) - size + 1, size)]
     rates = []
@@ -56,7 +56,7 @@ def steady_rate(work: Callable[[Sequence[str]], object], texts: Sequence[str]) -
 
 
 def workers() -> Iterator[tuple[str, Callable[[Sequence[str]], object]]]:
-    """Yield each contender that is here."""
+    """Yield the name and function of each contender that is installed."""
     how = "interpreted" if pinyin_engine.__file__.endswith(".py") else "compiled"
     yield f"zh_keyboard, embedded, {how}", lambda texts: perturb_batch(ZhKeyboard(1), texts)
     for engine in engines():

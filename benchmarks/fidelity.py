@@ -1,11 +1,11 @@
-"""Measure the Chinese operators: speed beside peers, likeness to READIN's humans, and what correction repairs.
+"""Measure the Chinese operators: speed against peers, likeness to READIN's humans, and what correction repairs.
 
     python benchmarks/fidelity.py speed
     python benchmarks/fidelity.py likeness SHARED_DATA_FOLDER
     python benchmarks/fidelity.py correction SHARED_DATA_FOLDER
 
 Speeds are ratios in one process, in CPU time, the best of five, on sentences of about 15 characters. The peers are
-nlpcda (its homophones) and JioNLP (its homophone substitution), installed for this only.
+nlpcda (its homophones) and JioNLP (its homophone substitution), needed by this script only.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ def seconds(task: Callable[[], object]) -> float:
 
 
 def speed() -> None:
-    """Print each operator's sentences a second, and how many times its peer's they are."""
+    """Print each operator's sentences per second, and the ratio to its peer's."""
     from jionlp import homophone_substitution
     from nlpcda import Homophone
 
-    nlpcda = Homophone(create_num=2, change_rate=0.1)  # the text itself and one noisy copy
+    nlpcda = Homophone(create_num=2, change_rate=0.1)  # returns the text itself and one noisy copy
     homophone = ZhHomophone(0.1)
     peers = {
         "nlpcda homophone": seconds(lambda: [nlpcda.replace(text) for text in SENTENCES]),
@@ -84,7 +84,7 @@ def speed() -> None:
 
 
 def likeness(data: Path) -> None:
-    """Print the fidelity of typed and dictated texts on the rows that nothing was fitted on, and on those it was."""
+    """Print the fidelity of typed and dictated texts, on held-out rows and on the rows used for fitting."""
     typists = [ZhKeyboard.annotator(n) for n in (1, 2, 3)]
     voices = [ZhSpeech.annotator(n) for n in (1, 2, 3)]
     for name, (ids, clean, noisy), people, part in (
@@ -102,14 +102,14 @@ def likeness(data: Path) -> None:
 
 
 class Track(NamedTuple):
-    """The rows of a real track that are judged, and what a corrector may learn from for them."""
+    """The evaluated rows of a real track, and the texts that a corrector may learn from."""
 
     pairs: list[tuple[str, str]]
     clean: list[str]
 
 
 def judged(data: Path) -> dict[str, Track]:
-    """Return (clean, noisy) of the judged half of each track, and the clean texts of the other or of training."""
+    """Return (clean, noisy) of the evaluated half of each track, and clean texts of the other half or of training."""
     found = {}
     for kind, per in (("keyboard", 1), ("asr", 10)):
         ids, clean, noisy = news(data / WMT, kind)
@@ -134,7 +134,7 @@ def judged(data: Path) -> dict[str, Track]:
 
 
 def correction(data: Path) -> None:
-    """Print what correction repairs and spoils on the judged half of every real track, plain and adapted.
+    """Print what correction repairs and spoils on the evaluated half of every real track, plain and adapted.
 
     Adapted to the task: AFQMC's training texts; for the others the clean texts of the other half of the rows. To
     another task: AFQMC's for the others, WMT's for AFQMC.
@@ -170,7 +170,7 @@ def repaired(op: ZhCorrect, texts: list[tuple[str, str]]) -> tuple[int, float, f
 
 
 def changed(op: ZhCorrect, texts: list[str]) -> float:
-    """Return the share of characters of clean texts that are changed; of each text once."""
+    """Return the share of characters of clean texts that are changed; duplicate texts count once."""
     texts = list(dict.fromkeys(texts))
     return sum(Levenshtein.distance(text, apply(text, perturb(op, text))) for text in texts) / sum(map(len, texts))
 

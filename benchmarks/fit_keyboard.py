@@ -40,7 +40,7 @@ from lapsus.perturbations.zh.typist.retyping import IMES, RUNS, retyped
 
 TASKS = {"question": "afqmc", "prose": "wmt"}
 STEP = 0.5  # in logits
-GOES = 2  # at each text
+GOES = 2  # synthetic versions of each text
 Pairs = list[tuple[str, str, str]]
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _han(text: str) -> bool:
 
 
 def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
-    """Return what the noise is like, each with the difference that matters."""
+    """Return the statistics of the noise, each with its tolerance: the difference that counts as one unit of misfit."""
     engine = load_engine()
     counts: Counter[str] = Counter()
     rates, shifts = [], []
@@ -193,17 +193,17 @@ def typed(typist: Typist, pairs: Pairs, seed: int, memory: Memory = NOTHING, ime
     ]
 
 
-SEEDS = 3  # goes that a human's words are compared with
-PRIOR, MOST = 10, 0.25  # times that a word is taken to have come out right besides; the most that one is confused
-LEAST = 1e-4  # of the weight of a stray, for each time that it was seen
-KNOWN = 6  # times that a word is met, in as many places, before anything is learned of it
-FOLLOWS, FOLLOWERS = 40, 12  # times that a word follows another to be kept, and words kept after each
-TELLING, ABOUT, TOPIC_WORDS = 2000, 10, 700  # times commoner than elsewhere; words that tell a topic; words of it
+SEEDS = 3  # synthetic versions of each human's texts
+PRIOR, MOST = 10, 0.25  # pseudo-count of right occurrences of a word; highest rate of a confusion
+LEAST = 1e-4  # least weight of a stray insertion, per occurrence
+KNOWN = 6  # occurrences and places that a word needs before anything is learned of it
+FOLLOWS, FOLLOWERS = 40, 12  # occurrences that a pair of words needs; words kept after each word
+TELLING, ABOUT, TOPIC_WORDS = 2000, 10, 700  # ratio to the frequency elsewhere; words that identify a topic; its words
 
 
 @dataclass(frozen=True)
 class Person:
-    """What a human typed, and the typist who is to type likewise."""
+    """What a human typed, and the typist that is fitted to it."""
 
     human: Pairs
     typist: Typist
@@ -211,14 +211,14 @@ class Person:
     ime: int
 
     def goes(self, go: int) -> Pairs:
-        """Return `SEEDS` synthetic goes at the human's texts."""
+        """Return the human's clean texts typed synthetically with `SEEDS` seeds."""
         memory = Memory.of(self.learned)
         seeds = range(100 * go, 100 * go + SEEDS)
         return [pair for seed in seeds for pair in typed(self.typist, self.human, seed, memory, self.ime)]
 
 
 def reranked(people: list[Person], go: int) -> dict[str, float]:
-    """Return by how many nats candidates must move for these people to choose them as often as the humans."""
+    """Return the change in cost (nats) of each candidate that brings its synthetic frequency to the humans'."""
     given, taken = defaultdict[str, float](float), defaultdict[str, float](float)
     for person in people:
         _chosen(_replaced(person.human), 1.0, given)
@@ -239,7 +239,7 @@ def _chosen(counts: Counter[tuple[str, str]], share: float, into: dict[str, floa
 
 
 def moved(learned: dict[str, Any], by: Mapping[str, float]) -> dict[str, Any]:
-    """Return what was learned with candidates moved."""
+    """Return the learned data with the costs of candidates changed by `by`."""
     ranks = dict(learned["ranks"])
     for text, cost in by.items():
         ranks[text] = round(min(max(ranks.get(text, 0.0) + cost, -5.0), 5.0), 2)
@@ -247,7 +247,7 @@ def moved(learned: dict[str, Any], by: Mapping[str, float]) -> dict[str, Any]:
 
 
 def surer(people: list[Person], go: int) -> dict[str, float]:
-    """Return what share of its errors each word is spared, for these people to get it wrong as often as the humans."""
+    """Return the share of errors to suppress for each word, so that it goes wrong as often as for the humans."""
     wanted, found = defaultdict[str, float](float), defaultdict[str, float](float)
     for person in people:
         for into, share, pairs in ((wanted, 1.0, person.human), (found, 1 / SEEDS, person.goes(go))):
@@ -263,11 +263,11 @@ def surer(people: list[Person], go: int) -> dict[str, float]:
 
 
 def confused(person: Person, go: int) -> dict[str, Any]:
-    """Return what was learned with confusions and strays nearer to the human's."""
+    """Return the learned data with confusions and stray insertions moved towards the human's."""
     human, learned = person.human, person.learned
     engine = load_engine()
     occurs: Counter[str] = Counter()
-    places: dict[str, set[int]] = {}  # rows that stand together are often of one article
+    places: dict[str, set[int]] = {}  # blocks of 20 rows, since neighbours are often of one article
     for key, clean, _ in human:
         for word in chain.from_iterable(map(engine.split, RUNS.findall(clean))):
             occurs[word] += 1
@@ -307,7 +307,7 @@ def bounds(text: str) -> list[tuple[int, int]]:
 
 
 def _words(pairs: Pairs) -> Counter[tuple[str, str]]:
-    """Count what was put in place of a word, where all that changed is within it."""
+    """Count the replacements of whole words, for changes that lie within one word."""
     found: Counter[tuple[str, str]] = Counter()
     for _, clean, noisy in pairs:
         for place, old, new in stretches(clean, noisy):
@@ -333,7 +333,7 @@ def to_logits(typist: Typist) -> tuple[list[str], np.ndarray]:
 
 
 def from_logits(typist: Typist, names: list[str], values: np.ndarray) -> Typist:
-    """Return `typist` with other habits."""
+    """Return `typist` with the habits that these logits give."""
     row: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(typist).items()}
     for label, value in zip(names, np.clip(values, -9, 9), strict=True):
         name, n = label.split("/")
@@ -347,7 +347,7 @@ def from_logits(typist: Typist, names: list[str], values: np.ndarray) -> Typist:
 
 
 def fit(person: Person, label: str, rounds: int) -> Typist:
-    """Return the habits that make the operator's noise most like the human's."""
+    """Fit the habits: return those with which the operator's statistics are nearest to the human's."""
     human, typist, memory, ime = person.human, person.typist, Memory.of(person.learned), person.ime
     target = statistics(human)
 
@@ -385,7 +385,7 @@ def fit(person: Person, label: str, rounds: int) -> Typist:
 
 
 def topic(texts: list[str]) -> dict[str, Any]:
-    """Return what texts of one sort are about: their words, what follows them, and words that give the sort away."""
+    """Return the topic of one kind of text: its words, their successors, and the words that identify the kind."""
     engine = load_engine()
     rows = [engine.split(text) for text in texts]
     words = Counter(chain.from_iterable(rows))
@@ -449,7 +449,7 @@ def main() -> None:
 
 
 def worded(people: list[Person], turn: int) -> list[Person]:
-    """Return people who have learned the words anew: what they confuse, how candidates stand, what they are sure of."""
+    """Return the people with refitted words: confusions, costs of candidates, and shares of errors to suppress."""
     for go in range(4 * turn, 4 * turn + 2):
         people = [replace(person, learned=confused(person, go)) for person in people]
     for go in range(4 * turn + 2, 4 * turn + 4):

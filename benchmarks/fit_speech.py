@@ -1,9 +1,9 @@
-"""Fit the annotators of `zh_speech` on half of READIN's WMT speech; the other half is there to judge.
+"""Fit the annotators of `zh_speech` on half of READIN's WMT speech; the other half is for evaluation.
 
     python benchmarks/fit_speech.py FOLDER_OF_REALTYPO_NMT
 
-Rows are taken by tens, so that a news article stays on one side. Written are perturbations/zh/data/zh_speech.json, and
-nothing else; no text of READIN's is in it.
+Rows are split in blocks of ten, which keeps a news article on one side. It writes perturbations/zh/data/zh_speech.json,
+which contains no text of READIN.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lapsus.perturbations.zh.speech.dictation import SHORT_CLAUSE, traits
 Pairs: TypeAlias = list[tuple[str, str]]
 Counts: TypeAlias = "Counter[tuple[str, str]]"
 
-# What cannot be counted in aligned texts was chosen by comparing profiles and AUC on the half that is fitted on.
+# Parameters that aligned texts do not show, chosen by comparing profiles and AUC on the half used for fitting.
 CHOSEN: dict[str, Any] = {
     "spread": [0.45, 0.28, 0.25],
     "silent": 0.02,
@@ -44,10 +44,10 @@ CHOSEN: dict[str, Any] = {
     "foreign": [0.72, 0.12],
     "number": 0.03,
 }
-SAME_TONE = 0.29  # of homophones that are chosen without regard to the tone
+SAME_TONE = 0.29  # share of same-tone homophones if the tone is ignored
 ANYONES_TONES = 0.3
 HAN = re.compile(r"[\u4e00-\u9fff]+")
-PHRASE = 5  # characters that go missing together were left out, not misheard
+PHRASE = 5  # deleting this many characters at once is an omission, not a mishearing
 NEAR_INITIALS = ("zh ch sh r z c s", "j q x zh ch sh", "b p m f", "d t n l r", "g k h f", "y w n l", "j q x d t")
 NEAR_FINALS = (
     "a ia ua an ang ai",
@@ -71,7 +71,7 @@ def read_pairs(folder: Path) -> list[Pairs]:
 
 
 def intact(clean: str, noisy: str) -> np.ndarray:
-    """Return which characters came through."""
+    """Return which clean characters are unchanged in the noisy text."""
     kept = np.zeros(len(clean), bool)
     for operation in Levenshtein.opcodes(clean, noisy):
         if operation.tag == "equal":
@@ -80,7 +80,7 @@ def intact(clean: str, noisy: str) -> np.ndarray:
 
 
 def confusions(pairs: Pairs) -> tuple[Counts, Counts]:
-    """Count which initial was heard for which, and which final, in the stretches that were missed."""
+    """Count which initial was heard for which, and which final, in the misrecognised stretches."""
     readings = load_engine().readings
     initials: Counts = Counter()
     finals: Counts = Counter()
@@ -99,7 +99,7 @@ def confusions(pairs: Pairs) -> tuple[Counts, Counts]:
 
 
 def costs(own: Counts, pooled: Counts, near: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """Return the nats of hearing one sound for another: own counts, smoothed by all, and these by nearness."""
+    """Return -log p of hearing one sound as another: own counts, smoothed by pooled counts, those by nearness."""
     groups = [set(group.split()) for group in near]
     sounds = sorted({one for pair in pooled for one in pair})
     found = {}
@@ -116,7 +116,7 @@ def costs(own: Counts, pooled: Counts, near: tuple[str, ...]) -> dict[str, dict[
 
 
 def tones(pairs: Pairs) -> float:
-    """Return what a wrong tone costs, in nats: below zero where the speaker's own tones mislead."""
+    """Return the cost of a wrong tone in nats; negative where wrong tones are more frequent than by chance."""
     same = [
         tone(old) == tone(new)
         for clean, noisy in pairs
@@ -128,7 +128,7 @@ def tones(pairs: Pairs) -> float:
 
 
 def hazard(pairs: Pairs, heard: Hearing) -> dict[str, Any]:
-    """Return the weights of a logistic regression of a word being missed, and how often such a word is lost."""
+    """Return the weights of a logistic regression of a word being misrecognised, and how often such words are lost."""
     values, labels = [], []
     missed: dict[int, list[bool]] = {1: [], 2: [], 3: []}
     for clean, noisy in pairs:
@@ -157,7 +157,7 @@ def hazard(pairs: Pairs, heard: Hearing) -> dict[str, Any]:
 
     weights = minimize(loss, np.zeros(x.shape[1]), jac=True).x
     variance = sum((spread * np.pi / 3**0.5) ** 2 for spread in CHOSEN["spread"])
-    weights[:-1] *= (1 + 0.346 * variance) ** 0.5  # what is spread over texts and words flattens the slopes
+    weights[:-1] *= (1 + 0.346 * variance) ** 0.5  # random effects of texts and words flatten the slopes
     return {
         "hazard": [round(float(weight), 3) for weight in weights],
         "lost": [round(float(np.mean(lost)), 3) for lost in missed.values()],
@@ -165,7 +165,7 @@ def hazard(pairs: Pairs, heard: Hearing) -> dict[str, Any]:
 
 
 def marks(pairs: Pairs) -> dict[str, Any]:
-    """Return how often a comma is lost, after a short and a longer clause; is one too many; and who stops early."""
+    """Return the rates of commas lost after a short and a longer clause, of commas added, and of texts cut short."""
     lost: tuple[list[bool], list[bool]] = ([], [])
     added, words, ended = 0, 0, 0
     for clean, noisy in pairs:
@@ -181,15 +181,15 @@ def marks(pairs: Pairs) -> dict[str, Any]:
             for op in operations
         )
     return {
-        "breaks": [round(0.9 * float(np.mean(commas)), 3) for commas in lost],  # some are lost with what they end
-        "pause": round(1.5 * added / words, 4),  # not every word can have one after it
+        "breaks": [round(0.9 * float(np.mean(commas)), 3) for commas in lost],  # some are lost with their clause
+        "pause": round(1.5 * added / words, 4),  # not every word can be followed by a comma
         "ended": round(ended / len(pairs), 4),
     }
 
 
 def main(folder: Path) -> None:
     """Fit, and write."""
-    pairs = [[pair for pair in side if "," not in pair[0]] for side in read_pairs(folder)]  # those were cut short
+    pairs = [[pair for pair in side if "," not in pair[0]] for side in read_pairs(folder)]  # these texts were cut short
     counts = [confusions(side) for side in pairs]
     initials, finals = (sum((count[part] for count in counts), Counter()) for part in (0, 1))
 

@@ -1,8 +1,8 @@
-"""Speed of the metrics beside their peers, in one run; writes docs/benchmarks-metrics.md.
+"""Speed of the metrics compared with their peers, in one run; writes docs/benchmarks-metrics.md.
 
     python benchmarks/metrics.py [--quick]
 
-Times are processor seconds of all threads, so that what else a machine does matters little; the median of five, of one
+Times are CPU seconds of all threads, so that other load matters little; the median of five runs, or one run
 for peers that take long. Ratios are peer / lapsus. A peer that would take minutes is timed on fewer rows and scaled up
 linearly, which the table says.
 """
@@ -33,7 +33,7 @@ SCALE = 0.05 if QUICK else 1
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the table: what was done, beside what, how fast, and how fast it has to be."""
+    """A line of the table: the task, the peer, the speed, and the speed that is required."""
 
     work: str
     peer: str
@@ -61,7 +61,7 @@ def seconds(work: Callable[[], Any], times: int = 5) -> float:
     taken = []
     for _ in range(times):
         gc.collect()
-        gc.disable()  # as timeit does: else all rows that are waiting are walked through
+        gc.disable()  # no garbage collection, as in timeit: it would traverse all prepared rows
         started = time.process_time()
         work()
         taken.append(time.process_time() - started)
@@ -70,13 +70,13 @@ def seconds(work: Callable[[], Any], times: int = 5) -> float:
 
 
 def in_turns(*works: Callable[[], Any]) -> list[float]:
-    """Return the median processor time of each, run in turns: close races are not decided by who ran when."""
+    """Return the median CPU time of each, run in turns, so that the order does not decide close results."""
     taken = [[seconds(work, 1) for work in works] for _ in range(5)]
     return [median(times) for times in zip(*taken, strict=True)]
 
 
 def agree(one: Any, other: Any) -> None:
-    """Raise unless the peer gives the same result: else the comparison means nothing."""
+    """Raise unless the peer gives the same result, without which speeds are not comparable."""
     if one != other and abs(one - other) > 1e-9:
         raise ValueError(f"{one} and {other} should be equal.")
 
@@ -104,7 +104,7 @@ def noise_rates(shortest: int, longest: int) -> list[Row]:
     from rapidfuzz.process import cpdist
 
     class Cer(evaluate.Metric):  # type: ignore[misc]  # evaluate has no types
-        """What evaluate's cer does: one call of jiwer per pair."""
+        """The work of evaluate's cer: one call of jiwer per pair."""
 
         def _info(self) -> evaluate.MetricInfo:
             features = datasets.Features(dict.fromkeys(("predictions", "references"), datasets.Value("string")))
@@ -232,7 +232,7 @@ def evaluate_path() -> list[Row]:
     names = ("predictions", "references", "original_predictions")
 
     class Usual(evaluate.Metric):  # type: ignore[misc]  # evaluate has no types
-        """The same metric, by evaluate's own path."""
+        """The same metric through evaluate's default conversion."""
 
         def _info(self) -> evaluate.MetricInfo:
             features = datasets.Features(dict.fromkeys(names, datasets.Value("int64")))
@@ -336,7 +336,7 @@ What `evaluate.load` takes in a new process beyond importing evaluate (aim: 50 m
 
 
 def main() -> None:
-    """Time everything, print the table, and write it unless in a hurry."""
+    """Time everything and print the table; write it unless --quick is given."""
     import tempfile
 
     parts: tuple[Callable[[], Iterable[Row]], ...] = (

@@ -1,11 +1,11 @@
-"""NATURE's tables with our own small model: original, each operator, random, hard, and training with augmentation.
+"""NATURE's tables with lapsus's small model: original, each operator, random, hard, and training with augmentation.
 
     python benchmarks/nature_table4.py run snips --data DIR --work DIR     train, perturb, score: DIR/snips.json
     python benchmarks/nature_table4.py table --work DIR --published FILE --out docs/nature.md
 
 `--data` holds atis/ and snips/ with train.txt, dev.txt and test.txt in lines of `token tag`, the intent last.
 The model that selects the hard set (seed 0) is never one of those that are scored on it (seeds 1, 2 ...).
-Trained models stay in `--work`, so that an interrupted run goes on where it was.
+Trained models are kept in `--work`, so that an interrupted run continues.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 SCORES = ("slot_f1", "intent", "e2e")
-LABELS = {  # ours -> the paper's
+LABELS = {  # name in lapsus -> name in the paper
     "original": "Orig",
     "random": "Rand",
     "hard": "Hard",
@@ -153,7 +153,7 @@ def augmented(rows: Sequence[Row], words: Path) -> list[Row]:
 
 
 def read_right(model: SluModel, rows: Sequence[Candidate]) -> list[bool]:
-    """Tell of each utterance whether the intent and all slots are right."""
+    """Return for each utterance whether the intent and all slots are right."""
     frames = model.predict([row.tokens for row in rows])
     return [
         row.intent == frame["intent"] and slots(row.tags) == slots(frame["tags"])
@@ -180,7 +180,7 @@ def score(model: SluModel, rows: Sequence[Candidate]) -> dict[str, float]:
 @click.option("--published", type=click.Path(path_type=Path), required=True, help="the paper's numbers, as JSON")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="the page whose marked part is rewritten")
 def table(work: Path, published: Path, out: Path) -> None:
-    """Write what `run` found beside the paper's numbers, between the markers of a page."""
+    """Write the results of `run` and the paper's numbers as tables, between the markers of a page."""
     paper = json.loads(published.read_text(encoding="utf-8"))
     results = {name: json.loads((work / f"{name}.json").read_text()) for name in ("snips", "atis")}
     text = "\n\n".join((_scores(results, paper), _random(results), _shares(results, paper), _augmentation(results)))
@@ -201,7 +201,7 @@ def averaged(result: dict[str, Any], training: str, key: str, what: str) -> floa
 
 
 def redrawn(model: SluModel, sets: dict[str, list[Candidate]], rows: Sequence[Row], draws: int = 300) -> float:
-    """Return the mean end-to-end accuracy of many random sets over fixed candidates: only the operator is drawn."""
+    """Return the mean end-to-end accuracy of many random sets; the candidates are fixed, only the operator is drawn."""
     right = {operator.name: [bool(ok) for ok in read_right(model, sets[operator.name])] for operator in NATURE}
     mixtures = [random_operator(index) for index in range(draws)]
     return mean(

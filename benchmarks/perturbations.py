@@ -37,7 +37,7 @@ TAG_USERS = [
 
 
 def made_up(count: int) -> list[str]:
-    """Put sentences together; most are distinct."""
+    """Compose sentences; most are distinct."""
     rng = random.Random(0)
     verbs = ["play", "find", "book", "add", "show", "rate", "start", "open", "call", "send"]
     things = [
@@ -68,7 +68,7 @@ def made_up(count: int) -> list[str]:
 
 
 def speed(work: Callable[[], object], count: int, *, least: float = 1.0) -> float:
-    """Return how many texts a second `work` does, the best of repeated runs."""
+    """Return how many texts per second `work` processes, the best of repeated runs."""
     best, spent, runs = float("inf"), 0.0, 0
     while spent < least or runs < 3:
         start = time.process_time()
@@ -110,7 +110,7 @@ def taggers(texts: list[str]) -> None:
     nltk.model.classes = nltk.classes
     words = [text.split() for text in texts]
     for name in TAG_USERS:
-        noisy(name, texts[:200])  # dictionaries are read once
+        noisy(name, texts[:200])  # warm-up: loads the dictionaries
     theirs = speed(lambda: [nltk.tag(one) for one in words], len(texts))
     bare = speed(lambda: [PERCEPTRON(one) for one in words], len(texts))
     print(f"bare tagger: NLTK             {theirs:10,.0f} texts/s")
@@ -170,7 +170,7 @@ def processor_time() -> float:
 
 
 def workers(rows: int, texts: list[str]) -> None:
-    """A file of `rows` utterances with one and with two workers, and what two processes gain here at all."""
+    """Perturb a file of `rows` utterances with one and two workers; also measure the speed-up of two bare processes."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "in.jsonl"
         with source.open("w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Measure the tree: imports between packages, files and lines of each, and the walk of one sentence.
+"""Measure the source tree: imports between packages, files and lines of each, and the calls made for one sentence.
 
     python benchmarks/tree.py
 

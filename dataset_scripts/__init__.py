@@ -1,4 +1,4 @@
-"""One builder file per benchmark family; units are found by looking at the folder."""
+"""One builder module per benchmark family; the benchmarks are collected from the modules of this folder."""
 
 from __future__ import annotations
 

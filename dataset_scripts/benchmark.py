@@ -1,4 +1,4 @@
-"""What every benchmark is: one Hub repo's facts as class attributes, and its rows as one generator."""
+"""The base class of benchmarks: the facts of one Hub repo as class attributes, and its rows as a generator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
 
 # The edits of a noisy row, as `lapsus.perturbations.Noise` records them: each replaces [start, end) of the clean text.
-# In a published row they stand by column, {"text": EDITS}: see `noisy_columns`.
+# In a published row they are keyed by column, {"text": EDITS}: see `noisy_columns`.
 EDITS = datasets.List(
     {"start": datasets.Value("int64"), "end": datasets.Value("int64"), "text": datasets.Value("string")}
 )
@@ -45,12 +45,12 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     TAGS: ClassVar[tuple[str, ...]] = ()
     ANNOTATIONS: ClassVar[str] = "expert-generated"
     URL: ClassVar[str | tuple[str, ...] | None] = None  # the official file or files, when they can be fetched
-    WHERE: ClassVar[str] = ""  # where a person gets it otherwise, as the end of a sentence
+    WHERE: ClassVar[str] = ""  # else where to get it by hand, as the end of a sentence
     PROSE: ClassVar[str] = ""  # the file of the card's prose, where it is not <NAME>.md
     CITATION: ClassVar[str] = ""  # BibTeX, for a card that has no prose of its own
     EXTRAS: ClassVar[str] = ""  # of lapsus that a build needs, such as lapsus[zh]
-    ROWS: ClassVar[Mapping[str, Mapping[str, int | None]]]  # config -> split -> official number of rows
-    AT_ADDRESS: ClassVar[Mapping[str, int]] = {}  # "config/split" -> rows there, where its address has another number
+    ROWS: ClassVar[Mapping[str, Mapping[str, int | None]]]  # config -> split -> official row count
+    AT_ADDRESS: ClassVar[Mapping[str, int]] = {}  # "config/split" -> row count at URL, if another
     NOISY: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # clean column -> path of its noisy twin, where not X / clean_X
 
     VERSION = datasets.Version("1.0.0")
@@ -65,7 +65,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     def __init__(self, *args: Any, data_dir: str | Path | None = None, **kwargs: Any) -> None:
         home = Path(data_dir) if data_dir else self.home()
         self.source: Source | None = open_source(home) if home else None
-        # The cache of datasets is named after the module and ignores the content of local files: both are a trap here.
+        # The cache of `datasets` is keyed by module name and ignores the content of local files: so set name and hash.
         kwargs.setdefault("dataset_name", self.NAME)
         if self.source and "hash" not in kwargs:
             kwargs["hash"] = self.source.fingerprint()
@@ -113,7 +113,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
         return [SplitGenerator(name=split, gen_kwargs={"split": split}) for split in there or splits]
 
     def _has(self, split: str) -> bool:
-        """Tell whether the source has the files of a split; what else may be wrong shows when its rows are built."""
+        """Return whether the source has the files of a split; other errors are raised when its rows are built."""
         with suppress(Exception):
             try:
                 with closing(self._generate_examples(split)) as examples:
@@ -126,7 +126,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
         if self.source is None:
             raise RuntimeError("_split_generators opens the source; call download_and_prepare()")
         source, config = self.source, self.config.name
-        hashes = array("q")  # datasets accepts ids that repeat, and the ids of a large split take much memory
+        hashes = array("q")  # `datasets` does not check for repeated ids; hashes take less memory than ids
         try:
             for row in self.rows(source, config, split):
                 hashes.append(hash(row["id"]))
@@ -145,7 +145,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
                 raise ValueError(f"id {twice!r} occurs more than once in {config}/{split}; mend the source")
 
     def misfit(self) -> str:
-        """Name the first row that has a value of another kind than its column; nothing where all fit."""
+        """Describe the first row whose value does not fit its column's feature; empty where all fit."""
         for split in self.ROWS[self.config.name] if self.source else ():
             with suppress(MissingFileError):
                 for name, row in self._generate_examples(split):
@@ -160,7 +160,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    """Tell whether a value can stand in a column."""
+    """Return whether a value fits a feature."""
     try:
         datasets.Dataset.from_dict({"value": [value]}, features=Features({"value": kind}))
     except Exception:  # noqa: BLE001 - what cannot be encoded says so in many ways
@@ -169,7 +169,7 @@ def _fits(value: Any, kind: Any) -> bool:
 
 
 def label_of(names: Mapping[str, str], value: Any, where: str) -> str:
-    """Return the name of a label as the source writes it, or say which labels there are.
+    """Return the name of a label as written in the source; raise with the known labels for any other.
 
     >>> label_of({"0": "different", "1": "paraphrase"}, "1", "dev.json row 3")
     'paraphrase'

@@ -29,7 +29,7 @@ PERTURBED = {"perturbed": TEXT, "perturbation": ClassLabel(names=["replace", "in
 
 
 def perturbed(base: str, language: Language, key: str) -> dict[str, str | None]:
-    """Return the base sentence with one edit that changes its meaning, where the rules find one that surely does.
+    """Return the base sentence with one edit that changes its meaning, if a rule applies for which that is certain.
 
     >>> perturbed("The shop opens before nine.", "en", "3")
     {'perturbed': 'The shop opens after nine.', 'perturbation': 'replace'}
@@ -42,7 +42,7 @@ class Frmt(Benchmark):
     """English sentences of Wikipedia with a human translation into two dialects of one language."""
 
     LANGUAGE: ClassVar[Language]
-    BASE: ClassVar[str]  # the dialect that the paper's machine translation speaks
+    BASE: ClassVar[str]  # the dialect of the paper's machine translation
     DIALECT: ClassVar[str]
     LICENSE = "cc-by-sa-3.0"
     LICENSE_LINK = "https://github.com/google-research/google-research/tree/master/frmt"
@@ -72,7 +72,7 @@ class Frmt(Benchmark):
                     raise ValueError(f"line {number + 1} of {names[0]} and {names[1]} translates different sentences")
                 if not (base.strip() and dialect.strip()):
                     raise ValueError(f"line {number + 1} of {names[0]} or {names[1]} has no translation; mend it")
-                key = f"{bucket}-{number}"  # of the noise: the same in every version of the data
+                key = f"{bucket}-{number}"  # key of the noise: the same in every version of the data
                 texts = {"source": english, "base": base, "dialect": dialect, **perturbed(base, self.LANGUAGE, key)}
                 yield {"id": f"{split}-{key}", **texts, "bucket": bucket, "identical": base == dialect}
 

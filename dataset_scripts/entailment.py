@@ -68,7 +68,7 @@ class Rte(Benchmark):
 
 
 def text_of(pair: Element, tag: str, where: str) -> str:
-    """Return the text of the one element of a pair that has this tag, and nothing but text in it."""
+    """Return the text of a pair's only element with this tag; raise if it is missing, repeated, empty or nested."""
     found = pair.findall(tag)
     if len(found) != 1:
         raise ValueError(f"{where} has {len(found)} elements <{tag}>, not one; mend the pair")
@@ -172,7 +172,7 @@ class Parte(Benchmark):
 
 
 def plain(column: str) -> str:
-    """Return a column name as it is looked up.
+    """Return the normalised form of a column name, used for lookup.
 
     >>> plain(" Original Premise")
     'original_premise'

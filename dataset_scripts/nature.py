@@ -54,16 +54,16 @@ class Nature(Benchmark):
     TASKS = ("token-classification", "text-classification")
     TASK_IDS = ("intent-classification",)
     EXTRAS = "lapsus[en,models,augment]"
-    VERSION = Version("1.1.0")  # edits stand by column; features stand once in the card
+    VERSION = Version("1.1.0")  # edits are keyed by column; features are in the card once
     TAGS = ("nature", "spoken-language-understanding", "slot-filling")
 
     def columns(self, config: str) -> Features:
         """Return the features of a config; labels are those of all splits of the source, in alphabetical order."""
         tag: Any = TEXT
         intent: Any = TEXT
-        if self.source:  # else they are not known yet
+        if self.source:  # without a source the labels are not known
             tags, intents = labels(self.utterances, self.source)
-            if config != "original":  # a word of a slot may become several: its I- may be new, and then stands last
+            if config != "original":  # one word of a slot may become several: a new I- tag is appended at the end
                 tags += tuple(f"I-{name[2:]}" for name in tags if name[0] == "B" and f"I-{name[2:]}" not in tags)
             tag, intent = ClassLabel(names=list(tags)), ClassLabel(names=list(intents))
         clean = Features({"id": TEXT, "tokens": List(TEXT), "tags": List(tag), "intent": intent})
@@ -89,12 +89,12 @@ class Nature(Benchmark):
 
 
 def noise_of(operator: Operator) -> Noise:
-    """Return what alters the utterances of an operator's config."""
+    """Return the noise of an operator's config."""
     return Noise(operator, column="tokens", tags="tags", key="id")
 
 
 def hard(rows: list[Row], train: list[Row], validation: list[Row]) -> Iterator[Row]:
-    """Yield of each utterance the candidate that a model reads worst, after training it on the original split."""
+    """Yield for each utterance the candidate with the highest loss of a model trained on the original split."""
     torch = needed("torch", "models")
     from lapsus.models import slu_model
 
@@ -126,7 +126,7 @@ def augmented(rows: list[Row], train: Iterable[Row]) -> Iterator[Row]:
             yield row | {"id": f"{row['id']}-augmented", "operator": row["operator"].replace(words, "train")}
 
 
-@lru_cache(maxsize=8)  # each config of a benchmark is a builder of its own
+@lru_cache(maxsize=8)  # each config of a benchmark is a separate builder
 def labels(
     utterances: Callable[[Source, str], Iterator[Row]], source: Source
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -232,11 +232,11 @@ class NatureNlued(Nature):
 def everything(source: Source) -> tuple[Row, ...]:
     """Return all utterances of NLU-ED: of the CSV (separated by `;`), or of the test folds, each once."""
     rows, used = _read_once(source)
-    source.used.update(used)  # it may have been another source with the same files that was read
+    source.used.update(used)  # on a cache hit, an equal source read the files
     return rows
 
 
-@lru_cache(maxsize=2)  # likewise
+@lru_cache(maxsize=2)  # each config of a benchmark is a separate builder
 def _read_once(source: Source) -> tuple[tuple[Row, ...], dict[str, str]]:
     return tuple(nlued_rows(source)), dict(source.used)
 
@@ -250,7 +250,7 @@ def nlued_rows(source: Source) -> Iterator[Row]:
     raw = source.table(official[0], *keys) if official else source.json_lines(source.find("*.jsonl"), *keys)
     for row in raw:
         fields = tuple(str(row[key]) for key in keys)
-        if not official:  # folds may overlap; rows of the CSV never stand for each other
+        if not official:  # folds may overlap, so equal rows are taken once; rows of the CSV are all kept
             if fields in folds:
                 continue
             folds.add(fields)

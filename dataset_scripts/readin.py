@@ -25,7 +25,7 @@ Row = dict[str, Any]
 TEXT = Value("string")
 ANNOTATIONS = List({"annotator": Value("int8"), "text": TEXT})
 ANNOTATORS = (1, 2, 3)
-TRACKS = {"keyboard": ("keyboard_", ""), "speech": ("asr_", "speech_")}  # with the words of the file names
+TRACKS = {"keyboard": ("keyboard_", ""), "speech": ("asr_", "speech_")}  # kind of noise -> words in the file names
 PARTS = {"train": "train", "validation": "dev"}
 
 
@@ -41,11 +41,11 @@ def official(clean: Mapping[str, int], speech: int | None) -> dict[str, dict[str
 class Readin(Benchmark):
     """A task of READIN: what its clean rows are, and which of their fields were annotated."""
 
-    WORDS: ClassVar[tuple[str, ...]]  # what the paths of the task have in them
+    WORDS: ClassVar[tuple[str, ...]]  # words in the paths of the task
     PUBLIC: ClassVar[tuple[str, ...]]  # the public file that the test split comes from
-    FIELDS: ClassVar[tuple[str, ...]]  # what was typed and spoken
+    FIELDS: ClassVar[tuple[str, ...]]  # the fields that were typed and spoken
     CLEAN: ClassVar[Features]
-    NUMBERED: ClassVar[bool] = False  # rows are known by their place, so that none can be left out
+    NUMBERED: ClassVar[bool] = False  # ids are row numbers, so that no row may be absent
 
     LANGUAGES: ClassVar[tuple[str, ...]] = ("zh",)
     LICENSE: ClassVar[str | None] = None
@@ -76,7 +76,7 @@ class Readin(Benchmark):
             yield self.shaped(clean | merged)
 
     def clean(self, source: Source, split: str) -> Iterator[Row]:
-        """Yield clean rows; the public files train on other rows than READIN."""
+        """Yield clean rows; the training split of the public files differs from READIN's."""
         part = PARTS.get(split)
         if part is None:
             name = source.find(*CLEAN_TEST, *self.PUBLIC)
@@ -87,7 +87,7 @@ class Readin(Benchmark):
         yield from map(self.shaped, self.written_out(source, name))
 
     def written_out(self, source: Source, name: str) -> Iterator[Row]:
-        """Yield the rows of a clean file; only noisy texts may be empty, where a recogniser heard nothing."""
+        """Yield the rows of a clean file; raise on an empty text, which only a speech recogniser may give."""
         for number, row in enumerate(self.examples(source, name), start=1):
             for field in self.FIELDS:
                 if not row[field].strip():
@@ -95,9 +95,9 @@ class Readin(Benchmark):
             yield row
 
     def aligned(self, source: Source, track: str, annotators: Sequence[int]) -> Iterator[tuple[Row, list[Row]]]:
-        """Yield each clean row with what the annotators made of it.
+        """Yield each clean row with the texts of the annotators.
 
-        The rows are in one order in all files. Speech recognition gave nothing usable for a few rows: these are
+        All files have the same order of rows. Speech recognition gave nothing usable for a few rows: these are
         absent from all speech files of a task whose rows have ids.
         """
         clean_name = source.find(*CLEAN_TEST)
@@ -120,7 +120,7 @@ class Readin(Benchmark):
                 raise ValueError(f"{name} has row {head['id']!r}, which {clean_name} lacks or has in another place")
 
     def check_same(self, clean: Row, noisy: Row, clean_name: str, name: str) -> None:
-        """Refuse a noisy row that differs from its clean row in more than the annotated fields."""
+        """Raise if a noisy row differs from its clean row in other than the annotated fields."""
         for column, value in clean.items():
             if column not in self.FIELDS and noisy[column] != value:
                 raise ValueError(
@@ -140,14 +140,14 @@ CLEAN_TEST = ("test_clean.json", "test_clean/test.json", "clean/test*.json", "cl
 
 
 def noisy_test(track: str, annotator: int) -> list[str]:
-    """Return where the file of one annotator may be, the plainest name last."""
+    """Return the possible paths of one annotator's file, the least specific last."""
     stems = [f"test_noisy_{word}{annotator}" for word in TRACKS[track]]
     inside = [f"{track}/*{stem}{end}" for stem in [*stems, str(annotator)] for end in (".json", "/test.json")]
     return inside + [f"{stem}{end}" for stem in stems for end in (".json", "/test.json")]
 
 
 def written(texts: Sequence[str]) -> list[dict[str, Any]]:
-    """Return what each annotator wrote."""
+    """Return the annotators' texts."""
     return [{"annotator": number, "text": text} for number, text in zip(ANNOTATORS, texts, strict=True)]
 
 
@@ -176,7 +176,7 @@ class ReadinAfqmc(Readin):
     )
 
     def examples(self, source: Source, name: str) -> Iterator[Row]:
-        """Yield the rows of a file, known by their number."""
+        """Yield the rows of a file; the id is the row number."""
         for number, row in enumerate(source.objects(name, *self.FIELDS, "label")):
             where = f"{name} row {number + 1}"
             yield {
@@ -370,7 +370,7 @@ def squad(source: Source, name: str) -> Iterator[Row]:
 def answers_of(question: Mapping[str, Any], where: str) -> dict[str, list[Any]]:
     """Return the answers of a question as SQuAD lists them, each within the paragraph.
 
-    Whether a paragraph has an answer at its place is not asked: 200 of CMRC's stand elsewhere.
+    That the answer is at its stated position is not checked: 200 of CMRC's are not.
     """
     answers = question["answers"]
     if isinstance(answers, list):

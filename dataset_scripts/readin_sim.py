@@ -27,7 +27,7 @@ class Simulated(Readin):
     """The clean test rows of a task, made noisy by operators that imitate typing and dictation."""
 
     ANNOTATIONS = "machine-generated"
-    VERSION = Version("1.1.0")  # edits stand by column
+    VERSION = Version("1.1.0")  # edits are keyed by column
     TAGS: ClassVar[tuple[str, ...]] = ("readin", "noise", "synthetic")
 
     def columns(self, config: str) -> Features:

@@ -75,7 +75,7 @@ DIALECT = Features(
     }
 )
 
-# Configs over the test rows of `clean` with all annotators of a row together; over those of `original`.
+# Configs with all annotators of a row together, made from the test rows of `clean`; those made from `original`.
 TOGETHER = ("keyboard", "speech")
 SPOKEN = ("filler_bos", "filler_eos")
 
@@ -84,7 +84,7 @@ class Sample(Benchmark):
     """Customer questions, commands, entailments and dialect pairs that the project wrote itself."""
 
     NAME = "sample"
-    VERSION = Version("1.1.0")  # edits stand by column
+    VERSION = Version("1.1.0")  # edits are keyed by column
     TITLE = "lapsus sample"
     LANGUAGES = ("zh", "en")
     LICENSE = "apache-2.0"
@@ -136,7 +136,7 @@ class Sample(Benchmark):
                     yield row
 
     def together(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
-        """Yield each row with what all annotators of a track made of its sentences."""
+        """Yield each row with the sentences of all annotators of a track."""
         tracks = [self.rows(source, f"{config}.{annotator}", split) for annotator in (1, 2, 3)]
         for same in zip(*tracks, strict=True):
             row = {name: same[0][name] for name in ("id", "label", "clean_sentence1", "clean_sentence2")}

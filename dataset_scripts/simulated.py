@@ -1,4 +1,4 @@
-"""Synthetic tracks: clean rows sent through an operator, with the record of what it did."""
+"""Synthetic tracks: clean rows perturbed by an operator, with a record of its edits."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def noisy_rows(noise: Noise, rows: Iterable[dict[str, Any]]) -> Iterator[dict[st
 def noisy_columns(noise: Noise, clean: Features) -> Features:
     """Return the features of `noisy_rows`.
 
-    Edits stand by column, also where only one is noisy: the Hub's viewer computes no statistics of a split with a
-    column of lists that have no element or one, and passes over columns with names inside.
+    Edits are keyed by column, also where only one is noisy: the Hub's viewer computes no statistics of a split with a
+    column of lists that have no element or one, but it skips columns that are structs.
 
     >>> from datasets import Value
     >>> from lapsus.perturbations import OPERATORS, Noise
@@ -60,7 +60,7 @@ def by_column(noise: Noise, edits: Any) -> Any:
 
 @contextmanager
 def operators_own(what: str) -> Iterator[None]:
-    """Keep a failure of ours apart from those of the source, which are told as a file in another form."""
+    """Re-raise an error of an operator, so that it is not reported as a malformed source file."""
     try:
         yield
     except (AttributeError, IndexError, KeyError, TypeError) as error:

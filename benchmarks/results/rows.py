@@ -1,4 +1,4 @@
-"""Rows of the results page out of the original files: `python rows.py SNIPS_FOLDER AFQMC_DEV_JSON OUT`."""
+"""Make the rows of the results page from the original files: `python rows.py SNIPS_FOLDER AFQMC_DEV_JSON OUT`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def main(snips: Path, afqmc: Path, out: Path) -> None:
-    """Write SNIPS as text with its intent, and AFQMC's public rows: some to choose a threshold, others to test."""
+    """Write SNIPS as text with intent, and AFQMC's public rows, split into threshold rows and test rows."""
     out.mkdir(parents=True, exist_ok=True)
     source = open_source(snips)
     for split in ("train", "test"):

@@ -1,1 +1,1 @@
-"""The command line, and what it alone needs."""
+"""The command line, and code that only the command line uses."""

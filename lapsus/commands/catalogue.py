@@ -1,4 +1,4 @@
-"""What there is: every dataset, metric and operator, found by looking at the folders."""
+"""The catalogue of datasets, metrics and operators, collected from the packages' folders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def catalogue() -> dict[str, list[dict[str, str]]]:
 
 
 def input_methods() -> list[dict[str, str]]:
-    """Return the real Pinyin input methods that `zh_keyboard` can be given, and how to get those that are missing."""
+    """Return the Pinyin input methods that `zh_keyboard` supports: whether each is installed, or how to install it."""
     from lapsus.perturbations.zh.engine.installed import engines
 
     return [
@@ -44,13 +44,13 @@ def _unit(name: str, unit: Any, needs: str = "") -> dict[str, str]:
 
 
 def build_needs(benchmark: type[Benchmark]) -> str:
-    """Say what a build needs: nothing, a download, or files that a person must fetch; and extras of lapsus."""
+    """Return what a build needs: nothing, a download, or files to fetch by hand; and extras of lapsus."""
     files = "a download" if benchmark.URL else f"--source: {benchmark.WHERE}"
     return "; ".join(filter(None, ("" if benchmark.home() else files, benchmark.EXTRAS)))
 
 
 def find_benchmark(name: str) -> type[Benchmark]:
-    """Return a benchmark by name, or say which names are near."""
+    """Return a benchmark by name; raise with similar names if there is none."""
     from lapsus.dataset_scripts import benchmarks
 
     known = benchmarks()
@@ -75,7 +75,7 @@ def pairs(words: Iterable[str]) -> dict[str, str]:
 
 
 def configured(operator: Operator, words: Iterable[str]) -> Operator:
-    """Return the operator with other settings, each read as the type of the one it replaces.
+    """Return the operator with changed settings; each text is parsed as the type of the setting's present value.
 
     >>> from lapsus.perturbations import OPERATORS
     >>> configured(OPERATORS["zh_homophone"], ["rate=0.5"]).rate
@@ -91,7 +91,7 @@ def configured(operator: Operator, words: Iterable[str]) -> Operator:
 
 
 def configured_all(names: Sequence[str], words: Iterable[str]) -> list[Operator]:
-    """Return the operators of these names, each with its settings; of several, a setting names whose it is.
+    """Return the named operators with their settings; with several, a setting is prefixed by its operator's name.
 
     >>> [each.name for each in configured_all(["speako", "zh_homophone"], ["zh_homophone:rate=0.5"])]
     ['speako', 'zh_homophone']

@@ -14,7 +14,7 @@ from lapsus.commands.help_texts import example
 from lapsus.commands.hub import build, make, push
 from lapsus.commands.run import run, tasks
 
-# What a user can cause; anything else is a bug of ours, and its traceback is welcome.
+# Errors that a user can cause; any other is a bug of lapsus, and its traceback is shown.
 USER_ERRORS = (ValueError, TypeError, LookupError, OSError, ImportError)
 
 
@@ -39,7 +39,7 @@ def one_sentence(error: BaseException) -> str:
     """
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
-    text = str(error.args[0]) if type(error) is KeyError and error.args else str(error)  # KeyError quotes its text
+    text = str(error.args[0]) if type(error) is KeyError and error.args else str(error)  # str(KeyError) quotes its text
     return " ".join(text.split()) or type(error).__name__
 
 

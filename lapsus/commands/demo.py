@@ -1,4 +1,4 @@
-"""The whole loop on the embedded sample: build, load, perturb, predict, score, report.
+"""The demo on the embedded sample: build, load, perturb, predict, score, report.
 
 Nothing is precomputed: the models are trained here, on the rows that were just built.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from datasets import Dataset
 
-RATES = (0.05, 0.1, 0.2, 0.4)  # of homophones: how a score falls as noise grows
+RATES = (0.05, 0.1, 0.2, 0.4)  # rates of homophones, for the plot of score against noise
 SIMULATED = ("auto.", "keyboard.", "speech.")
 
 
@@ -38,7 +38,7 @@ def run(out: Path, *, say: Callable[[str], None] = print) -> Path:
         built = publish(benchmarks()["sample"], folder / "sample")
         rows = sum(sum(splits.values()) for splits in built.rows.values())
         say(f"built    {rows:,} rows in {len(built.rows)} configs")
-        cache = folder.parent / "cache"  # left behind when the folder moves to its place
+        cache = folder.parent / "cache"  # kept outside the folder, so that it is not moved with it
 
         def load(config: str, split: str = "test") -> Dataset:
             return load_dataset(str(built.path), config, split=split, cache_dir=str(cache))
@@ -68,7 +68,7 @@ def is_demo(folder: Path) -> bool:
 
 
 def question_tracks(load: Callable[..., Dataset], configs: list[str]) -> Iterator[Track]:
-    """Let two models search the second question of each pair, written cleanly, by the first as a person entered it."""
+    """Let two models find the clean second question of each pair, given the first question with noise."""
     train, test = load("clean", "train"), load("clean")
     known = [*train["sentence1"], *train["sentence2"]]
     entries = test["sentence2"]
@@ -99,7 +99,7 @@ def question_tracks(load: Callable[..., Dataset], configs: list[str]) -> Iterato
 
 
 def command_tracks(load: Callable[..., Dataset], configs: list[str], say: Callable[[str], None]) -> Iterator[Track]:
-    """Ask two models of intent and slots about plain commands and the same with fillers, synonyms, speakos."""
+    """Let two models of intent and slots read plain commands, and the same with fillers, synonyms, speakos."""
     train = load("original", "train+validation")
     fillers = [OPERATORS["filler_bos"], OPERATORS["filler_eos"]]
     copies = [row for op in fillers for row in Noise(op, column="tokens", tags="tags", key="id", seed=7).map(train)]
@@ -145,7 +145,7 @@ def slu_accuracy(rows: Dataset, guesses: list[dict[str, Any]]) -> dict[str, Any]
 
 
 def entailment_tracks(load: Callable[..., Dataset]) -> Iterator[Track]:
-    """Ask a reader of shared words whether a text entails another, before and after it is put in other words."""
+    """Predict entailment from word overlap, for the original pairs and for their paraphrases."""
     rows = load("entailment")
     names = rows.features
     for track, side in {"clean": "original_", "rewritten": ""}.items():
@@ -169,7 +169,7 @@ def entailment_tracks(load: Callable[..., Dataset]) -> Iterator[Track]:
 
 
 def covered(premise: str, hypothesis: str) -> bool:
-    """Tell whether most words of the hypothesis are in the premise.
+    """Return whether most words of the hypothesis are in the premise.
 
     >>> covered("A red kite rose over the bay.", "A kite rose.")
     True

@@ -1,6 +1,6 @@
-"""Texts that are generated from the units: the README's tables, the files of the metrics' Spaces, their imports.
+"""Generated texts: the README's tables, the files of the metrics' Spaces, and the imports of metric functions.
 
-`make generated` rewrites them, in a checkout; `python -m lapsus.commands.generated --check` tells which are stale.
+`make generated` rewrites them in a checkout; `python -m lapsus.commands.generated --check` lists the stale ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lapsus.hub.metric_space import app, card, requirements
 
 UNITS = re.compile(r"(<!-- units: .*? -->\n).*(<!-- /units -->)", re.DOTALL)
 FUNCTIONS = re.compile(r"(# functions: .*?\n).*(# /functions\n)", re.DOTALL)
-FILES = "https://github.com/lapsus-bench/lapsus/blob/main/"  # links of the README must work on the package index
+FILES = "https://github.com/lapsus-bench/lapsus/blob/main/"  # absolute, for the package index
 LINKS = {"datasets": FILES + "hub_cards/{}.md", "metrics": FILES + "metrics/{}/README.md"}
 
 
@@ -37,12 +37,12 @@ def texts(root: Path) -> dict[Path, str]:
 
 
 def _between(marks: re.Pattern[str], path: Path, text: str) -> str:
-    """Return what the file holds, with another text between its marks."""
+    """Return the file's content with the text between its marks replaced."""
     return marks.sub(lambda found: f"{found[1]}{text}{found[2]}", path.read_text(encoding="utf-8"))
 
 
 def function_imports(names: Iterable[str]) -> str:
-    """Return the import of each metric's function, and their `__all__`: so type checkers see them.
+    """Return the import of each metric's function, and their `__all__`, so that type checkers see them.
 
     >>> print(function_imports(["win_rate"]), end="")
     from lapsus.metrics.win_rate.score import win_rate
@@ -74,7 +74,7 @@ def unit_tables() -> str:
 
 
 def main() -> int:
-    """Write what is stale, or with --check say so and fail."""
+    """Write the stale texts; with --check, list them and fail."""
     check = "--check" in sys.argv[1:]
     stale = {path: text for path, text in texts(Path.cwd()).items() if not _is_fresh(path, text)}
     for path, text in stale.items():

@@ -1,4 +1,4 @@
-"""What the help of several commands has in common."""
+"""Help text that several commands share."""
 
 from __future__ import annotations
 

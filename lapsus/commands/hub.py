@@ -12,7 +12,7 @@ PATH = click.Path(path_type=Path)
 
 
 def check_repo_id(repo: str) -> None:
-    """Refuse what the Hub takes for no name of a repo."""
+    """Raise unless the Hub accepts this name of a repo."""
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined] # public, but not in __all__
 
     validate_repo_id(repo)
@@ -60,7 +60,7 @@ def build(
             "build it without --push, or pass --i-have-the-rights if you do"
         )
     if push:
-        check_repo_id(f"{push}/{name}")  # before the work, not after it
+        check_repo_id(f"{push}/{name}")  # before the build, so that a wrong name costs no time
     built = publish(benchmark, out, source=source, allow_partial=allow_partial)
     for place, (official, found) in built.differs.items():
         click.echo(f"partial: {place} has {found:,} of {official:,} rows", err=True)

@@ -1,4 +1,4 @@
-"""`lapsus run` and `lapsus tasks`: a model on tracks, and what can be asked."""
+"""`lapsus run` and `lapsus tasks`: run a model on tracks, and list the tasks."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _list(words: str | None) -> list[str]:
 
 
 def offer() -> None:
-    """Show the tasks there are, and how to begin."""
+    """List the tasks, and show a first command."""
     tell_tasks()
     click.echo(
         "\nOn a dataset:     lapsus build sample --out sample\n"
@@ -206,7 +206,7 @@ def tell_tasks() -> None:
 
 
 def tell_cost(planned: Run, price: tuple[float, float] | None) -> None:
-    """Say what a run would ask."""
+    """Print how many questions and tokens a run would take, and its cost if a price is given."""
     cost = planned.cost()
     tracks = ", ".join(f"{name} ({len(rows):,})" for name, rows in planned.data.tracks.items())
     click.echo(f"tracks: {tracks}")
@@ -221,7 +221,7 @@ def tell_cost(planned: Run, price: tuple[float, float] | None) -> None:
 
 
 def tell_outcome(planned: Run, outcome: Outcome) -> None:
-    """Say what a run came to, and what to do with it."""
+    """Print the outcome of a run, and the next command."""
     click.echo(f"{'track':<24}{'rows':>8}{'score':>9}{'unparsed':>10}")
     for track in outcome.tracks:
         scores = [row["score"] for row in track.rows if row["score"] is not None]

@@ -1,7 +1,7 @@
 """Perturb a whole file or dataset, as `lapsus perturb` does: streamed, resumable, the same for any number of workers.
 
 The source is cut into chunks of a fixed number of rows. Each chunk becomes a part beside the target, in the folder
-`<target>.partial`; when all are there, they are joined and moved into place. A run that was cut short goes on with
+`<target>.partial`; when all are there, they are joined and moved into place. An interrupted run continues with
 the parts that are missing.
 """
 
@@ -44,8 +44,8 @@ from lapsus.perturbations.noise import Noise
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-CHUNK = 500  # rows of a part; part of what the parts are, so never a setting
-ROW_GROUP = 5_000  # rows of a row group of Parquet, whatever the parts
+CHUNK = 500  # rows of a part; fixed, since a resumed run must cut the same parts
+ROW_GROUP = 5_000  # rows of a row group of Parquet, independent of the parts
 REASON = "unchanged"  # the column that says why a row has no edits
 
 
@@ -67,7 +67,7 @@ class Source(NamedTuple):
     """Where rows come from."""
 
     columns: list[str]
-    chunks: Callable[[], Iterator[Any]]  # cheap to make: what a worker then decodes
+    chunks: Callable[[], Iterator[Any]]  # raw chunks, cheap to make; a worker decodes them
     decode: Callable[[Any], list[Row]]
     schema: Any  # the Arrow schema, or None where the format has no types
     rows: int | None
@@ -76,9 +76,9 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a worker needs to make one part."""
+    """The input that a worker needs for one part."""
 
-    noises: tuple[Noise, ...]  # one after the other
+    noises: tuple[Noise, ...]  # applied in this order
     decode: Callable[[Any], list[Row]]
     encode: Callable[[list[Row], Path], None]
     words: tuple[str, ...]  # columns of tokens that a text format holds as one cell
@@ -139,7 +139,7 @@ def perturb_file(
     try:
         counts = _make_parts(reader, part, folder, workers=workers, progress=progress)
     except BaseException:
-        if not any(folder.glob("*.counts")):  # no part to go on from
+        if not any(folder.glob("*.counts")):  # no earlier part to reuse
             shutil.rmtree(folder)
         raise
     if twice := _key_of_two_rows(reader, part, folder):
@@ -154,7 +154,7 @@ def perturb_file(
 
 
 def _common(noises: Sequence[Noise]) -> Noise:
-    """Return the first of several noises, which differ from it in nothing but operator and seed."""
+    """Return the first of several noises; raise unless the others differ from it in operator and seed only."""
     if not noises:
         raise ValueError("no noise is given; give at least one operator")
     first = noises[0]
@@ -167,7 +167,7 @@ def _common(noises: Sequence[Noise]) -> Noise:
 
 
 def _check_columns(source: str | Path, columns: list[str], noise: Noise) -> bool:
-    """Refuse a source that lacks what `noise` reads, or has what it writes; tell whether it is noisy already."""
+    """Raise if the source lacks columns `noise` reads or has ones it writes; return whether it is noisy already."""
     if not columns:
         raise ValueError(f"{source}: holds no rows; give a file with at least one")
     for name in filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)):
@@ -194,7 +194,7 @@ def _with_tag_names(noise: Noise, schema: Any) -> Noise:
 
 
 def _start(folder: Path, job: list[Any]) -> None:
-    """Keep the parts of an earlier run of the same job; clear away those of another."""
+    """Keep the parts of an earlier run of the same job; delete those of another job."""
     note = folder / "job.json"
     wanted = json.dumps(job, default=str)
     if not note.exists() or note.read_text(encoding="utf-8") != wanted:
@@ -242,13 +242,13 @@ def _make_parts(reader: Source, part: Part, folder: Path, *, workers: int, progr
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Start processes that never hear Ctrl-C: this process alone answers it, and not before they have started."""
+    """Block SIGINT while worker processes start, so that they inherit the block; deliver it here afterwards."""
     if not hasattr(signal, "pthread_sigmask") or current_thread() is not main_thread():  # Windows; no handler of ours
         yield
         return
     heard: list[int] = []
     handler = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # children inherit what is blocked
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # children inherit the blocked signals
     try:
         yield
     finally:
@@ -288,18 +288,18 @@ def _made(part: Part, path: Path, raw: Any) -> Counter[str]:
     if noise.key:
         np.save(path.with_suffix(".keys.npy"), _hashed(batch[noise.key]))
     counts = Counter(reason or "" for reason in noisy[REASON])
-    with staged_file(tally) as file:  # last, and whole or not there: it says that the part is whole
+    with staged_file(tally) as file:  # written last and atomically: its existence means that the part is complete
         file.write(json.dumps(counts).encode())
     return counts
 
 
 def _hashed(keys: Sequence[Any]) -> Any:
-    """Return a 64-bit hash of each key that is there."""
+    """Return a 64-bit hash of each key that is not None."""
     return starts("keys", [str(key) for key in keys if key is not None])
 
 
 def _key_of_two_rows(reader: Source, part: Part, folder: Path) -> str | None:
-    """Return a key that several rows have, whichever parts they are in; None where each row has its own."""
+    """Return a key that several rows of any parts share; None where all keys are distinct."""
     name = part.noises[0].key
     hashes = [np.load(path) for path in sorted(folder.glob("*.keys.npy"))]
     if not name or not hashes:
@@ -308,7 +308,7 @@ def _key_of_two_rows(reader: Source, part: Part, folder: Path) -> str | None:
     if not (suspects := seen[counts > 1]).size:
         return None
     found: set[str] = set()
-    for raw in reader.chunks():  # read again: two keys may have one hash, and the key is to be named
+    for raw in reader.chunks():  # read the keys again: two keys may share a hash, and the error names the key
         keys = [str(row[name]) for row in part.decode(raw) if row.get(name) is not None]
         for key in np.array(keys, dtype=object)[np.isin(_hashed(keys), suspects)]:
             if key in found:
@@ -325,7 +325,7 @@ def _read(value: Any, *, tokens: bool, structure: bool) -> Any:
 
 
 def _like(old: Any, new: Any) -> Any:
-    """Write tokens as they were read."""
+    """Return tokens in the form in which they were read."""
     return " ".join(new) if isinstance(old, str) and isinstance(new, list) else new
 
 
@@ -350,7 +350,7 @@ def _join(folder: Path, target: Path, schema: Any) -> None:
 
 
 def _regrouped(tables: Iterable[Any]) -> Iterator[Any]:
-    """Cut tables into row groups of one size, so that the size of the parts does not show."""
+    """Cut tables into row groups of one size, so that the file does not depend on the size of the parts."""
     import pyarrow as pa
 
     held: Any = None
@@ -400,7 +400,7 @@ def _noisy_schema(reader: Source, noise: Noise) -> Any:
         for raw in reader.chunks():
             found = pa.Table.from_pylist(reader.decode(raw)).schema
             schema = found if schema is None else pa.unify_schemas([schema, found], promote_options="permissive")
-    schema = schema.remove_metadata()  # it would describe the clean columns only
+    schema = schema.remove_metadata()  # the metadata describes the clean columns only
     edits = pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]))
     added = {clean: schema.field(name).type for clean, name in noise.clean_names().items()}
     added["edits"] = edits if len(noise.columns) == 1 else pa.struct([(name, edits) for name in noise.columns])
@@ -412,7 +412,7 @@ def _noisy_schema(reader: Source, noise: Noise) -> Any:
 
 
 def _open(source: str | Path, *, split: str | None, config: str | None) -> Source:
-    """Find out what `source` is."""
+    """Return the `Source` of a file, folder or dataset id."""
     path = Path(source)
     if path.is_file():
         stat = path.stat()
@@ -469,7 +469,7 @@ def _parquet_source(path: Path, identity: list[Any]) -> Source:
 
 
 def _packed(rows: Any) -> bytes:
-    """Return the bytes of these Arrow rows alone; pickled, they would bring along what they are cut from."""
+    """Return the bytes of these Arrow rows; pickling a slice would include the whole table."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()

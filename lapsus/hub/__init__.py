@@ -1,4 +1,4 @@
-"""From rows to a folder that the Hub and its viewer take, and up to the Hub.
+"""Build dataset folders that the Hub and its viewer accept, and upload them.
 
 `make` builds an author's own rows: `from lapsus.hub import make`.
 """

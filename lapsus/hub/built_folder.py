@@ -1,4 +1,4 @@
-"""What a folder of `lapsus build` or `lapsus make` says of itself, and which of its files are lapsus's own."""
+"""Read a folder of `lapsus build` or `lapsus make`: its card, and which of its files lapsus wrote."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CARD = "README.md"
-PARTIAL = "**Partial build.**"  # as the card says it
+PARTIAL = "**Partial build.**"  # as worded in the card
 NO_LICENSE = "unknown"
 PARQUET = re.compile(r"[^/]+/\w[\w.]*-\d{5}-of-\d{5}\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltCard:
-    """What counts for publishing."""
+    """The parts of a card that publishing depends on."""
 
     name: str
     license: str | None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lapsus.kernel.error_rates import TrackRates
 
 GENERAL = "_general.md"
-MOST_YAML = 50_000  # bytes; the Hub answers 413 to a few times as many
+MOST_YAML = 50_000  # bytes of YAML; the Hub answers 413 to a few times as many
 SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
 
 
@@ -47,7 +47,7 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
         task_categories=list(benchmark.TASKS),
         task_ids=list(benchmark.TASK_IDS),
         tags=["lapsus", "robustness", *benchmark.TAGS],
-        lapsus=benchmark.NAME,  # tells an earlier build of the same dataset from a stranger's folder
+        lapsus=benchmark.NAME,  # marks a build of this dataset, which may be replaced
     )
     MetadataConfigs(
         {
@@ -74,7 +74,7 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
 
 
 def _with_features_once(infos: DatasetInfosDict) -> DatasetInfosDict:
-    """Leave features out of the YAML of all configs but the first that has them; the Parquet files hold them.
+    """Keep equal features in the YAML of the first config only; the Parquet files hold them for the others.
 
     Hundreds of labels in each of twenty configs are more YAML than the Hub takes.
     """
@@ -98,7 +98,7 @@ def prose(
     loading_example: str = "",
     sources_table: str = "",
 ) -> str:
-    """Return the card's Markdown, with what a build has measured; what is wrong with somebody's prose is one sentence.
+    """Return the card's Markdown, with the figures of a build; an error in another package's prose is one sentence.
 
     >>> from lapsus.dataset_scripts import benchmarks
     >>> prose(benchmarks()["rte"]).splitlines()[0]
@@ -137,7 +137,7 @@ def prose(
 
 
 def _beside(benchmark: type[Benchmark]) -> list[Path]:
-    """Return the folder of the module that a benchmark is in, where it is a file."""
+    """Return the folder of the module that defines a benchmark; None where the module is no file."""
     file = getattr(sys.modules.get(benchmark.__module__), "__file__", None)
     return [Path(file).parent] if file else []
 
@@ -155,7 +155,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _partial(benchmark: type[Benchmark], published: Published) -> str:
-    """Say which splits have other numbers of rows than the official ones, and why."""
+    """Return the card's text on splits whose number of rows is not the official one, and the reason."""
     known = {place for place, (_, built) in published.differs.items() if benchmark.AT_ADDRESS.get(place) == built}
     notes = [
         f"`{place}` has {built:,} of {official:,} official rows: the source's own address holds no others."
@@ -204,7 +204,7 @@ def _columns_table(infos: DatasetInfosDict) -> str:
 
 
 def _kind(feature: Any) -> str:
-    """Say a feature's type in a reader's words."""
+    """Return a feature's type in plain words."""
     from datasets import ClassLabel, List, Translation, Value
 
     if isinstance(feature, Value):

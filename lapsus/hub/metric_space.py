@@ -1,6 +1,6 @@
 """The files of a metric's Space that are generated: its card, its app, and what it needs.
 
-Of the card, what the code says about itself is generated; the other sections are kept as written in README.md.
+The card's sections that follow from the code are generated; its other sections are kept as written in README.md.
 `make generated` writes all three.
 """
 
@@ -15,7 +15,7 @@ from importlib import import_module
 from lapsus import metrics
 from lapsus.kernel.metric_module import StrictMetric
 
-GRADIO = "6.31.0"  # the version that the apps were last seen to start with
+GRADIO = "6.31.0"  # the last version with which the apps were tested
 FRONT_MATTER = """\
 ---
 title: {title}
@@ -99,7 +99,7 @@ def app(name: str) -> str:
 
 
 def requirements(name: str) -> str:
-    """Return what a metric imports that Python has not, one name to a line."""
+    """Return the packages that a metric imports beyond the standard library, one name per line."""
     imported = {"evaluate"}  # loads it
     for script in (f"{name}.py", "score.py"):
         for node in ast.walk(ast.parse((metrics.FOLDER / name / script).read_text("utf-8"))):
@@ -112,7 +112,7 @@ def requirements(name: str) -> str:
 
 
 def documented(docstring: str, section: str) -> dict[str, str]:
-    r"""Return what a section of a Google docstring says of each name, in order.
+    r"""Return the names in a section of a Google docstring, in order, with their descriptions.
 
     >>> documented("Args:\n    texts: those to score.\n    seed: of the resampling,\n        a number.\n", "Args")
     {'texts': 'those to score.', 'seed': 'of the resampling, a number.'}

@@ -41,12 +41,12 @@ class OwnRows(Benchmark):
     ANNOTATIONS = "machine-generated"
     TAGS = ("noise", "synthetic")
 
-    DATA: ClassVar[Sequence[Row]]  # each with its `id`
+    DATA: ClassVar[Sequence[Row]]  # each has an `id`
     FEATURES: ClassVar[Features]
     TEXT: ClassVar[str]
     SLOTS: ClassVar[str | None]
     ANSWERS: ClassVar[str | None]
-    TRACKS: ClassVar[Mapping[str, tuple[NoiseTrack, ...]]]  # name -> its annotators
+    TRACKS: ClassVar[Mapping[str, tuple[NoiseTrack, ...]]]  # name of a track -> its annotators
 
     def columns(self, config: str) -> Features:
         """Return the clean columns, what noise adds, or the texts of all annotators."""
@@ -62,7 +62,7 @@ class OwnRows(Benchmark):
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the rows of a config."""
         for name in source.names():
-            source.read(name)  # its checksum goes into the card
+            source.read(name)  # reading the file records its checksum, for the card
         if config == CLEAN:
             return iter(self.DATA)
         track = self._track(config)
@@ -71,7 +71,7 @@ class OwnRows(Benchmark):
         return self._together(self.TRACKS[config])
 
     def _track(self, config: str) -> NoiseTrack | None:
-        """Return the annotator of a config; none where it holds all of them."""
+        """Return the annotator of a config; None for a config with all annotators."""
         every = ((f"{name}{track.suffix}", track) for name, tracks in self.TRACKS.items() for track in tracks)
         return dict(every).get(config)
 
@@ -79,7 +79,7 @@ class OwnRows(Benchmark):
         return Noise(track.operator, self.TEXT, "id", track.seed, tags=self.SLOTS, answers=self.ANSWERS)
 
     def _together(self, tracks: Sequence[NoiseTrack]) -> Iterator[Row]:
-        """Yield each row with what all annotators made of it."""
+        """Yield each row with the texts of all annotators."""
         made = (noisy_rows(self._noise(track), self.DATA) for track in tracks)
         for clean, *noisy in zip(self.DATA, *made, strict=True):
             texts = [
@@ -146,7 +146,7 @@ def own_rows(
     license: str | None,
     language: str | None,
 ) -> type[OwnRows]:
-    """Return the benchmark that a file of rows and some tracks make, or say what is wrong with either."""
+    """Return the benchmark of a file of rows and its tracks; raise if either is wrong."""
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a dataset; give one of letters, digits, - and . with --name")
     if not tracks:

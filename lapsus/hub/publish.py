@@ -1,4 +1,4 @@
-"""The one way from a benchmark's rows to a Hub dataset: Parquet files and a card.
+"""Build a Hub dataset from a benchmark's rows: Parquet files and a card.
 
     DIR/README.md                                    generated YAML, prose from hub_cards/
     DIR/<config>/<split>-00000-of-00001.parquet
@@ -39,17 +39,17 @@ SPLIT_NAME = re.compile(r"\w+(\.\w+)*")
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What a build wrote."""
+    """The files and counts of a build."""
 
     path: Path
     rows: Mapping[str, Mapping[str, int]]  # config -> split -> number of rows
     differs: Mapping[str, tuple[int, int]]  # "config/split" -> (official, built), where they differ
     rates: tuple[TrackRates, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)  # file -> sha256
-    kept: tuple[str, ...] = ()  # what others put into the folder before
+    kept: tuple[str, ...] = ()  # files that others had put into the folder
 
     def sentence(self) -> str:
-        """Say what was written.
+        """Return the sentence about the build for the command line.
 
         >>> from pathlib import Path
         >>> Published(Path("/sample"), {"clean": {"test": 1200}}, {}).sentence()
@@ -73,7 +73,7 @@ def publish(
 
     Raises ValueError, and leaves `out` as it was, when the rows are not fit to be published
     or are neither the official number of rows nor what the source's address is known to give;
-    `allow_partial` builds what is there. The card says both numbers where they differ.
+    `allow_partial` accepts another number of rows; the card then states both numbers.
     """
     import datasets
     from tqdm import tqdm
@@ -136,7 +136,7 @@ def publish(
 
 
 def check_facts(benchmark: type[Benchmark]) -> None:
-    """Refuse a benchmark that does not state what its card needs."""
+    """Raise unless a benchmark states the facts that its card needs."""
     absent = [fact for fact in ("NAME", "TITLE", "LANGUAGES", "LICENSE", "ROWS") if not hasattr(benchmark, fact)]
     if absent:
         raise ValueError(
@@ -156,7 +156,7 @@ def is_build_of(benchmark: type[Benchmark], folder: Path) -> bool:
 
 
 def prepare(builder: Benchmark, *, missing_is_empty: bool) -> dict[str, datasets.Dataset]:
-    """Run a builder and return its splits that have rows; a source file that is missing can count as no rows."""
+    """Run a builder and return its splits that have rows; optionally, a missing source file counts as no rows."""
     import datasets
 
     try:
@@ -172,7 +172,7 @@ def prepare(builder: Benchmark, *, missing_is_empty: bool) -> dict[str, datasets
 
 
 def _from_rows(error: BaseException) -> bool:
-    """Tell whether an error came from the rows of a benchmark, which name file and place, and not from writing them."""
+    """Return whether an error came from reading rows, whose message names file and place, not from writing them."""
     return any(frame.name == "_generate_examples" for frame in traceback.extract_tb(error.__traceback__))
 
 
@@ -217,7 +217,7 @@ def check_config_name(name: str) -> None:
 
 
 def check_rows(place: str, rows: datasets.Dataset) -> None:
-    """Refuse rows that the Hub, its viewer or a join by id would stumble over."""
+    """Raise on rows that break the Hub, its viewer or a join by id."""
     import pyarrow.compute as pc
 
     split = place.split("/")[1]

@@ -1,4 +1,4 @@
-"""Send a built folder to the Hub, as one commit: visitors see the old state or the new one, never a part.
+"""Upload a built folder to the Hub as one commit, so that visitors never see a partial state.
 
 `huggingface_hub.upload_folder` may spread a folder over several commits; `create_commit` does not. Large files are
 sent before that commit and kept by the Hub, so a repeated upload continues where the last one broke off.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["dataset", "space"]
 AGAIN = "repeat the upload, it continues where it stopped"
-KEPT = ".gitattributes"  # the Hub's own file, without which large files break
+KEPT = ".gitattributes"  # written by the Hub; large files break without it
 
 
 class UploadError(OSError):
@@ -32,7 +32,7 @@ class UploadError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """What an upload did; as a string, the sentence for the command line.
+    """The result of an upload; `str` gives the sentence for the command line.
 
     >>> print(Upload("https://huggingface.co/datasets/org/sample/commit/1f0c", sent=("README.md",)))
     https://huggingface.co/datasets/org/sample/commit/1f0c: 1 file sent, 0 removed
@@ -43,7 +43,7 @@ class Upload:
     url: str
     sent: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()  # what others put there
+    kept: tuple[str, ...] = ()  # files that others put there
     hidden: bool = False  # whether a public repo was made private
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ def upload_space(
 
 @dataclass(frozen=True, slots=True)
 class _Main:
-    """What the branch `main` shows."""
+    """The state of the branch `main`."""
 
     commit: str
     files: dict[str, RepoFile]
@@ -110,9 +110,9 @@ def _send(folder: Path, repo_id: str, kind: Kind, token: str | None, timeout: fl
                 parent_commit=before.commit,
             )
             return Upload(commit.commit_url, sent, removed, kept, hidden)
-        except Exception as error:  # whatever it was, the user must learn what reached the Hub
+        except Exception as error:  # for every error, tell the user what reached the Hub
             now = _main_if_known(api, repo_id, kind)
-            if before and now and _change(local, now, kind) == ((), ()):  # it arrived, only the answer was lost
+            if before and now and _change(local, now, kind) == ((), ()):  # the commit arrived, but the answer was lost
                 return Upload(_url(api, repo_id, kind, now), *_change(local, before, kind))
             cause, cure = _diagnosis(error, api, repo_id, timeout)
             raise UploadError(
@@ -126,7 +126,7 @@ def _demand(folder: Path, file: str) -> None:
 
 
 def _local_files(folder: Path) -> dict[str, Path]:
-    """Return the files to publish by their path in the repo; hidden files and bytecode stay at home."""
+    """Return the files to publish by their path in the repo, without hidden files and bytecode."""
     found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
     return {
         name: path
@@ -151,7 +151,7 @@ def _main_if_known(api: HfApi, repo_id: str, kind: Kind) -> _Main | None:
 
 
 def _change(local: dict[str, Path], main: _Main, kind: Kind) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the paths to send and the paths to remove: of a dataset only what lapsus wrote, of a Space all others."""
+    """Return the paths to send and to remove: in a dataset only files of lapsus, in a Space all that are not local."""
     sent = tuple(name for name, path in local.items() if not _same(path, main.files.get(name)))
     ours = own_files(main.files) if kind == "dataset" else main.files.keys() - {KEPT}
     return sent, tuple(name for name in main.files if name in ours and name not in local)
@@ -166,7 +166,7 @@ def _hide(api: HfApi, repo_id: str, kind: Kind) -> bool:
 
 
 def _same(path: Path, remote: RepoFile | None) -> bool:
-    """Tell whether the Hub holds exactly this file: git names blobs by SHA-1, LFS names objects by SHA-256."""
+    """Return whether the Hub holds exactly this file, by the SHA-1 of a git blob or the SHA-256 of an LFS object."""
     if remote is None or remote.size != path.stat().st_size:
         return False
     with path.open("rb") as file:
@@ -182,9 +182,9 @@ def _url(api: HfApi, repo_id: str, kind: Kind, main: _Main) -> str:
 
 @contextmanager
 def _patience(seconds: float) -> Iterator[None]:
-    """Let the Hub be silent for so long: huggingface_hub itself would wait for ever.
+    """Set the timeout of huggingface_hub's client, which has none by default.
 
-    It makes a new client, without our limit, after it could not connect at all.
+    When it cannot connect at all, huggingface_hub makes a new client, which does not have this timeout.
     """
     from huggingface_hub import get_session
 
@@ -202,7 +202,7 @@ def _count(files: tuple[str, ...]) -> str:
 
 
 def _state(before: _Main | None, now: _Main | None) -> str:
-    """Say what reached the Hub; `before` is None when not even the first listing came back."""
+    """Return what reached the Hub; `before` is None when even the first listing failed."""
     if now is None:
         return "no file was sent" if before is None else "main shows either the old files or the new ones"
     files = tuple(sorted(now.files.keys() - {KEPT}))
@@ -213,13 +213,13 @@ def _state(before: _Main | None, now: _Main | None) -> str:
 
 
 def _diagnosis(error: Exception, api: HfApi, repo_id: str, timeout: float) -> tuple[str, str]:
-    """Return why it failed, and what to do."""
+    """Return the cause of a failed upload, and the cure."""
     chain = tuple(_chain(error))
     for step in chain:
         if (response := getattr(step, "response", None)) is not None:
             message = " ".join((getattr(step, "server_message", None) or "without a reason").split())
             return _refusal(response.status_code, message, api, repo_id)
-    kinds = {parent.__name__ for step in chain for parent in type(step).__mro__}  # of httpx, which we do not import
+    kinds = {parent.__name__ for step in chain for parent in type(step).__mro__}  # by name: httpx is not imported
     known = {
         "OfflineModeIsEnabled": ("HF_HUB_OFFLINE forbids every connection", "unset it and repeat the upload"),
         "HFValidationError": (f"{repo_id!r} is no name of a repo", "name it like organisation/dataset"),
@@ -232,7 +232,7 @@ def _diagnosis(error: Exception, api: HfApi, repo_id: str, timeout: float) -> tu
 
 
 def _refusal(status: int, message: str, api: HfApi, repo_id: str) -> tuple[str, str]:
-    """Return what an answer of the Hub means, and what to do."""
+    """Return the meaning of an HTTP error of the Hub, and the cure."""
     tokens = f"{api.endpoint}/settings/tokens"
     if status == 401:
         cause = "the Hub does not accept the token" if api.token or _has_token() else "no token was given"
@@ -252,7 +252,7 @@ def _has_token() -> bool:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what caused it; a failed worker thread wraps the cause that matters."""
+    """Yield an error and its chain of causes; a failed worker thread wraps the original error."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

@@ -1,1 +1,1 @@
-"""What everything else rests on: it imports nothing else of lapsus."""
+"""Shared code of every layer; it imports no other package of lapsus."""

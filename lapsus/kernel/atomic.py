@@ -1,4 +1,4 @@
-"""Outputs appear when they are complete: written beside their place, then moved there."""
+"""Atomic outputs: a file or folder is written under a temporary name beside its target, then moved to the target."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import IO
 
-SUFFIX = ".partial"  # of folders at work beside their place
-NEW, OLD, LOCK = "new", "old", "lock"  # within them
-AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux
+SUFFIX = ".partial"  # of the temporary folder beside the target
+NEW, OLD, LOCK = "new", "old", "lock"  # names inside the temporary folder
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # constants of Linux's renameat2
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def staged_folder(
     what: str,
     written: Callable[[str], bool] | None = None,
 ) -> Iterator[Path]:
-    """Yield an empty folder that replaces `out` when the block ends well, and vanishes when it does not.
+    """Yield an empty folder that replaces `out` when the block succeeds, and is deleted when the block raises.
 
     At every instant `out` is the old folder or the new one. What a killed run left behind is removed by the next.
 
@@ -74,7 +74,7 @@ def staged_folder(
 
 
 def _put(new: Path, out: Path, old: Path) -> None:
-    """Move `new` to `out`; what was there is then at `new` or at `old`."""
+    """Move the folder `new` to `out`; an earlier `out` ends up at `new` (exchanged) or at `old` (moved)."""
     if not out.exists():
         new.rename(out)
         return
@@ -89,7 +89,7 @@ def _put(new: Path, out: Path, old: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step, where the system and the file system can."""
+    """Exchange two folders in one step; return False where the system or the file system cannot."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError, TypeError):
@@ -99,7 +99,7 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 def _keep_others(out: Path, new: Path, written: Callable[[str], bool]) -> None:
-    """Copy what somebody else put into the old folder."""
+    """Copy to `new` the files of `out` that lapsus did not write and `new` does not have."""
     for path in sorted(out.rglob("*")) if out.is_dir() else ():
         name = path.relative_to(out).as_posix()
         if path.is_file() and not written(name) and not (new / name).exists():
@@ -108,24 +108,24 @@ def _keep_others(out: Path, new: Path, written: Callable[[str], bool]) -> None:
 
 
 def _clear_left_overs(out: Path) -> None:
-    """Remove what killed runs left beside `out`; bring the old folder back where the kill came between two moves."""
+    """Remove what killed runs left beside `out`; if a run was killed between its two moves, restore the old folder."""
     for staging in sorted(out.parent.glob(f"{glob.escape(f'.{out.name}.')}*{SUFFIX}")):
         try:
             with (staging / LOCK).open("rb+") as lock:
                 if not _try_lock(lock):
-                    continue  # another run is at work there
+                    continue  # a live run holds the lock
                 if (staging / OLD).is_dir() and not out.exists():
                     (staging / OLD).rename(out)
                 shutil.rmtree(staging, ignore_errors=True)
         except OSError:
-            continue  # none of ours, or gone meanwhile
+            continue  # not written by lapsus, or removed meanwhile
 
 
 def _try_lock(file: IO[bytes]) -> bool:
-    """Lock a file until it is closed, or the process ends in whatever way; tell whether that was possible."""
+    """Lock a file until it is closed or the process ends; return whether the lock was obtained."""
     try:
         import fcntl
-    except ImportError:  # Windows keeps left-overs
+    except ImportError:  # Windows has no fcntl: left-overs stay there
         return False
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -136,7 +136,7 @@ def _try_lock(file: IO[bytes]) -> bool:
 
 @contextmanager
 def staged_file(out: Path) -> Iterator[IO[bytes]]:
-    """Yield an open file that replaces `out` when the block ends well, and vanishes when it does not.
+    """Yield an open file that replaces `out` when the block succeeds, and is deleted when the block raises.
 
     >>> with tempfile.TemporaryDirectory() as home:
     ...     with staged_file(Path(home) / "cache" / "answer") as file:
@@ -145,7 +145,7 @@ def staged_file(out: Path) -> Iterator[IO[bytes]]:
     b'42'
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    staging = out.with_name(f".{out.name}.{token_hex(4)}.partial")  # tempfile would deny it to other users
+    staging = out.with_name(f".{out.name}.{token_hex(4)}.partial")  # tempfile's files are unreadable to other users
     with staging.open("xb") as file:
         try:
             yield file
@@ -156,5 +156,5 @@ def staged_file(out: Path) -> Iterator[IO[bytes]]:
 
 
 def _has_hidden(folder: Path) -> bool:
-    """Tell whether somebody keeps more in the folder than was written there, such as a clone's history."""
+    """Return whether the folder holds hidden entries, such as the `.git` of a clone."""
     return any(path.name.startswith(".") for path in folder.iterdir())

@@ -1,8 +1,8 @@
-"""What a slot is: tokens of one label in a row, as BIO tags and their kin mark them.
+"""Slots, which are runs of tokens with one label, read from BIO, IOBES or BILOU tags.
 
 A tag is `O`, or a part and a label: `B-city` begins, `I-city` continues. IOBES also marks the end (`E`) and the single
-token (`S`), which BILOU calls `L` and `U`. A token opens a slot if it says so, and also if it continues nothing, as
-conlleval reads tags:
+token (`S`), which BILOU calls `L` and `U`. A token opens a slot if its part says so, or if the token before it is in
+no slot that it can continue, as conlleval reads tags:
 
 >>> slots(["B-city", "I-city", "O", "I-date", "B-date"])
 [Slot(start=0, end=2, label='city'), Slot(start=3, end=4, label='date'), Slot(start=4, end=5, label='date')]
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lapsus.kernel.columns import IntArray
 
-INSIDE, OPENS, CLOSES = 1, 2, 4  # what a part says of its token, as a sum
+INSIDE, OPENS, CLOSES = 1, 2, 4  # bit flags: what a part says of its token
 PARTS = {
     "O": 0,
     "I": INSIDE,
@@ -31,11 +31,11 @@ PARTS = {
     "S": INSIDE + OPENS + CLOSES,
     "U": INSIDE + OPENS + CLOSES,
 }
-SCHEMES = {"IOB2": "OBI", "IOBES": "OBIES", "BILOU": "OBILU"}  # the parts that each has
+SCHEMES = {"IOB2": "OBI", "IOBES": "OBIES", "BILOU": "OBILU"}  # the parts that each scheme allows
 
 
 class Slot(NamedTuple):
-    """A slot: its first token, the one behind its last, and its label."""
+    """A slot: the index of its first token, the index after its last token, and its label."""
 
     start: int
     end: int
@@ -51,7 +51,7 @@ class Slots(NamedTuple):
 
 
 def parsed(tag: str, allowed: Iterable[str] = PARTS) -> tuple[int, str]:
-    """Return what the part of a tag says, and its label; a bare part has the label that seqeval calls `_`.
+    """Return the flags of a tag's part, and its label; a part without a label gets `_`, as in seqeval.
 
     >>> parsed("B-city"), parsed("O"), parsed("I")
     ((3, 'city'), (0, ''), (1, '_'))
@@ -93,7 +93,7 @@ def slots_of_all(parts: NDArray[np.int8], labels: IntArray, starts: IntArray, sc
     opened = opens(parts, labels, part_before, label_before)
     inside = (parts & INSIDE) > 0
     closed = inside.copy()
-    closed[:-1] &= opened[1:] | ~inside[1:]  # what opens a slot also closes the one before it
+    closed[:-1] &= opened[1:] | ~inside[1:]  # a token that opens a slot closes the slot before it
     first, last = np.flatnonzero(opened), np.flatnonzero(closed)
     if scheme is not None:
         whole = (parts[first] & OPENS) > 0

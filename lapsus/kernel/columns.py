@@ -1,4 +1,4 @@
-"""The columns a metric is given: every element is looked at, and an error names the first wrong one.
+"""Validation of a metric's columns: every element is checked, and an error names the first wrong one.
 
 >>> scores("predictions", [1, 0.5, True])
 array([1. , 0.5, 1. ])
@@ -41,7 +41,7 @@ def listed(name: str, values: Iterable[Any]) -> Any:
 def held(name: str, values: Any) -> Any:
     """Return `values` as a list, tuple or numpy array of numbers, which can be read more than once.
 
-    Tensors and arrays of other kinds become lists, and so do those in a list; what a mask hides is None.
+    Tensors and arrays of other types become lists, also inside a list; masked elements become None.
 
     >>> held("predictions", (letter for letter in "ab")), held("predictions", np.ma.array([1, 2], mask=[True, False]))
     (['a', 'b'], [None, 2])
@@ -60,12 +60,12 @@ def held(name: str, values: Any) -> Any:
 
 
 def _unmasked(values: Any) -> Any:
-    """Return an array or tensor as an array of numbers, or as Python values with None for what a mask hides."""
+    """Return an array or tensor as an array of numbers, or as Python values with None for masked elements."""
     if isinstance(values, np.ma.MaskedArray):
         return values.tolist()
     try:
         array = np.asarray(values)
-    except (TypeError, RuntimeError):  # torch has kinds that numpy has not, and tensors that are still trained
+    except (TypeError, RuntimeError):  # a dtype that numpy lacks, such as bfloat16, or a tensor that requires grad
         return values.tolist()
     return array if array.dtype.kind in "biuf" and array.ndim else array.tolist()
 
@@ -83,7 +83,7 @@ def texts(name: str, values: Iterable[str], first: int = 0) -> Sequence[str]:
     """Return `values`, each of which must be a string; `first` is the index of the first in its column."""
     column: Sequence[str] = listed(name, values)
     try:
-        "".join(column)  # looks at every element, faster than any loop
+        "".join(column)  # checks the type of every element, faster than a loop
     except TypeError:
         index, value = next((i, v) for i, v in enumerate(column) if not isinstance(v, str))
         raise TypeError(
@@ -93,7 +93,7 @@ def texts(name: str, values: Iterable[str], first: int = 0) -> Sequence[str]:
 
 
 def text_lengths(name: str, values: Sequence[str], first: int = 0) -> IntArray:
-    """Return the length of each string, checking in the same pass that it is one."""
+    """Return the length of each string; in the same pass, raise if an element is not a string."""
     try:
         return np.fromiter(map(str.__len__, values), np.int64, len(values))
     except TypeError:
@@ -167,7 +167,7 @@ def flattened(name: str, rows: Sequence[Any]) -> tuple[list[Any], int]:
 
 
 def refuse_unannotated(name: str, missing: NDArray[np.bool_]) -> None:
-    """Raise if an example has no annotator at all."""
+    """Raise if an example has no score of any annotator."""
     if (nobody := missing.all(axis=1)).any():
         raise ValueError(f"{name}[{nobody.argmax()}] has no annotator at all: leave the example out.")
 
@@ -215,7 +215,7 @@ def _label_kind(name: str, values: Any) -> str:
 
 
 def _refuse_useless(label_map: Mapping[Any, Any], given: Mapping[str, Any], integers: bool) -> None:
-    """Raise if the map is of another kind than the labels, or names none of them: then it was meant for others."""
+    """Raise if the map has another type than the labels (str or int), or none of its keys is a label."""
     kinds: tuple[type, ...] = (Integral, np.bool_) if integers else (str,)
     for label in (*label_map.keys(), *label_map.values()):
         if not isinstance(label, kinds):
@@ -252,7 +252,7 @@ def numbered(name: str, values: Iterable[Any]) -> tuple[IntArray, list[Any]]:
         numbers = {value: number for number, value in enumerate(dict.fromkeys(column))}
         return np.fromiter(map(numbers.__getitem__, column), np.int64, len(column)), list(numbers)
     low, high = int(column.min()), int(column.max())
-    if high - low > 4 * len(column):  # too sparse for a table of all integers between
+    if high - low > 4 * len(column):  # too sparse for a lookup table over the whole range of integers
         distinct, inverse = np.unique(column, return_inverse=True)
         return inverse, distinct.tolist()
     offsets = np.asarray(column, np.int64)

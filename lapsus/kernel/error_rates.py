@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def edit_distances(noisy: Sequence[str], clean: Sequence[str]) -> IntArray:
-    """Return how many characters are inserted, deleted or replaced in each pair, at least.
+    """Return the Levenshtein distance of each pair: the fewest insertions, deletions and replacements of characters.
 
     >>> edit_distances(["花贝提额", "您"], ["花呗提额", "你好"])
     array([1, 2])
@@ -28,7 +28,7 @@ def edit_distances(noisy: Sequence[str], clean: Sequence[str]) -> IntArray:
 
 
 class ErrorRates(NamedTuple):
-    """The edits of each annotator (0 where one is missing), where there is one, and the length of each clean text.
+    """The edits of each annotator (0 where one is missing), which are present, and the length of each clean text.
 
     >>> rates = ErrorRates(np.array([[1, 0], [2, 0]]), np.array([[True, True], [True, False]]), np.array([4, 2]))
     >>> rates.means, rates.worsts, rates.of_annotators(), rates.of_corpus()
@@ -36,7 +36,7 @@ class ErrorRates(NamedTuple):
     """
 
     edits: IntArray  # annotators x examples
-    present: NDArray[np.bool_]  # likewise
+    present: NDArray[np.bool_]  # annotators x examples
     lengths: IntArray
 
     @property
@@ -56,7 +56,7 @@ class ErrorRates(NamedTuple):
 
     @property
     def characters(self) -> int:
-        """How many clean characters the annotators were given."""
+        """The number of clean characters, counted once for each annotator that has a text."""
         return int((self.present.sum(axis=0) * self.lengths).sum())
 
     def of_annotators(self) -> list[float | None]:
@@ -65,7 +65,7 @@ class ErrorRates(NamedTuple):
         return [float(own[here].mean()) if here.any() else None for own, here in columns]
 
     def of_corpus(self) -> float:
-        """Return all edits per clean character."""
+        """Return the sum of all edits divided by the number of all clean characters."""
         return float(self.edits.sum() / self.characters)
 
     def only(self, chosen: NDArray[np.bool_]) -> ErrorRates:
@@ -92,7 +92,7 @@ def error_rates(noisy: Sequence[Sequence[str]], clean: Sequence[str]) -> ErrorRa
 
 
 def joint_rates(noisy: Sequence[Sequence[str]], clean: Sequence[Sequence[str]]) -> list[float]:
-    """Return one rate for all texts of each row, as for the two sentences of a pair; no row is without characters.
+    """Return one rate over all texts of each row, such as both sentences of a pair; each row needs clean characters.
 
     >>> joint_rates([["ab", "c"], ["x"]], [["ab", "cd"], ["y"]])
     [0.25, 1.0]
@@ -107,7 +107,7 @@ def joint_rates(noisy: Sequence[Sequence[str]], clean: Sequence[Sequence[str]]) 
 
 @dataclass(frozen=True, slots=True)
 class TrackRates:
-    """How noisy one column of one track is."""
+    """The error rates of one column of one track."""
 
     place: str  # "config/split"
     column: str

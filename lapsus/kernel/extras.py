@@ -1,4 +1,4 @@
-"""What an operator needs beyond the core is looked up when it is used; when it is missing, one sentence says so."""
+"""Optional dependencies are imported on first use; the error for a missing one names the extra to install."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def needed(module: str, extra: str) -> Any:
 
 
 def shipped(module: str, extra: str) -> Path:
-    """Return the folder of an installed package that is wanted for its data, without running its code.
+    """Return the folder of an installed package, without importing it: for reading its data files.
 
     >>> shipped("click", "en").name
     'click'

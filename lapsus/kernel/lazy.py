@@ -1,4 +1,4 @@
-"""Public names whose modules are imported when they are first used, so that importing a package stays light."""
+"""Lazy public names: their modules are imported on first use, so that importing a package is fast."""
 
 from __future__ import annotations
 

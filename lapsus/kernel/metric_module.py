@@ -1,6 +1,6 @@
-"""The base of the evaluate modules: what `evaluate` would quietly convert is refused here, and it is fast.
+"""The base class of the evaluate modules: it raises on values that `evaluate` would silently convert.
 
-Modules `import lapsus.kernel.metric_module` and not the class: evaluate loads the first metric class that it finds in
+Modules must `import lapsus.kernel.metric_module`, not the class: evaluate loads the first metric class it finds in
 a module.
 """
 
@@ -37,8 +37,8 @@ class StrictMetric(evaluate.Metric, metaclass=abc.ABCMeta):  # type: ignore[misc
     """
 
     CITATION: ClassVar[str]  # BibTeX, of lapsus.kernel.citations
-    FEATURES: ClassVar[datasets.Features | list[datasets.Features]]  # of several, the first that fits is taken
-    EXAMPLE: ClassVar[dict[str, Any]]  # columns and options to try it with: the app of its Space shows them
+    FEATURES: ClassVar[datasets.Features | list[datasets.Features]]  # in a list, the first that fits is used
+    EXAMPLE: ClassVar[dict[str, Any]]  # example columns and options, shown in the app of its Space
 
     selected_feature_format: datasets.Features | None
 
@@ -56,7 +56,7 @@ class StrictMetric(evaluate.Metric, metaclass=abc.ABCMeta):  # type: ignore[misc
     def __init__(
         self, config_name: str | None = None, keep_in_memory: bool = False, *, num_process: int = 1, **kwargs: Any
     ) -> None:
-        # In memory there is no cache file to wait for when an instance failed or another one lives.
+        # In memory: no cache file that a failed or a second instance could keep locked.
         in_memory = keep_in_memory or num_process == 1
         super().__init__(config_name, keep_in_memory=in_memory, num_process=num_process, **kwargs)
         self.info.format = "arrow"  # columns reach `_compute` unconverted
@@ -124,7 +124,7 @@ class StrictMetric(evaluate.Metric, metaclass=abc.ABCMeta):  # type: ignore[misc
         return pa.table(arrays)
 
     def _kinds(self, columns: dict[str, Any]) -> dict[str, pa.DataType]:
-        """Return the Arrow type of each column: of several declared, the first that the first example has."""
+        """Return the Arrow type of each column; of several declared, the first that fits the first example."""
         expected = self._feature_names()
         if columns.keys() != set(expected):
             raise ValueError(
@@ -158,7 +158,7 @@ class StrictMetric(evaluate.Metric, metaclass=abc.ABCMeta):  # type: ignore[misc
 
 
 def as_method(function: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """Return a plain function as the `_compute` of a metric: columns arrive from Arrow, parameters keep their names.
+    """Turn a plain function into the `_compute` of a metric: Arrow columns are converted, parameter names are kept.
 
     >>> def total(predictions, *, scale=1):
     ...     return {"total": scale * sum(predictions)}
@@ -184,7 +184,7 @@ def as_method(function: Callable[..., dict[str, Any]]) -> Callable[..., dict[str
 
 
 def column_of(name: str, values: Iterable[Any], kind: pa.DataType) -> pa.Array:
-    """Return the values as an Arrow array of this type, or raise naming the first that is not of it.
+    """Return the values as an Arrow array of this type; raise a TypeError that names the first value of another type.
 
     >>> column_of("predictions", [1, 2.5], pa.int64())
     Traceback (most recent call last):
@@ -198,7 +198,7 @@ def column_of(name: str, values: Iterable[Any], kind: pa.DataType) -> pa.Array:
         if fits(found.type, kind) and not found.null_count:
             return found.cast(kind)
     except (pa.ArrowException, UnicodeEncodeError, OverflowError, TypeError):
-        pass  # a mixture: look at each element
+        pass  # mixed types: check each element
     elements = []
     for index, value in enumerate(values):
         try:
@@ -211,19 +211,19 @@ def column_of(name: str, values: Iterable[Any], kind: pa.DataType) -> pa.Array:
 
 
 def _held(name: str, value: Any) -> Any:
-    """Return one example's value as one that can be read more than once."""
+    """Return one example's value in a form that can be read more than once (an iterator becomes a list)."""
     (value,) = held(name, [value])
     return list(value) if isinstance(value, Iterator) else value
 
 
 def _inferred(values: Any, kind: pa.DataType) -> pa.Array:
-    """Return the values as an Arrow array of the type that they have, or raise."""
+    """Return the values as an Arrow array of their own type; raise where they have no common type."""
     if isinstance(values, np.ndarray):
         if values.ndim > 2:
             raise TypeError(values.shape)
         flat = pa.array(values.ravel())
         return flat if values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
-    if kind in CODES:  # as strict as Arrow's own inference, and faster
+    if kind in CODES:  # as strict as Arrow's inference, but faster
         return pa.array(np.array(array(CODES[kind], values)))
     return pa.array(values)
 
@@ -239,7 +239,7 @@ def _struct_of(name: str, values: Iterable[Any], kind: pa.StructType) -> pa.Arra
 
 
 def fits(found: pa.DataType, wanted: pa.DataType) -> bool:
-    """Return whether every value of the found type is meant by the wanted one."""
+    """Return whether every value of the found type is acceptable as the wanted type."""
     if pa.types.is_null(found):
         return True
     if pa.types.is_list(wanted):
@@ -259,7 +259,7 @@ def fits(found: pa.DataType, wanted: pa.DataType) -> bool:
 
 
 def is_meant(value: Any, kind: pa.DataType) -> bool:
-    """Return whether a Python value is of the type, without conversion; elements of a list may be missing."""
+    """Return whether a Python value has the type without conversion; elements of a list may be None."""
     if pa.types.is_struct(kind):
         return isinstance(value, dict) and all(is_meant(value.get(field.name), field.type) for field in kind)
     if pa.types.is_list(kind):

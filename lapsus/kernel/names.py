@@ -1,4 +1,4 @@
-"""How sentences name things: those that are there, and the one that is not."""
+"""Names in messages: lists of known names, and suggestions for an unknown one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    """Say that a name is unknown, and which are near.
+    """Return the message for an unknown name, with similar known names.
 
     >>> unknown("metric", "win_rat", ["win_rate", "noise_rate"])
     "there is no metric 'win_rat'; did you mean win_rate? (known: noise_rate, win_rate)"

@@ -1,4 +1,4 @@
-"""One progress bar at a time: ours, or that of `datasets`."""
+"""One progress bar at a time: that of lapsus, or that of `datasets`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def quiet_datasets() -> Iterator[None]:
-    """Silence the bars of `datasets`, one per split, while ours is shown."""
+    """Disable the bars of `datasets` (one per split) while a bar of lapsus is shown."""
     from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
     was_quiet = are_progress_bars_disabled()

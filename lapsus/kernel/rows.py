@@ -1,7 +1,7 @@
 """Rows of any format, read in one way: JSON lines, JSON, CSV, TSV and Parquet.
 
-A row is a dict. `read` takes a whole file. What a file is read by works on lines of bytes, so that it also serves a
-file that is cut into chunks (`json_lines`) or that stands in an archive (`decoded`, `json_value`, `cells`). UTF-8 is
+A row is a dict. `read` takes a whole file. Its parts work on lines of bytes or text, so that they also read a
+file that is cut into chunks (`json_lines`) or is a member of an archive (`decoded`, `json_value`, `cells`). UTF-8 is
 expected, with or without a byte order mark; whatever is broken is named by file, line and column.
 
 >>> list(json_lines([b'{"id": 1}', b"", b'{"id": 2}'], "p.jsonl"))
@@ -35,7 +35,7 @@ FORMATS = {
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NUMBER_OR_LIST = re.compile(
     r"[\[{]|-?\d+(\.\d+)?([eE][-+]?\d+)?$", re.ASCII
-)  # JSON has no 007 and no 1_000: labels stay
+)  # numbers as JSON writes them: 007 and 1_000 stay text
 BLANKS = re.compile(r"[ \t\n\r]*")
 CLOSING = {"Expecting value": "]", "Expecting property name enclosed in double quotes": "}"}
 ONE_OBJECT = "every line is one JSON object"
@@ -76,7 +76,7 @@ def read(path: Path) -> list[Row]:
 
 
 def format_of(path: Path) -> str:
-    """Return what a file is, by its ending: json, csv (or tsv) or parquet."""
+    """Return the format of a file by its ending: json, csv (also for tsv) or parquet."""
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise ValueError(f"{path.name} has no known format; name it {', '.join(f'*{known}' for known in FORMATS)}")
@@ -84,12 +84,12 @@ def format_of(path: Path) -> str:
 
 
 def delimiter_of(path: Path) -> str:
-    """Return what stands between the cells of a CSV or TSV file, by its ending."""
+    """Return the delimiter of a CSV or TSV file, by its ending."""
     return "\t" if path.suffix.lower() == ".tsv" else ","
 
 
 def document(path: Path) -> Any:
-    """Return the content of a JSON file; of one object after another, as READIN's files are, the list of them."""
+    """Return the content of a JSON file; concatenated objects, as in READIN's files, become a list."""
     with path.open("rb") as file:
         text = "".join(decoded(file, path))
     try:
@@ -101,14 +101,14 @@ def document(path: Path) -> Any:
 
 
 def objects(whole: Any, file: object) -> list[Row]:
-    """Return what a JSON document holds as rows, if that is what it is."""
+    """Return the rows of a JSON document; raise if it is not a list of objects."""
     if not isinstance(whole, list) or not all(isinstance(row, dict) for row in whole):
         raise BrokenFileError(file, "holds no list of objects", "give rows, each a JSON object")
     return whole
 
 
 def json_lines(lines: Iterable[bytes], file: object, first: int = 1) -> Iterator[Row]:
-    """Yield the objects of lines of JSON, the first of which is line `first` of the file; empty lines are no rows."""
+    """Yield the objects of lines of JSON, skipping empty lines; `first` is the number of the first line in its file."""
     for number, line in enumerate(decoded(lines, file, first), first):
         if line.strip():
             row = json_value(line.rstrip("\r\n"), file, line=number, cure=ONE_OBJECT)
@@ -128,7 +128,7 @@ def decoded(lines: Iterable[bytes], file: object, first: int = 1) -> Iterator[st
 
 
 def json_value(text: str, file: object, *, line: int | None = None, cure: str = "mend the file") -> Any:
-    """Parse JSON, refusing an object that has a key twice; `line` is the number of the line that the text is.
+    """Parse JSON, refusing an object that has a key twice; `line` is the number of the text's line, for the error.
 
     >>> json_value('{"a": 1, "a": 2}', "p.json")
     Traceback (most recent call last):
@@ -143,12 +143,12 @@ def json_value(text: str, file: object, *, line: int | None = None, cure: str = 
         raise BrokenFileError(file, what, cure, line=here, column=column) from None
     except RecursionError:
         raise BrokenFileError(file, "is nested too deeply", cure, line=line) from None
-    except ValueError as error:  # a key that is there twice, a number of thousands of digits
+    except ValueError as error:  # a repeated key, or a number with thousands of digits
         raise BrokenFileError(file, str(error).partition(";")[0], cure, line=line) from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Row:
-    """Make an object of its keys and values; JSON itself would let the last of two equal keys win."""
+    """Make a dict of keys and values; raise on a repeated key, of which `json` would keep the last."""
     made = dict(pairs)
     if len(made) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -157,9 +157,9 @@ def _once(pairs: list[tuple[str, Any]]) -> Row:
 
 
 def _fault(error: json.JSONDecodeError) -> tuple[str, int]:
-    """Return what is wrong and where, in the same words on every Python: 3.13 reports a comma before } otherwise."""
+    """Return the fault and its place, worded the same on every Python: 3.13 reports a comma before } differently."""
     text, place = error.doc, error.pos
-    if error.msg.startswith("Illegal trailing comma"):  # at the comma
+    if error.msg.startswith("Illegal trailing comma"):  # 3.13 points at the comma
         place = BLANKS.match(text, place + 1).end()  # type: ignore[union-attr] # it matches anywhere
     elif CLOSING.get(error.msg) != text[place : place + 1] or not text[:place].rstrip().endswith(","):
         return error.msg, place
@@ -195,7 +195,7 @@ def cells(lines: Iterable[str], file: object, delimiter: str) -> Iterator[tuple[
 
 
 def _split_at_returns(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines cut at each carriage return as well, which old spreadsheets end them with."""
+    """Yield lines, cut also at each lone carriage return: the line end of old spreadsheets."""
     for line in lines:
         if "\r" in line[:-2]:
             yield from filter(None, re.split(r"(?<=\r)(?!\n)", line))
@@ -221,7 +221,7 @@ def _read_json_lines(path: Path) -> Iterator[Row]:
 
 
 def _read_csv(path: Path) -> list[Row]:
-    """Read a table whose columns have types; an `id` is text, so that 007 stays what it is."""
+    """Read a table and give each column a type; `id` stays text, so that 007 keeps its zeros."""
     with path.open("rb") as file:
         (_, header), *table = cells(decoded(file, path), path, delimiter_of(path))
     columns = [
@@ -272,7 +272,7 @@ def _names_of_feature(feature: Any) -> list[str] | None:
 
 @contextmanager
 def parquet_errors(path: Path) -> Iterator[None]:
-    """Say in a sentence that a file is no Parquet, or not whole."""
+    """Turn an error of a file that is not Parquet, or is truncated, into one sentence."""
     import pyarrow as pa
 
     try:

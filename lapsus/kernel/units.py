@@ -13,7 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 from typing import Any
 
-Homed = tuple[str, Any]  # the module that a unit is in, and the unit
+Homed = tuple[str, Any]  # (module of the unit, the unit)
 
 
 def units(package: str, group: str, name_of: Callable[[Any], str]) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def units(package: str, group: str, name_of: Callable[[Any], str]) -> dict[str, 
 def with_others(own: Iterable[Homed], group: str, name_of: Callable[[Any], str]) -> dict[str, Any]:
     """Return these units, and those of other packages that name the entry point `group`, by name.
 
-    A package that cannot be imported is left out with a warning: it must not keep the others from being used.
+    A package that cannot be imported is left out with a warning, so that the others stay usable.
     """
     return _named((*own, *_others(group)), name_of)
 

@@ -1,1 +1,1 @@
-"""Small models that train here, and the client of a model behind an address."""
+"""Small models that train on the local machine, and the client of an OpenAI-compatible endpoint."""

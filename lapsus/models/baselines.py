@@ -1,6 +1,6 @@
-"""Small models that train in a second on the sample and really predict: something for the demo to measure.
+"""Small models for the demo: they train on the sample in a second, and their predictions are real.
 
-They are honest, not strong; replace them by your own model's predictions.
+They are weak baselines; replace them by your own model's predictions.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def characters(text: str) -> Sequence[str]:
-    """Read a text as its characters."""
+    """Cut a text into its characters."""
     return text
 
 
 def sounds(text: str) -> Sequence[str]:
-    """Read a text as its syllables, so that homophones are the same.
+    """Cut a text into its syllables, so that homophones become equal.
 
     >>> sounds("花呗") == sounds("花贝")
     True
@@ -33,7 +33,7 @@ def sounds(text: str) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Find the question that is nearest to another: cosine over runs of one and two units, rare ones counting more."""
+    """Find the most similar question: cosine over n-grams of one and two units, weighted by rarity."""
 
     read: Callable[[str], Sequence[str]]
     rarity: Mapping[Sequence[str], float]
@@ -47,7 +47,7 @@ class Search:
         return cls(read, rarity, log(2 * (len(texts) + 1)))
 
     def predict(self, queries: Iterable[str], entries: Sequence[str]) -> list[int]:
-        """Return for each query the place of the nearest of `entries`; the first wins a tie.
+        """Return for each query the index of the most similar of `entries`; the first wins a tie.
 
         >>> Search.train(characters, ["怎么退款"]).predict(["退款要多久"], ["怎么改地址", "怎么退款"])
         [1]
@@ -61,7 +61,7 @@ class Search:
         return nearest
 
     def _vector(self, text: str) -> dict[Sequence[str], float]:
-        counts = Counter(_runs(self.read(text)))  # a Counter keeps the order of the text, so sums are the same anywhere
+        counts = Counter(_runs(self.read(text)))  # keeps the order of the text, so that sums round alike
         weights = {run: count * self.rarity.get(run, self.unseen) for run, count in counts.items()}
         length = sqrt(sum(weight * weight for weight in weights.values())) or 1.0
         return {run: weight / length for run, weight in weights.items()}
@@ -101,7 +101,7 @@ class CommandModel:
 
 
 def _train_intents(rows: Sequence[Mapping[str, Any]]) -> dict[Any, dict[str, float]]:
-    """Return how much each word speaks for each intent: the log of its smoothed frequency over that in all rows."""
+    """Return the weight of each word for each intent: log(smoothed frequency in the intent / frequency in all rows)."""
     words: dict[Any, Counter[str]] = defaultdict(Counter)
     for row in rows:
         words[row["intent"]].update(row["tokens"])

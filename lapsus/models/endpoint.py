@@ -1,7 +1,7 @@
 """Ask an instruction model through an OpenAI-compatible endpoint: greedy, cached on disk, resumable.
 
 Any server that speaks `POST <url>/chat/completions` will do: vLLM, llama.cpp, Ollama, TGI, a hosted one. Every answer
-is kept in the cache folder under the sha256 of its address and request, so that a run that stopped goes on where it
+is kept in the cache folder under the sha256 of its address and request, so that a stopped run continues where it
 was, and a run that is repeated asks nothing.
 
 >>> Endpoint("ftp://localhost/v1", model="any")
@@ -31,7 +31,7 @@ from lapsus.kernel.atomic import staged_file
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-BUSY = frozenset({408, 429, 500, 502, 503, 504})  # answers after which asking again may help
+BUSY = frozenset({408, 429, 500, 502, 503, 504})  # HTTP status codes that are retried
 
 
 TOO_LONG = re.compile(r"context|too long|maximum length|max_model_len|too many tokens", re.IGNORECASE)
@@ -47,12 +47,12 @@ class ContextTooLongError(EndpointError):
 
 
 class MalformedAnswerError(ValueError):
-    """The endpoint answered with something else than a chat completion."""
+    """The endpoint's answer is not a chat completion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer, whether it was cut at the most tokens allowed, and the tokens that were counted for it."""
+    """An answer, whether it was cut at the token limit, and the token counts the server reports."""
 
     text: str
     cut: bool
@@ -93,13 +93,13 @@ class Endpoint:
     def complete(self, prompt: str, max_tokens: int = 256) -> str:
         """Return the model's answer to `prompt`, the most probable one."""
         body = self._body(prompt, max_tokens)
-        name = hashlib.sha256(f"{self.url}\n".encode() + body).hexdigest()  # one name may be two models at two servers
+        name = hashlib.sha256(f"{self.url}\n".encode() + body).hexdigest()  # a name may differ in meaning by server
         kept = None if self.cache is None else Path(self.cache) / f"{name}.json"
         if kept is not None and kept.exists():
             return str(json.loads(kept.read_text(encoding="utf-8"))["answer"])
         answer = self._reply(body).text
         if kept is not None:
-            with staged_file(kept) as file:  # a kept answer is whole or not there
+            with staged_file(kept) as file:  # atomic: a cache file is never partly written
                 file.write(json.dumps({"request": json.loads(body), "answer": answer}, ensure_ascii=False).encode())
         return answer
 
@@ -109,7 +109,7 @@ class Endpoint:
             return list(pool.map(lambda prompt: self.complete(prompt, max_tokens), prompts))
 
     def reply(self, prompt: str, max_tokens: int = 256) -> Reply:
-        """Return the model's answer with what it cost; it is not kept."""
+        """Return the model's answer with its token counts; the cache is not used."""
         return self._reply(self._body(prompt, max_tokens))
 
     def _body(self, prompt: str, max_tokens: int) -> bytes:
@@ -123,7 +123,7 @@ class Endpoint:
         return json.dumps(request, ensure_ascii=False, sort_keys=True).encode()
 
     def _reply(self, body: bytes) -> Reply:
-        """Ask until there is an answer that can be read, or no more tries."""
+        """Ask until there is a readable answer or the retries are used up."""
         url = f"{self.url.rstrip('/')}/chat/completions"
         for attempt in range(self.retries + 1):
             last = attempt == self.retries
@@ -133,7 +133,7 @@ class Endpoint:
             except urllib.error.HTTPError as error:
                 self._refuse(error, url, attempt, last=last)
                 pause = max(pause, retry_after(error.headers.get("Retry-After")))
-            except http.client.HTTPException as error:  # the connection ended in the midst of an answer
+            except http.client.HTTPException as error:  # the connection broke during an answer
                 if last:
                     raise EndpointError(
                         f"{url} breaks off its answers ({error!r}); look at the server's log"
@@ -141,7 +141,7 @@ class Endpoint:
             except MalformedAnswerError as error:
                 if last:
                     raise EndpointError(str(error)) from error
-            except OSError as error:  # no connection, no answer in time
+            except OSError as error:  # no connection, or a timeout
                 if last:
                     reason = getattr(error, "reason", error)
                     raise EndpointError(
@@ -159,7 +159,7 @@ class Endpoint:
             return bytes(response.read())
 
     def _refuse(self, error: urllib.error.HTTPError, url: str, attempt: int, *, last: bool) -> None:
-        """Raise unless asking again may help."""
+        """Raise if a retry cannot cure the error, or if this was the last attempt."""
         said = error.read()[:400].decode(errors="replace").strip()
         if error.code in {401, 403}:
             raise EndpointError(

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 PAD, UNKNOWN = 0, 1
 NO_TAG = -1
-INTENT_WEIGHT = 4.0  # an utterance has one intent, but some ten tags
+INTENT_WEIGHT = 4.0  # weighted because an utterance has one intent but about ten tags
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What the training split taught: words and letters by frequency, tags and intents by name."""
+    """The words and letters of the training split by frequency, its tags and intents by name."""
 
     words: tuple[str, ...]
     letters: tuple[str, ...]
@@ -74,7 +74,7 @@ class Network(nn.Module):
         self.spelling = nn.Conv1d(25, letter_size, kernel_size=3, padding=1)
         self.context = nn.LSTM(word_size + letter_size, state_size, batch_first=True, bidirectional=True)
         self.dropout = nn.Dropout(0.4)
-        self.weight = nn.Linear(2 * state_size, 1)  # of each state, for the state of the utterance
+        self.weight = nn.Linear(2 * state_size, 1)  # attention weight of each token, for the utterance's vector
         self.intent = nn.Linear(2 * state_size, len(vocabulary.intents))
         self.tag = nn.Linear(4 * state_size, len(vocabulary.tags))
 
@@ -82,7 +82,7 @@ class Network(nn.Module):
         """Return the log-probabilities of intents (batch, intents) and of tags (batch, tokens, tags)."""
         rows, tokens, width = batch.letters.shape
         letters = self.letters(batch.letters).reshape(rows * tokens, width, -1).transpose(1, 2)
-        blank = batch.letters.reshape(rows * tokens, 1, width) == PAD  # a wider batch must not change a word
+        blank = batch.letters.reshape(rows * tokens, 1, width) == PAD  # padding must not change a word's vector
         spelling = torch.relu(self.spelling(letters)).masked_fill(blank, 0).amax(2).reshape(rows, tokens, -1)
         inputs = self.dropout(torch.cat([self.words(batch.words), spelling], dim=2))
         packed = pack_padded_sequence(inputs, batch.lengths, batch_first=True, enforce_sorted=False)
@@ -98,7 +98,7 @@ class Network(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class SluModel:
-    """A trained model: `predict` frames for utterances, `losses` of frames that are known."""
+    """A trained model: `predict` gives frames (intent and tags), `losses` the loss of known frames."""
 
     vocabulary: Vocabulary
     network: Network
@@ -160,9 +160,9 @@ def train(
     batch_size: int = 32,
     rate: float = 2e-3,
 ) -> SluModel:
-    """Train on rows of `tokens`, `tags` and `intent`; of all epochs the one that reads most of `dev` right is kept.
+    """Train on rows of `tokens`, `tags` and `intent`; keep the weights of the epoch with most of `dev` right.
 
-    The same rows and seed give the same weights: one thread, its own random stream, none of the caller's.
+    The same rows and seed give the same weights: it runs on one thread and leaves the caller's random state alone.
     """
     if not examples:
         raise ValueError("no examples to train on: give at least one row of tokens, tags and intent")
@@ -232,7 +232,7 @@ def _encoder(vocabulary: Vocabulary) -> Any:
     words, letters = _ids(vocabulary.words), _ids(vocabulary.letters)
 
     def encode(tokens: Sequence[str]) -> tuple[Tensor, Tensor]:
-        # an empty utterance has no state to read: it is read as one unknown word, and keeps no tag
+        # an empty utterance is encoded as one unknown word, and gets no tag
         lower = [token.lower() for token in tokens] or [""]
         width = max(1, *map(len, lower))
         spelled = [[letters.get(c, UNKNOWN) for c in token] + [PAD] * (width - len(token)) for token in lower]
@@ -246,13 +246,13 @@ def _ids(names: Sequence[str]) -> dict[str, int]:
 
 
 def _rarity(vocabulary: Vocabulary, examples: Sequence[Mapping[str, Any]]) -> list[float]:
-    """How often each word is hidden in training: rare words often, so that unknown ones are read from context."""
+    """Return how often to mask each word in training: rare words more often, to learn the use of context."""
     counts = Counter(token.lower() for row in examples for token in row["tokens"])
     return [0.5 / (0.5 + counts[word]) for word in vocabulary.words[2:]]
 
 
 def _batches(lengths: Sequence[int], size: int, rng: Random) -> list[list[int]]:
-    """Return all rows in batches of much the same length, in random order: little padding, half the time."""
+    """Return all rows in batches of similar length, in random order: less padding halves the time."""
     order = sorted(range(len(lengths)), key=lambda i: (lengths[i] + 4 * rng.random(), i))
     batches = [order[start : start + size] for start in range(0, len(order), size)]
     return sorted(batches, key=lambda _: rng.random())

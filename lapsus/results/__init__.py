@@ -1,1 +1,1 @@
-"""From predictions of any origin to tables, tests and one page."""
+"""Turn predictions of any origin into tables, tests and one HTML page."""

@@ -1,4 +1,4 @@
-"""Answers that are classes: a dataset holds their numbers, a model may say numbers or names; both become names.
+"""Class answers: datasets hold class numbers, models give numbers or names; both are converted to names.
 
 >>> as_name(1, ["no", "yes"]), as_name("LABEL_1", ["no", "yes"]), as_name("Yes", ["no", "yes"])
 ('yes', 'yes', 'yes')
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from lapsus.kernel.rows import Row
     from lapsus.results.tracks import Track
 
-FEWEST = 5  # answers may all be wrong by chance
-NUMBERED = re.compile(r"LABEL_(\d+)")  # what transformers calls a class without a name
+FEWEST = 5  # fewer answers than this may all be wrong by chance
+NUMBERED = re.compile(r"LABEL_(\d+)")  # the name that transformers gives to an unnamed class
 
 
 def as_name(answer: Any, names: Sequence[str], *, digits_are_names: bool = False) -> Any:
-    """Return the class that is meant by its name, its number, or LABEL_ and its number; else the answer as it is."""
+    """Return the class name for a name, a number, or LABEL_ and a number; any other answer is returned unchanged."""
     said = label(answer)
     if said in names and (digits_are_names or not said.isdecimal()):
         return said
@@ -67,7 +67,7 @@ def _number(answer: Any) -> Any:
 
 
 def _digits_are_names(said: Iterable[Any], names: Sequence[str]) -> bool:
-    """Tell whether the numbers that are predicted are what classes are called; refuse those that could be either."""
+    """Return whether predicted numbers are names of classes; raise if they could be names or indices."""
     numbers = {word for word in map(label, said) if word.isdecimal()}
     called = numbers <= set(names)
     if called and all(int(word) < len(names) for word in numbers):
@@ -81,9 +81,9 @@ def _digits_are_names(said: Iterable[Any], names: Sequence[str]) -> bool:
 
 
 def refuse_disjoint(who: object, said: Iterable[Any], golds: Iterable[Any], times: int = 1) -> None:
-    """Refuse predictions of which none is ever one of the right answers, although these repeat: they use other words.
+    """Raise if no prediction ever equals any right answer although right answers repeat: the wording differs.
 
-    Each example is there up to so many `times`.
+    `times` is how often each example may occur at most.
 
     >>> refuse_disjoint("bert", ["yes"] * 6, ["yes", "no"] * 3)
     """

@@ -1,4 +1,4 @@
-"""Two reports side by side: what got better, what got worse, and what may be chance."""
+"""Compare two reports: what got better, what got worse, and which changes may be chance."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Change:
 
     @property
     def verdict(self) -> str:
-        """What can be said: better, worse, or no difference found."""
+        """The verdict: better, worse, or no difference found."""
         moved = self.test.difference.value
         if not moved or self.test.p_holm is None or self.test.p_holm >= ALPHA:
             return "no difference found"
@@ -193,7 +193,7 @@ def _row(change: Change) -> tuple[str, ...]:
 
 
 def _could_miss(change: Change) -> str:
-    """Say which change the examples would show, where none was found."""
+    """Return the smallest change that the test would have found, where it found none."""
     size = change.test.detectable
     none_found = change.verdict == "no difference found" and size is not None
     return f" ({size * 100:.1f} points would be)" if none_found and size is not None else ""

@@ -1,6 +1,6 @@
-"""Conditions on numbers, as a user writes them: `drop > 5 and p < 0.05`.
+"""Conditions on numbers that a user writes, such as `drop > 5 and p < 0.05`.
 
-Only numbers, names, arithmetic, comparisons and `and`, `or`, `not` are understood; nothing is ever executed.
+Only numbers, names, arithmetic, comparisons and `and`, `or`, `not` are accepted; the text is never evaluated as code.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Condition:
     names: tuple[str, ...]
 
     def holds(self, values: Mapping[str, float | None]) -> bool:
-        """Say whether the condition holds; where one of its values is unknown, it does not.
+        """Return whether the condition holds; False where one of its values is unknown.
 
         >>> condition("drop > 5 and p < 0.05", ["drop", "p"]).holds({"drop": 7.5, "p": 0.01})
         True
@@ -52,7 +52,7 @@ class Condition:
 
 
 def condition(text: str, names: Collection[str]) -> Condition:
-    """Read a condition on values that have these names.
+    """Parse a condition; only these names may occur in it.
 
     >>> condition("drop >> 5", ["drop"])
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""How human a synthetic track is: files in, profiles side by side and the classifier's verdict out."""
+"""Compare files of synthetic and human texts: their profiles, and whether a classifier can tell them apart."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_texts(path: Path, column: str | None = None) -> list[str]:
 
 
 def _texts_by_id(path: Path, column: str | None) -> dict[str, str]:
-    """Return the texts by the `id` of their rows, or by their place where there is none."""
+    """Return the texts by the `id` of their rows, or by their index where rows have no `id`."""
     if path.suffix.lower() not in READABLE:
         with path.open("rb") as file:
             return {str(number): line.strip() for number, line in enumerate(decoded(file, path), 1)}
@@ -85,7 +85,7 @@ def table(result: dict[str, Any]) -> Iterator[tuple[str, ...]]:
 
 
 def report(result: dict[str, Any]) -> str:
-    """Return the comparison as aligned text, with what gives either side away.
+    """Return the comparison as aligned text, with the features that distinguish the two sides.
 
     >>> from lapsus.metrics.human_likeness.score import human_likeness
     >>> clean = ["花呗怎么不能提额了", "借呗额度为什么没有了"]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lapsus.kernel.rows import Row
 
 VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # inspect's marks: correct, partial, incorrect, no answer
-ZSTANDARD = 93  # the method of compression of the zip format
+ZSTANDARD = 93  # number of Zstandard in the zip format
 
 
 class Log(NamedTuple):
@@ -31,13 +31,13 @@ class Log(NamedTuple):
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """What was run: the task, the model, their arguments."""
+        """The `eval` header: the task, the model, their arguments."""
         found: Mapping[str, Any] = self.header["eval"]
         return found
 
 
 def log_of(whole: Any) -> Log | None:
-    """Return the log that a JSON document is; of other documents, nothing.
+    """Return the log in a JSON document; None if it is no log.
 
     >>> log_of([{"id": 1}]) is None
     True
@@ -87,7 +87,7 @@ def track_of(spec: Mapping[str, Any]) -> str | None:
 
 
 def rows_of(path: Path, log: Log) -> tuple[list[Row], tuple[str, ...]]:
-    """Return a row per sample and epoch, and the names of the scores; refuse a run that did not come to its end."""
+    """Return a row per sample and epoch, and the names of the scores; raise if the run did not finish."""
     _refuse_unfinished(path, log.header)
     rows: list[Row] = []
     metrics: dict[str, None] = {}
@@ -101,13 +101,13 @@ def rows_of(path: Path, log: Log) -> tuple[list[Row], tuple[str, ...]]:
     own = [(sample.get("metadata") or {}).get("id") for sample in log.samples]
     unique = len({(str(row["epoch"]), str(key)) for row, key in zip(rows, own, strict=True)}) == len(rows)
     if all(isinstance(sample["id"], int) for sample in log.samples) and None not in own and unique:
-        rows = [row | {"id": str(key)} for row, key in zip(rows, own, strict=True)]  # inspect only numbered them
+        rows = [row | {"id": str(key)} for row, key in zip(rows, own, strict=True)]  # ids are inspect's numbers
     rows.sort(key=lambda row: (str(row["epoch"]), row["id"]))
     return rows, tuple(metrics)
 
 
 def over_epochs(rows: Sequence[Row], metrics: Sequence[str]) -> list[Row]:
-    """Make one row of an example that was answered in several epochs: the averages, and the commonest prediction.
+    """Merge the rows of an example's epochs into one: average scores, and the most common prediction.
 
     A score that an epoch lacks counts as 0. Where no metric was logged, `score` is the share of right answers.
     """

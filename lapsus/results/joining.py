@@ -1,4 +1,4 @@
-"""Rows of several files are joined by their id.
+"""Join the rows of several files by their id.
 
 >>> join("p.csv", ["a", "b"], {"b": {}, "c": {}}, "data.csv")
 Join(ids=['b'], missing=['c'], unknown=['a'])
@@ -26,7 +26,7 @@ class Join(NamedTuple):
 
 
 def join(file: object, predicted: Iterable[str], data: Collection[str] | None, beside: object = "the data") -> Join:
-    """Join the ids that `file` predicts to those of the data, which `beside` names; without data, all are joined."""
+    """Join the ids in `file` to those of the data (`beside` is its name in errors); without data, all are joined."""
     ids = dict.fromkeys(predicted)
     if data is None:
         return Join(list(ids), [], [])
@@ -40,7 +40,7 @@ def join(file: object, predicted: Iterable[str], data: Collection[str] | None, b
 
 
 def by_id(found: Predictions) -> dict[str, Row]:
-    """Return the rows of `found` by their id, which every row must have and no other row may share.
+    """Return the rows of `found` by their id; raise where an id is missing or occurs twice.
 
     >>> from pathlib import Path
     >>> from lapsus.results.predictions import Predictions

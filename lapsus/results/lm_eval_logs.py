@@ -1,4 +1,4 @@
-"""The samples that lm-evaluation-harness logs, as rows: one JSON object per line, a document with what was answered.
+"""Read sample logs of lm-evaluation-harness as rows: one JSON object per line, with a document and the answer.
 
 >>> is_samples([{"doc_id": 0, "doc": {"question": "1 + 1?"}, "target": "2", "filtered_resps": ["2"]}])
 True
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
     from lapsus.kernel.rows import Row
 
-STAMP = r"_\d{4}-\d\d-\d\dT.*"  # of a run, at the end of the names of its files
-NO_MATCH = "[invalid]"  # what its filters say where they find no answer
-# What a sample holds beside the metrics of its task.
+STAMP = r"_\d{4}-\d\d-\d\dT.*"  # time of the run, at the end of its files' names
+NO_MATCH = "[invalid]"  # what the harness's filters return where they find no answer
+# The keys of a sample that are not metrics of its task.
 COLUMNS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
 
 
 def is_samples(rows: Sequence[Row]) -> bool:
-    """Tell whether rows are such samples."""
+    """Return whether rows are samples of lm-evaluation-harness."""
     return bool(rows) and {"doc_id", "doc"} <= rows[0].keys()
 
 
 def looks_like_one(path: Path) -> bool:
-    """Tell from its name whether a file holds samples."""
+    """Return whether a file's name is that of a samples file."""
     return path.suffix.lower() == ".jsonl" and path.stem.startswith("samples_")
 
 
@@ -63,7 +63,7 @@ def rows_of(path: Path, samples: Sequence[Row]) -> tuple[list[Row], tuple[str, .
 
 
 def model_of(path: Path) -> str | None:
-    """Return the model whose samples a file holds: the results beside it name it, else the folder does."""
+    """Return the model of a samples file: from the results file beside it, else from the folder's name."""
     beside = sorted(path.parent.glob("results_*.json"))
     stamp = re.search(STAMP, path.stem)
     same_run = [file for file in beside if stamp and file.stem.endswith(stamp[0])]
@@ -72,7 +72,7 @@ def model_of(path: Path) -> str | None:
 
 
 def _model_in(results: Path) -> str | None:
-    """Return the model that a file of results names."""
+    """Return the model named in a results file."""
     whole = document(results)
     if not isinstance(whole, dict):
         return None
@@ -86,7 +86,7 @@ def _model_in(results: Path) -> str | None:
 
 
 def task_of(path: Path) -> str | None:
-    """Return the task that the name of a file of samples states.
+    """Return the task in the name of a samples file.
 
     >>> from pathlib import Path
     >>> task_of(Path("samples_afqmc_keyboard.2_2026-01-02T03-04-05.6.jsonl"))
@@ -97,7 +97,7 @@ def task_of(path: Path) -> str | None:
 
 
 def _response(responses: Any) -> Any:
-    """Return what the model said: a text, or for log-likelihoods of several choices the index of the likeliest."""
+    """Return the model's answer: a text, or the index of the choice with the highest log-likelihood."""
     while isinstance(responses, list) and len(responses) == 1 and isinstance(responses[0], list | str):
         responses = responses[0]
     if not isinstance(responses, list) or not responses:

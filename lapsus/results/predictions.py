@@ -27,7 +27,7 @@ READABLE = (*tables.FORMATS, ".eval")
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """The rows of one file, and what the file itself says about their origin.
+    """The rows of one file, and what the file states about their origin.
 
     `metrics` names the columns that a harness has already scored; `task` is the harness's name for the data, `track`
     the one that a run was told to take. `classes` are the names of the columns that hold classes; rows hold the names.
@@ -79,7 +79,7 @@ def read(path: Path, *, where: Mapping[str, str] | None = None) -> Predictions:
 
 
 def read_beside(path: Path, where: Mapping[str, str] | None) -> Predictions:
-    """Read a file that stands beside the predictions: `where` applies to it as far as it has such rows."""
+    """Read a further file, such as references; `where` applies only to the columns and values that occur in it."""
     found = read(path)
     for column, value in (where or {}).items():
         if any(column in row and label(row[column]) == value for row in found.rows):
@@ -88,7 +88,7 @@ def read_beside(path: Path, where: Mapping[str, str] | None) -> Predictions:
 
 
 def few(names: Iterable[object], most: int = 8) -> str:
-    """Name up to `most` of `names`, for a sentence.
+    """Return up to `most` of `names` as words, for a sentence.
 
     >>> few(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
@@ -120,7 +120,7 @@ def _keep(found: Predictions, column: str, value: str) -> Predictions:
 
 
 def _with_names(row: Row, classes: Mapping[str, tuple[str, ...]]) -> Row:
-    """Replace the numbers of classes by their names; -1, which is no class, by None."""
+    """Replace class numbers by class names, and -1 (no class) by None."""
 
     def name(value: Any, names: tuple[str, ...]) -> Any:
         if isinstance(value, list):
@@ -139,7 +139,7 @@ def _named(row: Row) -> Row:
 
 
 def _read(path: Path) -> Predictions:
-    """Read a file, and recognise by its content which harness wrote it."""
+    """Read a file; its content tells which harness wrote it."""
     suffix = path.suffix.lower()
     whole = tables.document(path) if suffix == ".json" else None
     log = inspect_logs.read_eval(path) if suffix == ".eval" else inspect_logs.log_of(whole)

@@ -50,18 +50,18 @@ def report(
 
 
 def is_report(folder: Path) -> bool:
-    """Tell whether a report was written to the folder."""
+    """Return whether the folder holds a report."""
     return (folder / "report.json").is_file()
 
 
 def as_json(numbers: Numbers) -> dict[str, Any]:
-    """Return what report.json holds."""
+    """Return the content of report.json."""
     return {"lapsus": numbers.lapsus, "settings": asdict(numbers.settings), **numbers.tables()}
 
 
 def _write_csv(path: Path, records: Sequence[dict[str, Any]]) -> None:
     columns = list(dict.fromkeys(name for record in records for name in record))
-    with path.open("w", encoding="utf-8-sig", newline="") as file:  # the mark lets spreadsheets read Chinese
+    with path.open("w", encoding="utf-8-sig", newline="") as file:  # with a byte order mark, spreadsheets read Chinese
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         for record in records:

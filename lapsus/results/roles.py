@@ -1,4 +1,4 @@
-"""Which column of a file plays which role: for a track of the report, and for a metric.
+"""Find the column of each role in a file: for a track of the report, and for a metric.
 
 >>> first_of(ROLES["gold"], ["id", "label", "intent"])
 'label'
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from lapsus.kernel.rows import Row
     from lapsus.results.predictions import Predictions
 
-# What the column of a role is called, the likeliest name first.
+# The usual names of each role's column, the most likely first.
 ROLES: dict[str, tuple[str, ...]] = {
     "prediction": ("prediction", "predictions", "predicted", "output"),
     "gold": ("gold", "reference", "references", "label", "target", "intent"),
     "score": ("score",),
     "cluster": ("cluster", "original_id"),
 }
-# What a column that a metric takes is called, beside its own name.
+# Other names of a metric's columns, beside their own name.
 METRIC_COLUMNS: dict[str, tuple[str, ...]] = {
     "predictions": ROLES["prediction"],
     "references": (*ROLES["gold"], "clean_text"),
@@ -44,7 +44,7 @@ def first_of(usual: Iterable[str], columns: Iterable[str]) -> str | None:
 
 
 def noisy(columns: Iterable[str]) -> list[str]:
-    """Return the columns whose clean form stands beside them, as `Noise` leaves them.
+    """Return the columns X for which there is a column clean_X, as `Noise` writes them.
 
     >>> noisy(["id", "text", "clean_text", "edits"])
     ['text']
@@ -54,7 +54,7 @@ def noisy(columns: Iterable[str]) -> list[str]:
 
 
 def of_track(found: Predictions, columns: Sequence[str], chosen: Mapping[str, str | None]) -> dict[str, str]:
-    """Return which column is the score, prediction, gold and cluster of a track, as chosen or else as usual."""
+    """Return the columns of a track's score, prediction, gold and cluster: the chosen ones, else the usual ones."""
     roles = {role: column for role, column in chosen.items() if column is not None}
     for role, column in roles.items():
         if column not in columns:
@@ -76,7 +76,7 @@ def of_track(found: Predictions, columns: Sequence[str], chosen: Mapping[str, st
 
 
 def of_perturbed(columns: Sequence[str]) -> dict[str, str]:
-    """Return which column `lapsus perturb` has made noisy, and its clean text; nothing if there are several, or none.
+    """Return the one column that `lapsus perturb` made noisy, and its clean column; empty unless there is exactly one.
 
     >>> of_perturbed(["id", "text", "clean_text", "edits"])
     {'predictions': 'text', 'references': 'clean_text'}
@@ -89,7 +89,7 @@ def of_perturbed(columns: Sequence[str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column that a metric takes: its name and type there, and what the user says it is called in the files."""
+    """A column of a metric: its name and type in the metric, and the name in the files if the user gave one."""
 
     metric: str
     name: str
@@ -112,10 +112,10 @@ class Column:
         return self.kind == "Iterable[str] | Iterable[int]"
 
     def find(self, names: Sequence[str], scored: tuple[str, ...] = (), *, beside: bool = False) -> str:
-        """Return which of the names in a file this column has; of no name means that a row as a whole is the value.
+        """Return the name of this column in a file; an empty name means that the whole row is the value.
 
-        `scored` are the metrics that a harness has computed. `beside` the predictions, only names that could not mean
-        the predictions themselves are taken.
+        `scored` are the metrics that a harness has computed. In a file `beside` the predictions, names that could mean
+        the predictions themselves are not used.
         """
         if self.source is None and self.frames and {"intent", "tags"} <= set(names) and not beside:
             return ""
@@ -136,7 +136,7 @@ class Column:
         raise LookupError(f"{self.metric} finds no {missing} in the files; they have {few(names)}: {cure}.")
 
     def value(self, row: Row, name: str) -> Any:
-        """Return what a row holds; labels become text, so that 1 and "1" are one label."""
+        """Return the row's value; labels become text, so that 1 and "1" are one label."""
         if not name:
             return {"intent": row["intent"], "tags": row["tags"]}
         value = row.get(name)

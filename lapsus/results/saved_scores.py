@@ -1,4 +1,4 @@
-"""The score of every row of a report, beside its page: what two reports are compared by."""
+"""The score of every row of a report, saved beside its page; two reports are compared by these."""
 
 from __future__ import annotations
 

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
     from lapsus.kernel.rows import Row
 
-NAMED = 10  # ids that do not join are named up to here
+NAMED = 10  # at most so many ids that do not join are named
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """What the files say of one example: a row of each file of predictions, empty if it has none; a row of the data."""
+    """The rows of one example: one of each file of predictions (empty where it has none), and one of the data."""
 
     rows: Sequence[Row]
     data: Row
@@ -97,7 +97,7 @@ def columns_of(name: str) -> dict[str, str]:
 
 
 def _is_column(kind: str) -> bool:
-    """Say whether an option of this type holds one value per example; a choice of groups, or a map, does not."""
+    """Return whether an option of this type holds one value per example; a choice of groups, or a map, does not."""
     return ("Iterable" in kind or "Groups" in kind) and "Mapping" not in kind
 
 
@@ -110,7 +110,7 @@ def _metric(name: str) -> Callable[..., dict[str, Any]]:
 
 
 def _parsed(value: str) -> Any:
-    """Return an option as a number, list or object where it is one, else as it was written."""
+    """Parse an option as JSON; where it is not JSON, return its text."""
     try:
         return json.loads(value)
     except json.JSONDecodeError:
@@ -124,9 +124,9 @@ def _joined(
     *,
     stacked: bool,
 ) -> tuple[list[Example], dict[str, Any]]:
-    """Join the files by id, and say what did not join.
+    """Join the files by id; also return the ids that did not join.
 
-    Files are stacked for a metric that is told which example each row is of: then every row stands by itself.
+    For a metric with a column that names each row's example, files are stacked and every row is a unit of its own.
     """
     if len(files) > 1 and not (stacked or column.lists):
         raise ValueError(f"{column.metric} takes one file of predictions, not {len(files)}; score them one by one.")
@@ -168,7 +168,7 @@ def _values(
         rows = [example.rows for example in examples]
         taken = column.find(_names(chain.from_iterable(rows)), scored)
         values = [[column.value(row, taken) for row in row_per_file] for row_per_file in rows]
-        listed = len(values[0]) == 1 and isinstance(values[0][0], list)  # the one file holds the lists
+        listed = len(values[0]) == 1 and isinstance(values[0][0], list)  # a single file holds lists of values
         return [first for first, *_ in values] if listed else values
     own = [example.first for example in examples]
     beside = column.source is None and column.name == "original_predictions"
@@ -183,7 +183,7 @@ def _values(
 
 
 def _in_words(gold: Column, values: Mapping[str, Any], data: Predictions, file: Path, mapped: bool) -> dict[str, Any]:
-    """Give predicted classes the names of the right ones, and refuse predictions that use other words for them."""
+    """Convert predicted classes to the names of the right answers; raise if predictions use other words."""
     golds = values["references"]
     if gold.labels:
         source = gold.source or first_of((gold.name, *METRIC_COLUMNS[gold.name]), data.columns)
@@ -204,7 +204,7 @@ def _names(rows: Iterable[Row]) -> list[str]:
 
 
 def _elsewhere(source: str) -> tuple[Path, str | None] | None:
-    """Return the file, and perhaps its column, that a source names."""
+    """Return the file, and the column if there is one, of a source `FILE` or `FILE:COLUMN`."""
     path, colon, name = source.rpartition(":")
     if Path(source).is_file():
         return Path(source), None

@@ -1,4 +1,4 @@
-"""What the name of a task or file says of its dataset and its track, however it is spelled.
+"""Parse the name of a task or file into its dataset and its track, in any spelling.
 
 Known tracks are the configs of every benchmark and the operators; words may be joined by `.`, `_` or `-`.
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 CLEAN = ("clean", "original")
-REWRITTEN = "rewritten"  # what the rewrites of an original are called where they are one track
-NO_TRACKS = ("default", "schemas", "augmented")  # configs that are a whole benchmark, its tables, or for training
+REWRITTEN = "rewritten"  # track names for all rewrites of an original together
+NO_TRACKS = ("default", "schemas", "augmented")  # configs that are no tracks: whole benchmarks, tables, training data
 MARK = "[._/-]"
 
 
 class Place(NamedTuple):
-    """A dataset, "" where it is not named, and a track of it."""
+    """A dataset ("" where it is not named), and a track of it."""
 
     dataset: str
     track: str
@@ -42,8 +42,8 @@ def split(name: str) -> Place | None:
 def split_all(names: Sequence[str]) -> dict[str, Place]:
     """Return the dataset and track of each of one model's names, such that noisy tracks find their clean one.
 
-    An unknown track belongs to the dataset whose clean track has the same beginning. A name of which a dataset could be
-    split off stays whole where only the clean track without a dataset is there.
+    An unknown track belongs to the dataset whose clean track has the same prefix. A name with a dataset in it stays
+    whole where the only clean track has no dataset.
 
     >>> split_all(["afqmc_clean", "afqmc_fancy.2"])["afqmc_fancy.2"]
     Place(dataset='afqmc', track='fancy.2')
@@ -78,7 +78,7 @@ def _families() -> dict[str, str]:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    """Return what a name with a known track at its end looks like; the longest track wins."""
+    """Return the pattern of names that end with a known track; the longest track matches first."""
     families = "|".join(f"{MARK}?".join(map(re.escape, re.split("[._-]", family))) for family in _families().values())
     dataset, number = rf"(?:(?P<dataset>.+?){MARK})?", rf"(?:{MARK}?(?P<number>\d+))?"
     return re.compile(rf"{dataset}(?P<family>{families}){number}", re.IGNORECASE)

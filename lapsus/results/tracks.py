@@ -1,4 +1,4 @@
-"""What one model did on one track, as the report takes it; made by hand or from files of predictions.
+"""Tracks, the input of a report: the predictions of one model on one track, from code or from files.
 
 >>> Track("bert", "keyboard.2", [{"id": "t-1", "score": 1}]).family
 'keyboard'
@@ -32,7 +32,7 @@ NAMES = ("{model}.{track}", "{model}/{track}")  # bert.keyboard.2.csv, or keyboa
 
 
 class Origin(NamedTuple):
-    """What rows belong to, as files and columns name it."""
+    """The model, dataset and track of rows, as files and columns name them."""
 
     model: str
     dataset: str
@@ -75,7 +75,7 @@ class Track:
 
 
 def is_unparsed(row: Mapping[str, Any]) -> bool:
-    """Tell whether a row should hold an answer and has none: nothing, a blank, or NaN, which pandas writes for None.
+    """Return whether a row lacks the answer it should hold: None, a blank, or NaN, which pandas writes for None.
 
     A row that was scored has an answer, unless its column `unparsed` says otherwise.
 
@@ -138,7 +138,7 @@ def read_tracks(
 
 
 def _logs_in(folder: Path, warn: Callable[[str], object]) -> list[Path]:
-    """Return the logs of harnesses in a folder; what else is there is skipped, and counted."""
+    """Return the logs of harnesses in a folder; other files are skipped, and counted."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     logs = [path for path in files if inspect_logs.looks_like_one(path) or lm_eval_logs.looks_like_one(path)]
     if not logs:
@@ -151,7 +151,7 @@ def _logs_in(folder: Path, warn: Callable[[str], object]) -> list[Path]:
 
 
 def _places(named: Sequence[Origin]) -> dict[Origin, Place]:
-    """Return the dataset and track of each name, which may state both in one."""
+    """Return the dataset and track of each name; one name may state both."""
     found: dict[Origin, Place] = {}
     for model in dict.fromkeys(origin.model for origin in named):
         mine = [origin for origin in named if origin.model == model]
@@ -216,7 +216,7 @@ def _as_regex(pattern: str) -> str:
 
 
 def _references(references: Path | None, split: str, where: Mapping[str, str] | None) -> Callable[[str], Data | None]:
-    """Return what gives the data of a track, each file being read once."""
+    """Return a function that gives the data of a track; each file is read once."""
     if references is None or references.is_file():
         data = None if references is None else _data([read_beside(references, where)])
         return lambda _: data
@@ -224,7 +224,7 @@ def _references(references: Path | None, split: str, where: Mapping[str, str] | 
 
 
 class Data(NamedTuple):
-    """What is known of a track's examples: rows by id, and the columns of numbers that stand for names."""
+    """The data of a track's examples: rows by id, and the class names of the columns that hold class numbers."""
 
     rows: dict[str, Row]
     classes: Mapping[str, tuple[str, ...]]

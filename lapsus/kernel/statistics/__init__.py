@@ -1,7 +1,7 @@
-"""The tests and intervals that metrics and reports share. What each holds was simulated: docs/statistics.md.
+"""The tests and intervals that metrics and reports share; docs/statistics.md has their simulated coverage and level.
 
 Probabilities and rates are fractions; an interval is `[low, high]`, or None where the data say nothing about it.
-Everything takes `clusters`, what each row was made from: rows that share an original are one finding, not several.
+Everything takes `clusters`, the original that each row was made from: rows of one original are not independent.
 
 To describe and to compare two tracks, these are enough:
 
@@ -9,8 +9,8 @@ To describe and to compare two tracks, these are enough:
 - `compare(first, second, clusters)`: the mean difference of two paired scores, right or wrong or graded, with its
   interval, the p-value that the interval inverts, the size of the effect, and the smallest difference that so many
   examples would find. (Average, worst and drops over several annotators: `micro_worst_average(..., clusters=...)`.)
-- `holm(p_values)`: the p-values of one family of hypotheses, each of which is in it once.
-- `permutation_test(first, second, clusters)`: the same hypothesis with no formula behind it.
+- `holm(p_values)`: corrected p-values of one family of hypotheses; pass each hypothesis once.
+- `permutation_test(first, second, clusters)`: the same hypothesis, without assuming a distribution.
 """
 
 from lapsus.kernel.statistics.clusters import Clustered, clustered, of_numbers

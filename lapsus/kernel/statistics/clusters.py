@@ -1,4 +1,4 @@
-"""Rows that share an original, summed: what varies from study to study is the original, not the row."""
+"""Sums of rows by their original (cluster): the independent unit is the original, not the row."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Clustered:
-    """A ratio of two sums (a mean, where the size of a row is 1), by cluster.
+    """Two sums by cluster, whose ratio is estimated (a mean, where each row has size 1).
 
-    `row_variance` is what its variance would be if all rows were independent; 0 where that is not known.
+    `row_variance` is the variance of the ratio if all rows were independent; 0 where that is not known.
     """
 
     sums: FloatArray | IntArray
@@ -30,7 +30,7 @@ class Clustered:
 
     @property
     def number(self) -> int:
-        """How many clusters there are; one without a row (or a span, or a token) says nothing."""
+        """The number of clusters of size above 0: one without a row (or span, or token) is not counted."""
         return int(np.count_nonzero(self.sizes))
 
     @property
@@ -40,16 +40,16 @@ class Clustered:
 
     @property
     def variance(self) -> float:
-        """The variance of the mean, by what the clusters vary; never below that of independent rows.
+        """The variance of the mean, from the spread between clusters; never below that of independent rows.
 
-        It is without the factor n / (n - 1), so that one row in each cluster gives that of independent rows exactly.
+        The factor n / (n - 1) is left out, so that with one row per cluster it equals the variance of independent rows.
         """
         between = float(((self.sums - self.mean * self.sizes) ** 2).sum() / self.sizes.sum() ** 2)
         return max(between, self.row_variance)
 
 
 def clustered(values: FloatArray, clusters: Iterable[Any] | None = None) -> Clustered:
-    """Return the sums of the values by cluster; without clusters each row is one.
+    """Return the sums of the values by cluster; without clusters each row is its own cluster.
 
     >>> clustered(np.array([1.0, 0.0, 1.0]), ["a", "a", "b"]).sums
     array([1., 1.])

@@ -1,4 +1,4 @@
-"""Two scores of the same examples: how far apart they are, and whether that could be chance."""
+"""Compare two scores of the same examples: mean difference, interval, p-value, effect size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POWER = 0.8  # the chance of finding a difference that is called detectable
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The mean of first - second, with a p-value below 1 - level exactly where the interval leaves 0 out."""
+    """The mean of first - second; the p-value is below 1 - level exactly when the interval excludes 0."""
 
     difference: float
     interval: Interval | None
@@ -47,7 +47,7 @@ def compare(
     """
     one, other = np.asarray(first, float), np.asarray(second, float)
     differences = one - other
-    differences[abs(differences) < 1e-12] = 0.0  # they differ by rounding alone
+    differences[abs(differences) < 1e-12] = 0.0  # the differences are rounding errors
     found = clustered(differences, clusters)
     number = found.number
     ends: Interval | None
@@ -69,20 +69,20 @@ def compare(
 
 
 def score_difference(found: Clustered, gains: float, level: float) -> tuple[Interval, float]:
-    """Return the interval of a mean difference of scores between 0 and 1, and the p-value that it is 0.
+    """Return the interval of a mean difference of scores between 0 and 1, and the p-value of its being 0.
 
     Args:
         found: the differences by cluster, at least two.
         gains: the mean of the differences above 0 (and 0 for the others).
         level: of the interval.
 
-    The test divides the mean by its standard error under the hypothesis, which for one pair of 0 or 1 in each cluster
-    is McNemar's. The interval is Tango's, at the number of independent pairs of 0 and 1 that would vary as much as the
-    clusters do; its critical value is the one at which it leaves out 0 exactly where the test rejects.
+    The test divides the mean by its standard error under the hypothesis; for one pair of 0 or 1 in each cluster it
+    is McNemar's. The interval is Tango's, with as many independent pairs of 0 and 1 as have the variance of the
+    clusters; its critical value is chosen so that it excludes 0 exactly when the test rejects.
     """
     clusters, difference, variance = found.number, found.mean, found.variance
     losses = max(0.0, gains - difference)
-    if variance < 1e-15:  # nothing varies: every cluster counts once
+    if variance < 1e-15:  # no spread: each cluster counts as one trial
         variance, effective = 0.0, float(clusters)
     else:
         effective = (gains + losses - difference**2) / variance
@@ -96,7 +96,7 @@ def score_difference(found: Clustered, gains: float, level: float) -> tuple[Inte
 
 
 def score_test(found: Clustered, alternative: str = "two-sided") -> float:
-    """Return the p-value that a mean is 0, from its standard error under that hypothesis, by clusters.
+    """Return the p-value of the hypothesis that a mean is 0, from its clustered standard error under that hypothesis.
 
     With 1 for a win, -1 for a loss, 0 for a tie, and one of them in each cluster, it is the sign test without ties:
 
@@ -132,9 +132,9 @@ def _end(gains: float, losses: float, number: float, critical: float, bound: flo
 def clustered_mean(
     sums: FloatArray | IntArray, sizes: FloatArray | IntArray, level: float
 ) -> tuple[Interval | None, float | None]:
-    """Return the interval of a mean whose values come in clusters, and the p-value that it is 0.
+    """Return the interval of a mean of clustered values, and the p-value of the hypothesis that the mean is 0.
 
-    `sums` and `sizes` are those of each cluster; what varies is the cluster, with Student's t for their number.
+    `sums` and `sizes` are per cluster; the variance is that between clusters, with Student's t for their number.
     Clusters of one value each give the usual t-test:
 
     >>> from scipy import stats
@@ -155,9 +155,9 @@ def clustered_mean(
 
 
 def detectable_difference(found: Clustered, level: float) -> float | None:
-    """Return the smallest true mean difference that is found with a chance of 80 %, if clusters vary as these do.
+    """Return the smallest true mean difference that is found with a chance of 80 %, given the spread of these clusters.
 
-    Where nothing varies there is nothing to tell it from: None.
+    None where the clusters do not vary.
     """
     clusters = found.number
     error = np.sqrt(found.variance * clusters / (clusters - 1))

@@ -1,4 +1,4 @@
-"""As many one way as the other: McNemar's test and the sign test, which are one test of a fair coin."""
+"""McNemar's test and the sign test: both test whether two counts have equal probability."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from scipy import special
 
 
 def mcnemar(one_way: int, other_way: int, *, exact: bool = False) -> float:
-    """Return the two-sided p-value of as many changes one way as the other, by mid-p or exactly.
+    """Return the two-sided p-value of changes in both directions being equally likely, by mid-p or exactly.
 
-    The exact test rejects a true hypothesis less often than stated, since few counts are possible; mid-p counts the
-    outcome that was seen by half, and comes closer.
+    The exact test rejects a true hypothesis less often than its level, since few counts are possible; mid-p weights the
+    observed outcome by one half, and is closer to the level.
 
     >>> round(mcnemar(52, 38, exact=True), 3), round(mcnemar(52, 38), 3)  # RoBERTa on PaRTE: to wrong, to right
     (0.17, 0.142)
@@ -23,7 +23,7 @@ def mcnemar(one_way: int, other_way: int, *, exact: bool = False) -> float:
 
 
 def sign_test(wins: int, losses: int, alternative: str) -> float:
-    """Return the exact p-value of wins and losses being equally likely; ties say nothing of that, and are left out.
+    """Return the exact p-value of wins and losses being equally likely; leave ties out of the counts.
 
     >>> sign_test(3, 0, "greater")
     0.125

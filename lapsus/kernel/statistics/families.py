@@ -1,4 +1,4 @@
-"""Several tests in one study: each further one is a further chance of a false alarm."""
+"""Corrections of p-values for several tests in one study."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A paired test that assumes no formula: under the hypothesis, which of the two scores came first is a coin's throw."""
+"""The paired permutation test: under the hypothesis, the two scores of an example can be swapped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from lapsus.kernel.columns import FloatArray
 
-EXACT_UP_TO = 16  # clusters that differ: 65,536 ways of swapping them
+EXACT_UP_TO = 16  # clusters with a difference, at most, for the exact test: 65,536 ways of swapping
 BATCH = 4_000_000
 
 
@@ -25,10 +25,10 @@ def permutation_test(
     n_resamples: int = 10_000,
     seed: int,
 ) -> float:
-    """Return the two-sided p-value that swapping the two scores changes nothing, whole clusters being swapped.
+    """Return the two-sided p-value of a mean difference under random swaps of the two scores of whole clusters.
 
-    Up to 16 clusters that differ, every way of swapping is counted; beyond that, `n_resamples` are drawn, and the one
-    that was seen counts among them, so that the p-value is valid and never 0.
+    Up to 16 clusters that differ, every way of swapping is counted; beyond that, `n_resamples` are drawn, and the
+    observed one is added to them, so that the p-value is valid and never 0.
 
     >>> permutation_test(np.array([1.0, 1, 1, 1]), np.array([0.0, 0, 0, 1]), seed=0)
     0.25
@@ -37,7 +37,7 @@ def permutation_test(
     sums = sums[sums != 0]
     if not len(sums):
         return 1.0
-    seen = abs(sums.sum()) * (1 - 1e-12)  # sums in another order differ by rounding
+    seen = abs(sums.sum()) * (1 - 1e-12)  # tolerance: summing in another order changes the rounding
     if len(sums) <= EXACT_UP_TO:
         signs = 1 - 2 * (np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums)) & 1)
         return float((abs(signs @ sums) >= seen).mean())

@@ -20,7 +20,7 @@ Interval = list[float]
 
 
 def wilson(successes: float, trials: float, level: float, quantile: float | None = None) -> Interval | None:
-    """Return Wilson's interval of a rate, which stays inside [0, 1] and is honest at both ends.
+    """Return Wilson's interval of a rate: inside [0, 1], with about the stated coverage also near 0 and 1.
 
     >>> wilson(90, 1126, 0.95)  # RoBERTa on PaRTE
     [0.0654..., 0.0972...]
@@ -31,7 +31,7 @@ def wilson(successes: float, trials: float, level: float, quantile: float | None
     rate, spread = successes / trials, z * z / trials
     middle = (rate + spread / 2) / (1 + spread)
     half = z * np.sqrt(rate * (1 - rate) / trials + spread / (4 * trials)) / (1 + spread)
-    low = max(0.0, middle - half) if successes > 0 else 0.0  # exactly, where rounding would leave a trace
+    low = max(0.0, middle - half) if successes > 0 else 0.0  # exactly 0 or 1, without rounding error
     high = min(1.0, middle + half) if successes < trials else 1.0
     return [float(low), float(high)]
 
@@ -40,8 +40,8 @@ def clustered_rate(found: Clustered, level: float) -> Interval | None:
     """Return the interval of a rate, or of a mean of scores between 0 and 1, whose rows come in clusters.
 
     Wilson's interval at the effective number of trials: the one at which independent trials of 0 and 1 would vary as
-    much as the clusters do (Korn and Graubard), with Student's t for the number of clusters. If nothing varies, every
-    cluster counts once. One cluster says nothing about its own spread: None.
+    much as the clusters do (Korn and Graubard), with Student's t for the number of clusters. Without any spread, every
+    cluster counts as one trial. With a single cluster the spread is unknown: None.
     """
     clusters = found.number
     if clusters < 2:
@@ -66,7 +66,7 @@ def clustered_wilson(successes: IntArray, trials: IntArray, level: float) -> Int
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """A mean score, its interval, and of how many examples and originals it is."""
+    """A mean score, its interval, and the numbers of examples and originals behind it."""
 
     mean: float
     interval: Interval | None
@@ -100,7 +100,7 @@ def average(
 def ratio_interval(
     found: Clustered, level: float, *, bounded: bool, n_resamples: int = 10_000, seed: int = 0
 ) -> Interval | None:
-    """Return the interval of a sum over a sum; `bounded` says that none of its parts is below 0 or above 1."""
+    """Return the interval of a ratio of sums; `bounded` means that every row's ratio is between 0 and 1."""
     if bounded:
         return clustered_rate(found, level)
     return studentised_interval(found.sums, np.asarray(found.sizes, float), level, n_resamples, seed)
@@ -109,7 +109,7 @@ def ratio_interval(
 def jackknife_rate(rate: float, without: FloatArray, level: float) -> Interval | None:
     """Return the interval of a score between 0 and 1 that is no mean, such as BLEU of a corpus.
 
-    `without` is the score of the corpus without each of its clusters: what they vary by tells the effective number.
+    `without` holds the score of the corpus without each cluster in turn; their variance gives the effective number.
 
     >>> rights = np.array([1.0] * 30 + [0] * 10)
     >>> without = (rights.sum() - rights) / 39

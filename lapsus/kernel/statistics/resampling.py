@@ -1,4 +1,4 @@
-"""Resampling: what other samples of the same originals would have given."""
+"""Bootstrap intervals, which resample whole clusters."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from lapsus.kernel.statistics.rates import Interval
 
 
-MANY = 1000  # clusters
+MANY = 1000  # clusters above which Student's t is used
 
 
 def percentile_interval(draws: FloatArray, level: float) -> Interval:
-    """Return the middle part of the resampled values."""
+    """Return the quantiles of the resampled values that enclose the share `level` of them."""
     low, high = np.quantile(draws, [0.5 - level / 2, 0.5 + level / 2])
     return [float(low), float(high)]
 
@@ -26,8 +26,8 @@ def studentised_interval(
 ) -> Interval | None:
     """Return the interval of sum / size by resampling clusters, each resample measured by its own standard error.
 
-    That follows the skew of the scores, where the plain percentiles of resampled means are too short. Of more than a
-    thousand clusters skew no longer matters, and Student's t takes no time.
+    This accounts for skewed scores, for which the plain percentiles of resampled means are too short. Above a
+    thousand clusters skew hardly matters, and Student's t, which is faster, is used.
 
     >>> scores = np.array([0.1, 0.2, 0.1, 0.4, 0.3, 2.5])
     >>> low, high = studentised_interval(scores, np.ones(6), 0.95, 2000, seed=0)
@@ -49,7 +49,7 @@ def studentised_interval(
     total, size, squares, products, size_squares = draws.T
     means = total / size
     spread = np.sqrt(np.maximum(0, squares - 2 * means * products + means**2 * size_squares)) / size
-    usable = spread > 1e-9 * error  # a resample of one cluster alone has no spread of its own
+    usable = spread > 1e-9 * error  # leave out resamples without spread, such as one cluster drawn every time
     low, high = np.quantile((means - mean)[usable] / spread[usable], [0.5 - level / 2, 0.5 + level / 2])
     return [float(mean - high * error), float(mean - low * error)]
 
@@ -57,13 +57,13 @@ def studentised_interval(
 def resampled_means(rows: FloatArray, n_resamples: int, seed: int) -> FloatArray:
     """Return the column means of `n_resamples` samples of the rows, drawn with replacement.
 
-    To draw N of N rows is to draw one multinomial over the distinct rows: the same law, and where few are distinct
+    Drawing N of N rows is one multinomial draw over the distinct rows: same distribution, and where few are distinct
     (scores of 0 and 1) the work does not grow with N. Where most are distinct, rows are picked one by one.
     """
     generator = np.random.Generator(np.random.SFC64(seed))
     size = len(rows)
     distinct, counts = distinct_rows(rows)
-    if len(distinct) > 50 + size / 25:  # where a binomial draw each costs more than a pick each, as timed
+    if len(distinct) > 50 + size / 25:  # above this, picking rows was timed to be faster than multinomial draws
         picks = (generator.integers(0, size, size) for _ in range(n_resamples))
         return np.stack([np.bincount(pick, minlength=size) @ rows for pick in picks]) / size
     batch = max(1, 1_000_000 // len(distinct))

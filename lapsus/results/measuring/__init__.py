@@ -1,1 +1,1 @@
-"""The numbers of a report: what each model scored on each track, what noise cost it, and how sure that is."""
+"""The numbers of a report: each model's score on each track, its drop under noise, and their intervals and tests."""

@@ -1,4 +1,4 @@
-"""The noisy texts that cost the most models their right answer to the clean one."""
+"""The noisy texts on which the most models lost an answer that was right on the clean text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from lapsus.results.measuring.runs import Run, clean_of, texts_of
 from lapsus.results.predictions import label
 
 MOST_EXAMPLES = 12
-LOST = 0.5  # a score that falls by this much or more was lost
+LOST = 0.5  # a fall in score from which an example counts as lost
 
 
 def broken_texts(runs: Sequence[Run], models: Sequence[str]) -> list[BrokenText]:
-    """Return one text per example, those that most models lost first."""
+    """Return one text per example, sorted by how many models lost it."""
     clean = {model: clean_of(run for run in runs if run.track.model == model) for model in models}
     lost: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
@@ -30,7 +30,7 @@ def broken_texts(runs: Sequence[Run], models: Sequence[str]) -> list[BrokenText]
 
 
 def _texts(run: Run, clean: Run | None, key: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what was meant, as the row or else the clean track says, and what the model saw."""
+    """Return the clean text, from the row or else from the clean track, and the noisy text that the model saw."""
     row = run.rows[key]
     noisy = texts_of(row.get("text"))
     meant = texts_of(row.get("clean_text")) or texts_of(clean.rows.get(key, {}).get("text") if clean else None)
@@ -38,7 +38,7 @@ def _texts(run: Run, clean: Run | None, key: str) -> tuple[tuple[str, ...], tupl
 
 
 def _differs(run: Run, clean: Run, key: str) -> bool:
-    """Say whether the model saw another text than the clean one: only that can have broken it."""
+    """Return whether the model saw a text other than the clean one; else noise is not the cause."""
     meant, noisy = _texts(run, clean, key)
     return bool(noisy) and noisy != meant
 

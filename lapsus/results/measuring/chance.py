@@ -1,7 +1,7 @@
-"""How low the worst of several answers is by chance alone, where a model does not always say the same.
+"""Estimate how low the worst of several answers is by chance alone, for a model whose answers vary.
 
-The minimum over annotators falls even for a coin. The reference is what the minimum over as many answers to the clean
-text would be.
+The minimum over annotators falls even if noise has no effect. The reference is the minimum over as many answers to
+the clean text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from math import comb, prod
 from lapsus.results.measuring.records import WorstByChance
 from lapsus.results.measuring.runs import Run, texts_of
 
-FEWEST_PAIRS = 20  # fewer answers to the same text say little about how often a model changes its mind
+FEWEST_PAIRS = 20  # fewer repeated answers are too few to estimate how often a model's answer changes
 
 
 def worst_by_chance(members: Sequence[Run], clean: Run, repeats: Sequence[Run], keys: Sequence[str]) -> WorstByChance:
@@ -37,7 +37,7 @@ def worst_by_chance(members: Sequence[Run], clean: Run, repeats: Sequence[Run], 
 
 
 def _unchanged(run: Run, clean: Run, key: str) -> bool:
-    """Tell whether the model saw the clean text on a noisy track."""
+    """Return whether the model saw the clean text on a noisy track."""
     if key not in run.scores:
         return False
     seen = texts_of(run.rows[key].get("text"))
@@ -66,7 +66,7 @@ def all_right(average: float, apart: float, number: int) -> float:
         apart: how often of two answers to one text only one is right.
         number: of answers.
 
-    How likely each text is to be answered right follows a Beta distribution with this mean and this disagreement.
+    Each text's probability of a right answer is taken to follow a Beta distribution with this mean and disagreement.
 
     >>> all_right(0.5, 0.5, 3), all_right(0.8, 0.0, 3), round(all_right(0.5, 0.25, 2), 3)
     (0.125, 0.8, 0.375)
@@ -74,7 +74,7 @@ def all_right(average: float, apart: float, number: int) -> float:
     variance = average * (1 - average) - apart / 2
     if apart == 0 or not 0 < average < 1:
         return average
-    if variance <= 1e-12:  # every text is as likely as every other
+    if variance <= 1e-12:  # variance 0: every text has the same probability
         return float(average**number)
     size = average * (1 - average) / variance - 1
     return prod((average * size + step) / (size + step) for step in range(number))

@@ -1,6 +1,6 @@
-"""Balanced accuracy and macro-F1: what accuracy hides where a model prefers one class.
+"""Balanced accuracy and macro-F1, which show where a model prefers one class.
 
-A model that says "different" more often gains accuracy where most pairs differ, and finds fewer of the others.
+A model that predicts "different" more often gains accuracy where most pairs differ, but finds fewer equal pairs.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ MOST_CLASSES = 100
 def class_scores(
     rows: Mapping[str, Mapping[str, Any]], scores: Mapping[str, float], keys: Iterable[str]
 ) -> ClassScores:
-    """Score the rows with these ids by class; None where the right answers are no classes.
+    """Score the rows with these ids by class; None where the right answers are not classes.
 
     They are classes if there are at least two of them, each right for two examples or more on average, and every
-    answer is right or wrong. A macro-F1 counts the classes that are right or are said somewhere.
+    answer is right or wrong. A macro-F1 averages over the classes that occur as right answers or as predictions.
 
     >>> rows = {"1": {"gold": "a", "prediction": "a"}, "2": {"gold": "a", "prediction": "a"},
     ...         "3": {"gold": "a", "prediction": "a"}, "4": {"gold": "b", "prediction": "a"}}
@@ -35,7 +35,7 @@ def class_scores(
     if not 2 <= len(golds) <= MOST_CLASSES or len(cases) < 2 * len(golds):
         return ClassScores()
     right = Counter(label(gold) for gold, _, score in cases if score)
-    # What was counted right is of the right class, however it was worded.
+    # A prediction that was scored as right is of the right class, whatever its wording.
     said = Counter(label(gold if score else answer) for gold, answer, score in cases)
     recalls = [right[gold] / number for gold, number in golds.items()]
     every = golds.keys() | said.keys()

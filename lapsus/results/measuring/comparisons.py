@@ -1,4 +1,4 @@
-"""Every two models side by side, on the examples that both answered."""
+"""Compare every two models on the examples that both answered."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def comparisons(runs: Sequence[Run], models: Sequence[str], options: Options) ->
                 for name in measure.tracks
                 if {(model, name), (other, name)} <= scores.keys()
             ]
-            if measure.name == "worst" and len(pairs) == 1:  # the worst of one is its average: the same hypothesis
+            if measure.name == "worst" and len(pairs) == 1:  # the worst of one annotator is its average
                 continue
             both = _both(pairs)
             if not both:
@@ -50,7 +50,7 @@ def comparisons(runs: Sequence[Run], models: Sequence[str], options: Options) ->
 
 
 def compared_once(records: Sequence[Comparison]) -> list[Comparison]:
-    """Correct the tests of all comparisons of a report for their number."""
+    """Apply Holm's correction to the tests of all comparisons of a report."""
     tests = corrected(record.test for record in records)
     return [replace(record, test=test) for record, test in zip(records, tests, strict=True)]
 

@@ -1,4 +1,4 @@
-"""What a reader must know before trusting the numbers: no clean track, missing answers, one answer to everything."""
+"""Warnings about tracks: no clean track, missing answers, the same answer to everything."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lapsus.results.tracks import Track
 
 
 def doubts(tracks: Sequence[Track]) -> list[Doubt]:
-    """Return what is doubtful about tracks.
+    """Return the warnings about tracks.
 
     >>> print(*doubts([Track("bert", "keyboard.1", [{"id": 1, "score": 1}])]))
     bert / keyboard.1: no clean track belongs to it, so what noise costs is not known; add one, called clean

@@ -1,4 +1,4 @@
-"""Which answers change between clean and noisy text, and into what."""
+"""Count which answers change between clean and noisy text, and into what."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lapsus.results.measuring.records import Changes, Estimate, Flips, Transitio
 from lapsus.results.measuring.runs import Pair, Run, all_right_or_wrong, paired_cases
 from lapsus.results.predictions import label
 
-MOST_LABELS = 8  # beyond this a matrix of labels is no longer readable; right and wrong are
+MOST_LABELS = 8  # with more labels than this, the matrix shows right and wrong only
 
 
 def changes(pairs: Sequence[Pair], level: float) -> Changes:

@@ -1,4 +1,4 @@
-"""The ids that could not be used, and why."""
+"""The ids that were left out, and the reason."""
 
 from __future__ import annotations
 

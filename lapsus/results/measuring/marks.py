@@ -1,4 +1,4 @@
-"""What was inserted, deleted and replaced in a text: the recorded edits, or lacking them an alignment."""
+"""The insertions, deletions and replacements in a text: the recorded edits, or else an alignment."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from lapsus.perturbations import Edit, apply
 
 
 class Part(NamedTuple):
-    """A stretch of text: what stood there, and what stands there now."""
+    """A stretch of text: the old text and the new text in its place."""
 
     old: str
     new: str
 
 
 def edits_between(clean: str, noisy: str, recorded: Any = None) -> tuple[Edit, ...]:
-    """Return edits that make the noisy text of the clean one: the recorded ones if they do, else the fewest.
+    """Return edits that turn the clean text into the noisy one: the recorded ones if they do so, else the fewest.
 
     `recorded` is the column `edits` of a row, a list or a list for each of several columns.
 
@@ -32,7 +32,7 @@ def edits_between(clean: str, noisy: str, recorded: Any = None) -> tuple[Edit, .
             if apply(clean, edits) == noisy:
                 return edits
         except ValueError:
-            continue  # they are of another column
+            continue  # the edits belong to another column
     return tuple(
         Edit(code.src_start, code.src_end, noisy[code.dest_start : code.dest_end])
         for code in Levenshtein.opcodes(clean, noisy)
@@ -46,7 +46,7 @@ def _lists(recorded: Any) -> Iterable[tuple[Edit, ...]]:
             try:
                 yield tuple(Edit(*((e["start"], e["end"], e["text"]) if isinstance(e, Mapping) else e)) for e in edits)
             except (KeyError, TypeError):
-                continue  # the column holds something else
+                continue  # the column holds no edits
 
 
 def parts(clean: str, edits: Iterable[Edit]) -> list[Part]:

@@ -1,4 +1,4 @@
-"""What noise costs each model, in numbers.
+"""Compute every number of a report.
 
 >>> clean = Track("bert", "clean", [{"id": "a", "score": 1}, {"id": "b", "score": 1}])
 >>> noisy = Track("bert", "keyboard.1", [{"id": "a", "score": 0}, {"id": "b", "score": 1}])
@@ -65,7 +65,7 @@ def runs_of(tracks: Sequence[Track]) -> list[Run]:
 
 
 def measure_runs(runs: Sequence[Run], options: Options) -> Numbers:
-    """Return every number of tracks that are scored."""
+    """Return every number of a report from scored tracks."""
     datasets = dict.fromkeys(run.track.dataset for run in runs)
     parts = [_dataset([run for run in runs if run.track.dataset == dataset], options) for dataset in datasets]
     return Numbers(
@@ -173,7 +173,7 @@ def _from_clean(run: Run, clean: Run, options: Options) -> FromClean:
 
 
 def _with_holm(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
-    """Correct the tests of the whole report for their number: noise against clean, and models against each other.
+    """Apply Holm's correction to the report's tests: noise against clean, and models against each other.
 
     Each hypothesis counts once: where a family has one annotator, its average is that annotator's.
     """
@@ -219,7 +219,7 @@ def _family(
     by: Mapping[str, Mapping[str, str]],
     options: Options,
 ) -> _Family | None:
-    """Return the records of the annotators of one family, taken together; None if they share nothing with clean."""
+    """Return the record of one family with all its annotators; None if they share no example with clean."""
     every = dict.fromkeys(key for run in members for key in run.scores)
     keys = [key for key in every if clean is None or key in clean.scores]
     if not keys:
@@ -273,5 +273,5 @@ def _averages(result: Mapping[str, Any]) -> Averages:
 
 
 def _estimate(result: Mapping[str, Any], name: str) -> Estimate:
-    """Return a number of a result with its interval."""
+    """Return one number of a metric's result with its interval."""
     return Estimate(result[name], *(result[f"{name}_ci"] or ()))

@@ -1,4 +1,4 @@
-"""How noisy each text is, and what models score on texts of about the same noise."""
+"""The noise rate of each text, and the scores of models by class of noise rate."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lapsus.metrics.micro_worst_average.score import micro_worst_average
 from lapsus.results.measuring.records import Estimate, NoiseClass
 from lapsus.results.measuring.runs import Options, Run, texts_of
 
-NOISE_STEPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, math.inf)  # a class of noise rates ends at each of these
+NOISE_STEPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, math.inf)  # upper bounds of the classes of noise rates
 
 
 def noise_rates(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Return the noise rate of each row that states it, or its noisy and clean text: edits per clean character.
+    """Return each row's noise rate (edits per clean character), stated or computed; rows with neither are left out.
 
     >>> noise_rates({"1": {"text": "abXd", "clean_text": "abcd"}, "2": {"noise_rate": 0.5}, "3": {}})
     {'1': 0.25, '2': 0.5}

@@ -1,4 +1,4 @@
-"""Two scores of the same examples: how much they differ, and whether that may be chance."""
+"""Paired tests: the mean difference of two scores of the same examples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lapsus.results.measuring.records import Estimate, PairedTest
 def paired_test(ours: Sequence[float], theirs: Sequence[float], originals: Sequence[str], level: float) -> PairedTest:
     """Return the mean difference of two scores of the same examples, with its test and the interval that inverts it.
 
-    Where examples share an original, it is the originals that count.
+    Examples that share an original are treated as one cluster.
 
     >>> paired_test([1, 0, 0, 0], [1, 1, 1, 1], list("abcd"), 0.95).test
     'McNemar'

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from lapsus.perturbations import Edit
 
-ALPHA = 0.05  # a corrected p-value below this is no longer called chance
-LEFT_OUT_IF_NONE = {"left_out_if_none": True}  # of a record inside a record: no columns, instead of empty ones
+ALPHA = 0.05  # a corrected p-value below this counts as a difference
+LEFT_OUT_IF_NONE = {"left_out_if_none": True}  # of a nested record: None gives no columns instead of empty ones
 
 
 class Estimate(NamedTuple):
@@ -29,7 +29,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClassScores:
-    """Two averages over classes, each of which counts the same however often it occurs; None without classes."""
+    """Two averages over classes, each with equal weight whatever its frequency; None without classes."""
 
     balanced_accuracy: float | None = None
     macro_f1: float | None = None
@@ -37,7 +37,7 @@ class ClassScores:
 
 @dataclass(frozen=True, slots=True)
 class WorstByChance:
-    """The worst average that chance alone would give, and what it was learnt from; None where that cannot be told."""
+    """The worst average that chance alone would give, and the data it was estimated from; None where not known."""
 
     worst_by_chance: float | None = None
     chance_from: str | None = None
@@ -45,7 +45,7 @@ class WorstByChance:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How the numbers were made."""
+    """The settings that the numbers were computed with."""
 
     confidence_level: float
     n_resamples: int
@@ -56,7 +56,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Averages:
-    """The averages of one family of noise: of clean text, over annotators, of the worst served, and what is lost."""
+    """The averages of one family of noise: on clean text, over annotators, of the worst annotator, and the drops."""
 
     clean_average: Estimate
     micro_average: Estimate
@@ -67,7 +67,7 @@ class Averages:
 
 @dataclass(frozen=True, slots=True)
 class Flips:
-    """How many answers went which way between clean and noisy text."""
+    """How many changed answers went from right to wrong, from wrong to right, and from wrong to another wrong one."""
 
     correct_to_wrong: int
     wrong_to_correct: int
@@ -101,7 +101,7 @@ class PairedTest:
 
     @property
     def holds_up(self) -> bool:
-        """Whether there is a difference that chance does not explain, whatever else was tested."""
+        """Whether the corrected p-value says that there is a difference."""
         return self.p_holm is not None and self.p_holm < ALPHA
 
 
@@ -125,10 +125,10 @@ class FamilySummary:
     examples: int
     averages: Averages
     changes: Changes
-    test: PairedTest | None = field(default=None, metadata=LEFT_OUT_IF_NONE)  # of the average against clean
+    test: PairedTest | None = field(default=None, metadata=LEFT_OUT_IF_NONE)  # the average against clean
     chance: WorstByChance = WorstByChance()
     classes: ClassScores = ClassScores()
-    clean_balanced_accuracy: float | None = None  # on the same examples
+    clean_balanced_accuracy: float | None = None  # on clean text, for the same examples
     clean_macro_f1: float | None = None
 
 
@@ -143,7 +143,7 @@ class TrackScore:
     annotator: str
     clean: bool
     examples: int
-    unparsed: int  # of the examples, how many have no answer; these count as wrong
+    unparsed: int  # the number of examples without an answer; these count as wrong
     average: Estimate
     noise_rate: float | None
     classes: ClassScores = ClassScores()
@@ -208,7 +208,7 @@ class GroupScore:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What makes the numbers of a track, or of all tracks of a model, mean less than they seem to."""
+    """A warning about the numbers of a track, or of all tracks of a model."""
 
     dataset: str
     model: str
@@ -221,7 +221,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Ids that could not be used, and why; the first of them by name."""
+    """Ids that could not be used, and the reason; the first of them are listed."""
 
     dataset: str
     model: str
@@ -233,7 +233,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class BrokenText:
-    """A noisy text that cost models their right answer to the clean one; `edits` make it of the clean text."""
+    """A noisy text on which models lost the right answer; `edits` turn the clean text into it."""
 
     dataset: str
     id: str

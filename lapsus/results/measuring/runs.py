@@ -1,4 +1,4 @@
-"""A track as it is measured: its rows by id, each with its score."""
+"""A scored track: its rows by id, each with its score."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from lapsus.results.predictions import label
 from lapsus.results.track_names import CLEAN
 from lapsus.results.tracks import Track, is_unparsed
 
-NO_ANSWER = "(no answer)"  # what a missing answer is shown as; it is wrong
+NO_ANSWER = "(no answer)"  # shown for a missing answer, which counts as wrong
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How the numbers are made."""
+    """The options that numbers are computed with."""
 
     by: tuple[str, ...] = ()
     confidence_level: float = 0.95
     n_resamples: int = 10_000
     seed: int = 0
-    progress: Callable[[list[str]], Iterable[str]] = iter  # wraps the models of each dataset, as tqdm would
+    progress: Callable[[list[str]], Iterable[str]] = iter  # wraps the iteration over a dataset's models, as tqdm does
 
     @property
     def resampling(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class Run:
         return len(set(clusters)) < len(clusters)
 
     def original(self, key: str) -> str:
-        """Return what the example was made from; examples with the same original are not independent."""
+        """Return the original that the example was made from; examples of one original are not independent."""
         cluster = self.rows[key].get("cluster")
         return key if cluster is None else label(cluster)
 
@@ -88,12 +88,12 @@ def run_of(track: Track) -> Run:
 
 
 def place_of(track: Track) -> str:
-    """Name a track in an error."""
+    """Return the name of a track for an error."""
     return " / ".join(filter(None, (track.dataset, track.model, track.track)))
 
 
 def _score(track: Track, key: str, row: Mapping[str, Any]) -> float | None:
-    """Return the score of a row, which is whether its prediction is the gold answer unless it says otherwise."""
+    """Return the score of a row: its `score` if it has one, else whether its prediction is the gold answer."""
     if "score" not in row:
         if "gold" not in row or "prediction" not in row:
             raise ValueError(
@@ -103,13 +103,13 @@ def _score(track: Track, key: str, row: Mapping[str, Any]) -> float | None:
     score = row["score"]
     if score is None:
         return None
-    if not isinstance(score, int | float | np.number) or not 0 <= score <= 1:  # a NaN is not between them either
+    if not isinstance(score, int | float | np.number) or not 0 <= score <= 1:  # also refuses NaN
         raise ValueError(f"{place_of(track)}, id {key!r}: the score is {score!r}; give a number from 0 to 1.")
     return float(score)
 
 
 def shared_keys(run: Run, clean: Run) -> list[str]:
-    """Return the ids that both tracks have scored; refuse tracks whose right answers are not the same."""
+    """Return the ids scored in both tracks; raise if the right answers of the tracks differ."""
     keys = [key for key in run.scores if key in clean.scores]
     golds = ((key, run.rows[key].get("gold"), clean.rows[key].get("gold")) for key in keys)
     apart = [(key, mine, its) for key, mine, its in golds if None not in (mine, its) and label(mine) != label(its)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lapsus.results.measuring.records import Estimate, PairedTest
 
 DASH = "–"
-MOST_TABLED = 500  # more rows in one table are better read by a program
+MOST_TABLED = 500  # rows of a table that the page shows at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ def rate(estimate: Estimate | float | None, unit: str = "%", sign: str = "") -> 
 
 
 def tested(test: PairedTest | None, tests: int) -> dict[str, Cell]:
-    """Show a p-value, and the same after Holm's correction for the number of tests, in bold where it is small.
+    """Show a p-value, and the one corrected by Holm's method for the number of tests, in bold where it is small.
 
-    Beside them stands the smallest difference that the test would find, so that none found is not read as none there.
+    The smallest difference that the test would find is shown too, since a difference not found may still exist.
     """
     test = test or PairedTest()
     holm = test.p_holm
@@ -94,7 +94,7 @@ def percent(value: float | None) -> str:
 
 
 def signed(value: float, sign: str = "") -> str:
-    """Return a fraction in per cent, with a minus as wide as a plus, and no sign at nothing.
+    """Return a fraction in per cent with its sign, using the minus sign U+2212; zero has no sign.
 
     >>> signed(-0.031), signed(0.031, "+"), signed(-0.0, "+")
     ('−3.1', '+3.1', '0.0')

@@ -1,4 +1,4 @@
-"""The matrix that the page begins with: models by kinds of noise, what each costs, and whether that holds up."""
+"""The matrix at the top of the page: the drop of each model under each kind of noise, and its test."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ FULL_COLOUR = 0.3  # a drop of 30 points or more has the full colour
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """One cell: the drop in points, the noisy score, what it is coloured by, and where the details are."""
+    """One cell: the drop in points, the noisy score, the colour, and the link to the details."""
 
     drop: str
     score: str
     sort: float | None
     colour: str  # "worst" where the score falls, "clean" where it rises
-    share: float  # of the full colour
+    share: float  # share of the full colour
     holds_up: bool
-    said: str  # the same in words
+    said: str  # the cell in words
 
 
 @dataclass(frozen=True, slots=True)

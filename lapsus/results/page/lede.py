@@ -1,4 +1,4 @@
-"""The first sentences of the page: what noise did, and no more than the tests hold up."""
+"""The first sentences of the page: the effect of noise, as far as the tests support it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from lapsus.results.measuring.records import FamilySummary
 from lapsus.results.page.cells import percent
 
-CLASS_DROP = 0.005  # balanced accuracy that falls by less than half a point is not worth a warning
+CLASS_DROP = 0.005  # a smaller fall in balanced accuracy (half a point) gives no warning
 
 
 def lede(summary: Sequence[FamilySummary]) -> str:
-    """Say where noise costs most and least; where nothing holds up, say that, and what could have been missed."""
+    """Say where noise costs most and least; if no test finds a drop, say so, and how large a drop could be missed."""
     compared = [record for record in summary if record.averages.micro_drop.value is not None]
     return " ".join(_sentences(compared)) if compared else ""
 
@@ -51,7 +51,7 @@ def _fall(most: FamilySummary) -> str:
 
 
 def _missed(open_ones: Sequence[FamilySummary]) -> Iterator[str]:
-    """Say how large a drop may be there all the same where no difference holds up."""
+    """Say how large a drop could be missed where no test finds a difference."""
     sizes = [
         max(record.test.detectable, abs(_drop(record)))
         for record in open_ones

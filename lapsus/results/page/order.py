@@ -1,4 +1,4 @@
-"""What stands where: models keep one order on the whole page, doses of one noise belong together, numbers count up."""
+"""Order on the page: models in one order everywhere, doses of one noise in one plot, numbers in names ascending."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def addresses(key: str, families: Iterable[str]) -> dict[str, str]:
 
 
 def natural(text: str) -> tuple[tuple[int, float, str], ...]:
-    """Return what a text is sorted by when the numbers in it count up.
+    """Return a sort key that orders numbers in a text by value.
 
     >>> sorted(["10 to 20", "9", "over 20", "100"], key=natural)
     ['9', '10 to 20', '100', 'over 20']

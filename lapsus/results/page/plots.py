@@ -1,6 +1,6 @@
-"""Plots as inline SVG: the same bytes for the same numbers, in the colours and the type of the page around them.
+"""Plots as inline SVG: the same bytes for the same numbers, with the colours and font of the page.
 
-A panel is as wide as a phone, so that its text keeps its size there; a page sets panels side by side. The colours are
+A panel is as wide as a phone, so that its text is not scaled there; a page sets panels side by side. The colours are
 Okabe and Ito's, which readers with a colour vision deficiency can tell apart, and each comes with a shape of its own.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WIDTH = 360  # px: a phone
 EDGE = 16  # px left and right of the axis, for half a tick label
 FOOT = 42  # px below the axis, for its ticks and its name
-# Colours are drawn as these place-holders and written as CSS variables: the page decides between light and dark.
+# Colours are drawn as these placeholders and written as CSS variables, so that the page can set light or dark.
 INK, MUTED, GRID, PAPER = "#010203", "#040506", "#070809", "#0a0b0c"
 CLEAN, AVERAGE, WORST = "#0d0e0f", "#101112", "#131415"
 SERIES = tuple(f"#2{number}2{number}2{number}" for number in range(7))
@@ -170,9 +170,9 @@ def _panel(height: float, key: float = 0) -> Iterator[tuple[Figure, Axes]]:
     from matplotlib.figure import Figure
 
     style = {
-        "svg.fonttype": "none",  # text stays text: the page's font, selectable, searchable
+        "svg.fonttype": "none",  # text as text, not paths: the page's font, selectable
         "font.size": 11,
-        "text.parse_math": False,  # a model may be called $x$
+        "text.parse_math": False,  # no math: a model may be named $x$
         "text.color": INK,
         "axes.labelcolor": INK,
         "axes.unicode_minus": False,
@@ -234,12 +234,12 @@ def _short(text: str, most: int) -> str:
 
 
 def _width(text: str) -> int:
-    """Return how many Latin letters wide a text is, roughly: the letters of the East are two."""
+    """Return the approximate width of a text in Latin letters; East Asian wide characters count as two."""
     return sum(2 if letter > "\u2e80" else 1 for letter in text)
 
 
 def _svg(figure: Figure, name: str, title: str) -> str:
-    """Write the figure for use inside a page: no width of its own, CSS colours and font, ids that are its own."""
+    """Return the figure as SVG for inlining: without a width, with CSS colours and font, and with unique ids."""
     from matplotlib import rc_context
 
     stream = StringIO()
@@ -252,7 +252,7 @@ def _svg(figure: Figure, name: str, title: str) -> str:
     used = set(re.findall(r"(?:url\(#|href=\"#)([^\")]+)", svg))
     svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", svg)
     svg = re.sub(r"(url\(#|href=\"#)", rf"\g<1>{name}-", svg)
-    svg = re.sub(r"font-family: [^;\"]*;? ?|<style.*?</style>", "", svg, flags=re.DOTALL)  # the page's own
+    svg = re.sub(r"font-family: [^;\"]*;? ?|<style.*?</style>", "", svg, flags=re.DOTALL)  # left to the page
     for colour, variable in VARIABLES.items():
         svg = svg.replace(colour, f"var(--{variable})")
     opening = f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {WIDTH} {figure.get_figheight() * 72:g}">'

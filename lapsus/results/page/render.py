@@ -1,4 +1,4 @@
-"""The page from its template: it needs nothing but itself."""
+"""Render the page from its template: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _title(tracks: Sequence[TrackScore]) -> str:
 
 
 def _facts(tracks: Sequence[TrackScore]) -> list[str]:
-    """Say in a few words what the report is about."""
+    """Return the counts in the page's head."""
     datasets = list(dict.fromkeys(record.dataset for record in tracks))
     return [
         counted(len({record.model for record in tracks}), "model"),

@@ -1,4 +1,4 @@
-"""The sections of the page: one question each, its answer in pictures, and the numbers behind it."""
+"""The sections of the page: each answers one question with plots and tables."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from lapsus.results.page.order import Panel, model_order, natural, panels
 
 Item = TypeVar("Item")
 
-MOST_LINES = 6  # more lines in one plot are no longer told apart
-MOST_ROWS = 40  # more rows in one plot are better read as a table
-FEWEST_TEXTS = 10  # fewer texts of one noise rate tell more about chance than about noise
+MOST_LINES = 6  # with more lines than this, a plot is hard to read
+MOST_ROWS = 40  # rows in a plot, at most; more are shown as a table
+FEWEST_TEXTS = 10  # texts in a class of noise rates, at least, to be plotted
 NOISE_RATE = "edits per 100 letters"
 ANSWERS = "% of answers"
 
 
 class Figure(NamedTuple):
-    """A plot, what it shows, and its address on the page."""
+    """A plot, its caption, and its anchor on the page."""
 
     caption: str
     svg: Markup
@@ -50,7 +50,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One question, its answer in pictures, and the numbers behind it."""
+    """One question, with the plots and tables that answer it."""
 
     key: str
     title: str
@@ -63,13 +63,13 @@ class Section:
 
 
 def sections(key: str, numbers: Numbers) -> list[Section]:
-    """Return the sections of one dataset; `key` begins their addresses on the page."""
+    """Return the sections of one dataset; `key` is the prefix of their anchors."""
     writers = (_overview, _annotators, _flips, _noise, _breakdowns, _comparisons, _examples, _joins)
     return [section for write in writers for section in write(key, numbers)]
 
 
 def own(markup: str) -> Markup:
-    """Let through what this project wrote itself: its style, its script, its plots."""
+    """Mark as safe HTML what this project wrote itself: its style, script and plots."""
     return Markup(markup)  # noqa: S704 - every other text is escaped by the template
 
 
@@ -144,7 +144,7 @@ def _doses(name: str, panel: Panel, of_family: Mapping[str, Sequence[FamilySumma
 
 
 def _chance(summary: Sequence[FamilySummary]) -> str:
-    """Say what is known of a worst score that chance alone would give."""
+    """Say what worst score chance alone would give, where that is known."""
     several = [record for record in summary if record.annotators > 1]
     if not several:
         return ""
