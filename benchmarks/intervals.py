@@ -340,21 +340,23 @@ def pairs(rng: Generator, kind: str, examples: int) -> tuple[Any, Any, Any]:
     """Return the scores of two tracks that are alike on average, and their originals."""
     if kind == "right or wrong":
         ability = rng.beta(2, 1, examples)
-        return *((rng.random(examples) < ability) * 1.0 for _ in range(2)), None
+        return (rng.random(examples) < ability) * 1.0, (rng.random(examples) < ability) * 1.0, None
     if kind == "graded":
         ability = rng.beta(4, 2, examples)
-        return *(rng.beta(8 * ability, 8 * (1 - ability)) for _ in range(2)), None
+        return rng.beta(8 * ability, 8 * (1 - ability)), rng.beta(8 * ability, 8 * (1 - ability)), None
     if kind == "beyond 1":
-        return *np.exp(rng.normal(size=(2, examples)) / 2), None
+        first, second = np.exp(rng.normal(size=(2, examples)) / 2)
+        return first, second, None
     ability = rng.beta(2, 1, (2, examples))
-    return *((rng.random((5, examples)) < side).T.ravel() * 1.0 for side in ability), np.repeat(np.arange(examples), 5)
+    first, second = ((rng.random((5, examples)) < side).T.ravel() * 1.0 for side in ability)
+    return first, second, np.repeat(np.arange(examples), 5)
 
 
 def comparisons() -> Iterator[Cell]:
     """`statistics.compare` of two tracks, which reports use."""
 
     def rejects(kind: str, examples: int) -> Callable[[Generator], bool]:
-        return lambda rng: bool(statistics.compare(*pairs(rng, kind, examples)).p_value < 0.05)
+        return lambda rng: (statistics.compare(*pairs(rng, kind, examples)).p_value or 0.0) < 0.05
 
     def permuted(kind: str, examples: int) -> Callable[[Generator], bool]:
         return lambda rng: (
@@ -369,8 +371,8 @@ def comparisons() -> Iterator[Cell]:
 
     def covers(examples: int) -> Callable[[Generator], bool]:
         def study(rng: Generator) -> bool:
-            first, second = rng.random(examples) < 0.9, rng.random(examples) < 0.7
-            return holds(statistics.compare(first * 1.0, second * 1.0).interval, 0.2)
+            first, second = ((rng.random(examples) < chance).astype(np.float64) for chance in (0.9, 0.7))
+            return holds(statistics.compare(first, second).interval, 0.2)
 
         return study
 

@@ -488,8 +488,8 @@ def test_several_workers_share_a_small_file(tmp_path, monkeypatch):
     monkeypatch.undo()  # parts as they are
     source = write(tmp_path / "in.jsonl", [{"id": n, "text": "go"} for n in range(4_000)])
     folder = tmp_path / "out.jsonl.partial"
-    monkeypatch.setattr(module, "_join", lambda *_: parts.extend(folder.glob("*.counts")))
     parts = []
+    monkeypatch.setattr(module, "_join", lambda *_: parts.extend(folder.glob("*.counts")))
     run(source, tmp_path / "out.jsonl")
     assert len(parts) == 8
 

@@ -6,6 +6,9 @@ import json
 import sys
 
 import pytest
+
+pytest.importorskip("transformers")  # of the extra models
+
 import tiny_models
 from click.testing import CliRunner
 

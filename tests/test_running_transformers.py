@@ -7,6 +7,9 @@ import math
 from dataclasses import replace
 
 import pytest
+
+pytest.importorskip("transformers")  # of the extra models
+
 import tiny_models
 import torch
 
