@@ -1,8 +1,8 @@
-"""What intervals and tests hold, by simulation; writes the table of docs/statistics.md.
+"""Simulate the coverage of intervals and the level of tests; writes the table of docs/statistics.md.
 
     python benchmarks/intervals.py [--quick] [--only WORD]
 
-Every cell is a study repeated many times with a known truth: how often the 95 % interval holds the truth, or how often
+Every cell is a study repeated many times with a known truth: how often the 95 % interval covers it, or how often
 a test at 0.05 rejects a true hypothesis. Studies go through the public functions, with a seed of their own.
 """
 
@@ -39,15 +39,15 @@ Generator = np.random.Generator
 Limits = tuple[float, float]
 
 TEST: Limits = (0.04, 0.06)
-AT_MOST: Limits = (0.0, 0.06)  # exact tests and families: never too often, and the steps of few counts allow no more
+AT_MOST: Limits = (0.0, 0.06)  # exact tests and families: conservative, since few counts are possible
 COVERAGE: Limits = (0.94, 0.96)
-STEPS: Limits = (0.94, 1.0)  # of few 0s or 1s: one outcome more or less moves the coverage by more than 0.02
+STEPS: Limits = (0.94, 1.0)  # few 0s or 1s: a single outcome changes the coverage by more than 0.02
 SMALL: Limits = (0.93, 1.0)  # 20 originals
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A study: what it is about, in which setting, what is asked; `study` says whether it held or rejected."""
+    """A study: its subject, its setting, the limits; `study` returns whether the interval held or the test rejected."""
 
     what: str
     setting: str
@@ -55,7 +55,7 @@ class Cell:
     study: Callable[[Generator], bool]
 
     def share(self) -> float:
-        """Return how often the studies said so."""
+        """Return the share of studies that returned True."""
         rng = np.random.Generator(np.random.SFC64(zlib.crc32(f"{self.what}/{self.setting}".encode())))
         return sum(self.study(rng) for _ in range(STUDIES)) / STUDIES
 
@@ -69,13 +69,13 @@ class Cell:
 
 
 def holds(interval: Any, truth: float) -> bool:
-    """Return whether the interval holds the truth."""
+    """Return whether the interval covers the truth."""
     low, high = interval
     return bool(low - 1e-12 <= truth <= high + 1e-12)
 
 
 def limits(examples: int, *, steps: bool = False) -> Limits:
-    """Return what is asked of a coverage for so many originals."""
+    """Return the limits of the coverage for so many originals."""
     return SMALL if examples < 50 else STEPS if steps else COVERAGE
 
 
@@ -110,7 +110,7 @@ def averages_of_shared_originals() -> Iterator[Cell]:
     """Averages and drops with five rows per original."""
 
     def shared(key: str, examples: int) -> Callable[[Generator], bool]:
-        """Five rows of an original are right with a chance of their own; the clean one with another, alike."""
+        """Return a study of five noisy and clean rows per original; each original has its own success probability."""
 
         def study(rng: Generator) -> bool:
             ability = rng.beta(3, 1, (examples, 1))
@@ -149,7 +149,7 @@ def consistency() -> Iterator[Cell]:
     def study_of(key: str, examples: int, most: int) -> Callable[[Generator], bool]:
         def study(rng: Generator) -> bool:
             originals = np.repeat(np.arange(examples), rng.integers(1, most + 1, examples))
-            chance = rng.beta(1, 3, examples)[originals]  # of a change, with a direction that rewrites share
+            chance = rng.beta(1, 3, examples)[originals]  # of a change, in a direction that rewrites share
             right = rng.random(examples)[originals] < 0.5
             changed = rng.random(len(originals)) < chance
             old, new = right.astype(int), (right ^ changed).astype(int)
@@ -160,7 +160,7 @@ def consistency() -> Iterator[Cell]:
 
     for examples in (50, 200):
         yield Cell("mcnemar_p", f"{examples} originals × 1 to 5 rows", TEST, study_of("mcnemar_p", examples, 5))
-        steps = AT_MOST if examples == 50 else TEST  # a dozen changes: the steps are as wide as the limits
+        steps = AT_MOST if examples == 50 else TEST  # a dozen changes: the level has steps as wide as the limits
         yield Cell("mcnemar_p, mid-p", f"{examples} examples", steps, study_of("mcnemar_p", examples, 1))
     for examples in (20, 50, 200):
         yield Cell(
@@ -202,7 +202,7 @@ def wins() -> Iterator[Cell]:
 
 
 def rejects(scores: Callable[[Generator], np.ndarray], *, missing: float = 0.0) -> Callable[[Generator], bool]:
-    """Scores are examples x conditions x rewrites, all conditions alike on average."""
+    """Return a study: does the test reject scores (examples x conditions x rewrites) with equal means of conditions?"""
 
     def study(rng: Generator) -> bool:
         table = scores(rng)
@@ -215,7 +215,7 @@ def rejects(scores: Callable[[Generator], np.ndarray], *, missing: float = 0.0) 
 
 
 def effects_of_rewrites() -> Iterator[Cell]:
-    """mixed_effects where its model does not hold."""
+    """mixed_effects where the assumptions of its model do not hold."""
 
     def rewritten(spread: float, rewrites: int) -> Callable[[Generator], np.ndarray]:
         def scores(rng: Generator) -> np.ndarray:
@@ -241,7 +241,7 @@ def effects_of_unequal_noise() -> Iterator[Cell]:
     yield Cell("coefficients p_value", "100 examples × 2, noise 3 and 1", TEST, rejects(unequal))
 
     def other_is_wide(rng: Generator) -> bool:
-        """Two narrow conditions are compared beside a wide third one."""
+        """Compare two conditions of low variance in the presence of a third of high variance."""
         table = rng.normal(size=(100, 1)) + rng.normal(size=(100, 3)) * [1, 1, 5]
         columns = table.ravel(), np.tile([0, 1, 2], 100), np.repeat(np.arange(100), 3)
         return bool(mixed_effects(*columns)["coefficients"]["1"]["p_value_single"] < 0.05)
@@ -381,7 +381,7 @@ def comparisons() -> Iterator[Cell]:
 
 
 def main() -> int:
-    """Run every cell, print the table, and write it unless in a hurry or in part."""
+    """Run every cell and print the table; write it unless --quick or --only is given."""
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
     lines, all_inside = [], True
     parts = (
