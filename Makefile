@@ -33,7 +33,8 @@ lint: .venv/installed-dev  ## style, and types against the built wheel
 	cd build && MYPYPATH=types ../$(BIN)/mypy --config-file ../pyproject.toml -p lapsus
 	cd build && MYPYPATH=types:../benchmarks ../$(BIN)/mypy --config-file ../pyproject.toml ../benchmarks $(TYPED_TESTS:%=../%)
 	cd build && MYPYPATH=types:../tests ../$(BIN)/mypy --config-file ../tests/mypy.toml ../tests
-	cd build/types && ../../$(BIN)/pyright --pythonpath ../../$(BIN)/python ../../tests/consumer.py
+	cp tests/consumer.py build/types && echo '{"include": ["consumer.py"]}' > build/types/pyrightconfig.json
+	$(BIN)/pyright -p build/types --pythonpath $(BIN)/python  # beside the built wheel: the checkout's folders are no package
 
 docs: .venv/installed-dev  ## the documentation, into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
