@@ -167,6 +167,7 @@ BUCKETS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BUCKETS)
 def test_frmt_has_its_buckets(name):
     for split, sizes in BUCKETS[name].items():

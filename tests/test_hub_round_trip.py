@@ -136,6 +136,7 @@ def test_the_watch_over_connections_notices(client):
         client("stray")
 
 
+@pytest.mark.slow
 def test_build_and_push_from_the_command_line(hub, client, tmp_path):
     stranger = client("command", "build", "sample", "--out", str(tmp_path / "sample"), "--push", "org", token=STRANGER)
     assert stranger["exit"] == 1

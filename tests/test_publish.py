@@ -249,6 +249,7 @@ def test_a_clone_with_its_history_is_not_replaced(tmp_path):
         publish(Toy, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_a_killed_build_leaves_the_old_folder(tmp_path):
     publish(benchmarks()["sample"], tmp_path / "out")
     before = files(tmp_path / "out")
