@@ -81,11 +81,10 @@ class Instructed(Loaded):
             for text, prompt in zip(texts, prompts, strict=True)
         ]
         room = [max(map(len, each), default=task.kind.max_tokens) for each in endings]
-        fitting = [place for place in range(len(rows)) if len(prompts[place]) + room[place] <= self.limit]
-        for place in set(range(len(rows))) - set(fitting):
+        too_long, batches = self.batches(list(map(len, prompts)), room)
+        for place in too_long:
             yield place, Answer(None, problem=self.too_long)
-        for some in self.batches([len(prompts[place]) for place in fitting]):
-            places = [fitting[each] for each in some]
+        for places in batches:
             if not choices:
                 yield from zip(
                     places, map(Answer, self.written([prompts[place] for place in places], task)), strict=True

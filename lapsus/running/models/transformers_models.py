@@ -51,11 +51,15 @@ class Loaded:
         """Why a long text has no answer."""
         return f"longer than the {self.limit} tokens that {self.name} can read; shorten the rows, or take another model"
 
-    def batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
-        """Yield places in batches of like length, the longest first."""
-        order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
-        for start in range(0, len(order), self.batch_size):
-            yield order[start : start + self.batch_size]
+    def batches(self, lengths: Sequence[int], room: Sequence[int] | None = None) -> tuple[list[int], list[list[int]]]:
+        """Return the places of the texts that are too long, and those of the others in batches, longest first.
+
+        `room` is what each text needs behind it for its answer.
+        """
+        needed = lengths if room is None else [length + more for length, more in zip(lengths, room, strict=True)]
+        order = sorted((place for place, n in enumerate(needed) if n <= self.limit), key=lambda place: -lengths[place])
+        batches = [order[start : start + self.batch_size] for start in range(0, len(order), self.batch_size)]
+        return [place for place, n in enumerate(needed) if n > self.limit], batches
 
     def padded(self, encoded: Sequence[Mapping[str, Any]], side: str = "right") -> Any:
         """Return encoded texts as tensors of one length on the model's device."""
@@ -99,11 +103,10 @@ class Classifier(Loaded):
 
         names = self.names(task)
         encoded = self._encoded(task, rows)
-        fitting = [place for place, one in enumerate(encoded) if len(one["input_ids"]) <= self.limit]
-        for place in set(range(len(rows))) - set(fitting):
+        too_long, batches = self.batches([len(one["input_ids"]) for one in encoded])
+        for place in too_long:
             yield place, Answer(None, problem=self.too_long)
-        for some in self.batches([len(encoded[place]["input_ids"]) for place in fitting]):
-            places = [fitting[each] for each in some]
+        for places in batches:
             with torch.inference_mode():
                 logits = self.model(**self.padded([encoded[place] for place in places])).logits.float()
             for place, scores in zip(places, logits.log_softmax(-1).tolist(), strict=True):
@@ -151,11 +154,10 @@ class Tagger(Loaded):
             self.tokenizer(list(row["tokens"]), is_split_into_words=True, truncation=False, verbose=False)
             for row in rows
         ]
-        fitting = [place for place, one in enumerate(encoded) if len(one["input_ids"]) <= self.limit]
-        for place in set(range(len(rows))) - set(fitting):
+        too_long, batches = self.batches([len(one["input_ids"]) for one in encoded])
+        for place in too_long:
             yield place, Answer(None, problem=self.too_long)
-        for some in self.batches([len(encoded[place]["input_ids"]) for place in fitting]):
-            places = [fitting[each] for each in some]
+        for places in batches:
             with torch.inference_mode():
                 best = self.model(**self.padded([dict(encoded[place]) for place in places])).logits.argmax(-1).tolist()
             for place, found in zip(places, best, strict=True):
@@ -260,11 +262,10 @@ class Writer(Loaded):
         import torch
 
         encoded = [self.tokenizer(self.question(task, row), truncation=False, verbose=False) for row in rows]
-        fitting = [place for place, one in enumerate(encoded) if len(one["input_ids"]) <= self.limit]
-        for place in set(range(len(rows))) - set(fitting):
+        too_long, batches = self.batches([len(one["input_ids"]) for one in encoded])
+        for place in too_long:
             yield place, Answer(None, problem=self.too_long)
-        for some in self.batches([len(encoded[place]["input_ids"]) for place in fitting]):
-            places = [fitting[each] for each in some]
+        for places in batches:
             with torch.inference_mode():
                 made = self.model.generate(
                     **self.padded([dict(encoded[place]) for place in places]),
