@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.kernel import columns
+from lapsus.kernel.f_score import f1
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -53,7 +54,7 @@ def entity_f1(
         totals["predicted"].update(kind for kind, _ in guess)
         totals["correct"].update(kind for kind, _ in (Counter(guess) & Counter(truth)).elements())
     words, characters = _forgiving(guessed, true, word_distance), _forgiving(guessed, true, char_distance)
-    overall = _f1(**{side: counts.total() for side, counts in totals.items()})
+    overall = f1(**{side: counts.total() for side, counts in totals.items()})
     return {
         "entity_f1": overall["f1"],
         "entity_precision": overall["precision"],
@@ -63,7 +64,7 @@ def entity_f1(
         "char_f1": _of_errors(*characters),
         "slu_f1": _of_errors(words[0] + characters[0], words[1] + characters[1]),
         "types": {
-            kind: _f1(**{side: counts[kind] for side, counts in totals.items()})
+            kind: f1(**{side: counts[kind] for side, counts in totals.items()})
             for kind in sorted(totals["true"] | totals["predicted"])
         },
         "examples": examples,
@@ -110,15 +111,6 @@ def _forgiving(
 
 def _of_errors(paired: int, errors: float) -> float | None:
     return 2 * paired / (2 * paired + errors) if paired or errors else None
-
-
-def _f1(true: int, predicted: int, correct: int) -> dict[str, Any]:
-    return {
-        "f1": 2 * correct / (true + predicted) if true + predicted else None,
-        "precision": correct / predicted if predicted else None,
-        "recall": correct / true if true else None,
-        "counts": {"true": true, "predicted": predicted, "correct": correct},
-    }
 
 
 def _read(name: str, rows: Iterable[Iterable[Mapping[str, str]]]) -> list[list[Entity]]:

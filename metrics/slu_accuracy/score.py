@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lapsus.kernel import bio, columns, statistics
+from lapsus.kernel.f_score import f1
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -83,7 +84,7 @@ def slu_accuracy(
     if len(starts):
         tags_right[lengths > 0] = np.logical_and.reduceat(truth == guess, starts)
     intent_right = guessed.intents == true.intents
-    overall = _f1(len(true_spans.label), len(guessed_spans.label), int(correct.sum()))
+    overall = f1(len(true_spans.label), len(guessed_spans.label), int(correct.sum()))
     by_slot = [
         np.bincount(found, minlength=len(names)).tolist()
         for found in (true_spans.label, guessed_spans.label, true_spans.label[correct])
@@ -105,9 +106,7 @@ def slu_accuracy(
         "slot_precision": overall["precision"],
         "slot_recall": overall["recall"],
         "counts": overall["counts"],
-        "slot_types": {
-            name: _f1(*counts) for name, *counts in sorted(zip(names, *by_slot, strict=True)) if any(counts)
-        },
+        "slot_types": {name: f1(*counts) for name, *counts in sorted(zip(names, *by_slot, strict=True)) if any(counts)},
         "examples": examples,
     }
 
@@ -216,12 +215,3 @@ def _decoded(numbers: _Tags) -> tuple[NDArray[np.int8], columns.IntArray, list[s
     names = sorted({slot for _, slot in tags})
     place = {name: number for number, name in enumerate(names)}
     return np.array([part for part, _ in tags], np.int8), np.array([place[slot] for _, slot in tags], np.int64), names
-
-
-def _f1(true: int, predicted: int, correct: int) -> dict[str, Any]:
-    return {
-        "f1": 2 * correct / (true + predicted) if true + predicted else None,
-        "precision": correct / predicted if predicted else None,
-        "recall": correct / true if true else None,
-        "counts": {"true": true, "predicted": predicted, "correct": correct},
-    }
