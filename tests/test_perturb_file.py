@@ -351,7 +351,7 @@ def test_other_mistakes_are_named(tmp_path):
         run(source, tmp_path / "out.xlsx")
     document = tmp_path / "in.json"
     document.write_text("[]")
-    with pytest.raises(ValueError, match="every line is one JSON object"):
+    with pytest.raises(ValueError, match="holds no rows; give a file with at least one"):
         run(document, tmp_path / "out.jsonl")
     with pytest.raises(FileNotFoundError, match=r"^there is no file .*absent.csv; check its name$"):
         run(tmp_path / "absent.csv", tmp_path / "out.csv")
@@ -492,6 +492,36 @@ def test_several_workers_share_a_small_file(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_join", lambda *_: parts.extend(folder.glob("*.counts")))
     run(source, tmp_path / "out.jsonl")
     assert len(parts) == 8
+
+
+def test_a_json_list_is_read_as_its_rows_are(tmp_path):
+    rows = [{"id": n, "text": f"play song {n}"} for n in range(1_200)]
+    write(tmp_path / "lines.jsonl", rows)
+    (tmp_path / "list.json").write_text("\ufeff \n" + json.dumps(rows, indent=1), encoding="utf-8")
+    for source in ("lines.jsonl", "list.json"):
+        words = ["perturb", "--operator", "filler_eos", "--column", "text", "--key", "id", str(tmp_path / source)]
+        done = CliRunner().invoke(main, [*words, str(tmp_path / f"{source}.out.jsonl")])
+        assert done.exit_code == 0, done.output
+    assert (tmp_path / "list.json.out.jsonl").read_bytes() == (tmp_path / "lines.jsonl.out.jsonl").read_bytes()
+    (tmp_path / "list.json").write_text('[{"text": "go"}, 7]')
+    done = CliRunner().invoke(main, [*words, str(tmp_path / "other.jsonl")])
+    assert done.exit_code == 1 and "holds no list of objects" in done.output
+
+
+def test_a_severity_stands_behind_the_operator(tmp_path):
+    source = write(tmp_path / "in.jsonl", [{"id": 1, "text": "花呗怎么不能提额了"}])
+    words = ["perturb", "--column", "text", "--key", "id", str(source)]
+    for name, operator in (("a", ["zh_homophone@0.7"]), ("b", ["zh_homophone", "--set", "rate=0.7"])):
+        done = CliRunner().invoke(main, [*words, str(tmp_path / name) + ".jsonl", "--operator", *operator])
+        assert done.exit_code == 0, done.output
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+    twice = ["--operator", "zh_homophone@0.1", "--operator", "zh_homophone@1"]
+    done = CliRunner().invoke(main, [*words, str(tmp_path / "c.jsonl"), *twice])
+    (row,) = read(tmp_path / "c.jsonl")
+    assert "rate=0.1" in row["operator"] and "rate=1.0" in row["operator"]
+    for operator, says in (("zh_keyboard:3", "asks for 3 annotators, and one file"), ("speako@1", "has no severity")):
+        done = CliRunner().invoke(main, [*words, str(tmp_path / "other.jsonl"), "--operator", operator])
+        assert done.exit_code == 1 and says in done.output and "Traceback" not in done.output
 
 
 def test_settings_of_several_operators_name_whose_they_are(tmp_path):

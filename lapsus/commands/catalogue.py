@@ -91,14 +91,25 @@ def configured(operator: Operator, words: Iterable[str]) -> Operator:
 
 
 def configured_all(names: Sequence[str], words: Iterable[str]) -> list[Operator]:
-    """Return the named operators with their settings; with several, a setting is prefixed by its operator's name.
+    """Return the operators of OPERATOR[@SEVERITY] with their settings, which name the operator where there are several.
 
     >>> [each.name for each in configured_all(["speako", "zh_homophone"], ["zh_homophone:rate=0.5"])]
     ['speako', 'zh_homophone']
+    >>> configured_all(["zh_homophone@0.3"], [])[0].rate
+    0.3
     """
-    from lapsus.perturbations import OPERATORS
+    from lapsus.perturbations.specs import tracks_of
 
-    own: dict[str, list[str]] = {name: [] for name in names}
+    chosen: list[tuple[str, Operator]] = []
+    for spec in names:
+        track, *others = tracks_of(spec)
+        if track.suffix:
+            raise ValueError(
+                f"{spec!r} asks for {1 + len(others)} annotators, and one file holds one; leave the number out, or "
+                "make a dataset of all of them with lapsus make"
+            )
+        chosen.append((spec.partition("@")[0], track.operator))
+    own: dict[str, list[str]] = {name: [] for name, _ in chosen}
     for word in words:
         owner, colon, setting = word.partition(":")
         if colon and "=" not in owner:
@@ -106,10 +117,10 @@ def configured_all(names: Sequence[str], words: Iterable[str]) -> list[Operator]
                 raise LookupError(unknown("operator with settings among those given", owner, own))
             own[owner].append(setting)
         elif len(own) == 1:
-            own[names[0]].append(word)
+            own[next(iter(own))].append(word)
         else:
             raise ValueError(f"{word!r} does not say which of several operators it sets; write OPERATOR:NAME=VALUE")
-    return [configured(OPERATORS[name], own[name]) for name in names]
+    return [configured(operator, own[name]) for name, operator in chosen]
 
 
 def _like(name: str, value: str, old: float | str) -> Any:

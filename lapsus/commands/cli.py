@@ -94,7 +94,7 @@ def list_units(*, as_json: bool) -> None:
     "operators",
     multiple=True,
     required=True,
-    metavar="NAME",
+    metavar="OPERATOR[@SEVERITY]",
     help="One of the operators of `lapsus list`; of several, each is put on what the ones before made.",
 )
 @click.option(

@@ -28,13 +28,16 @@ import numpy as np
 
 from lapsus.kernel.atomic import staged_file
 from lapsus.kernel.rows import (
+    BYTE_ORDER_MARK,
     FORMATS,
     Row,
     cells,
     decoded,
     delimiter_of,
+    document,
     format_of,
     json_lines,
+    objects,
     parquet_errors,
 )
 from lapsus.perturbations.discovery import OPERATORS
@@ -424,6 +427,10 @@ def _open(source: str | Path, *, split: str | None, config: str | None) -> Sourc
 
 
 def _json_source(path: Path, identity: list[Any]) -> Source:
+    if _is_list(path):
+        rows = objects(document(path), path)
+        return Source(list(rows[0]) if rows else [], lambda: _batched(rows), list, None, None, identity)
+
     def chunks() -> Iterator[tuple[int, bytes]]:
         with path.open("rb") as file:
             for number, lines in enumerate(_batched(file)):
@@ -432,6 +439,13 @@ def _json_source(path: Path, identity: list[Any]) -> Source:
     decode = partial(_decode_json, path)
     first = decode(next(chunks(), (1, b"")))
     return Source(list(first[0]) if first else [], chunks, decode, None, None, identity)
+
+
+def _is_list(path: Path) -> bool:
+    """Tell a JSON list of rows from JSON lines, by its first character."""
+    with path.open("rb") as file:
+        start = next((line for line in file if line.removeprefix(BYTE_ORDER_MARK).strip()), b"")
+    return start.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"[")
 
 
 def _decode_json(path: Path, numbered: tuple[int, bytes]) -> list[Row]:
