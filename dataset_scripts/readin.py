@@ -8,17 +8,20 @@ read here. So are the public files that the tasks come from: they give the test 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import numpy as np
 from datasets import ClassLabel, Features, List, Translation, Value
 
 from lapsus.dataset_scripts.benchmark import Benchmark, label_of
 from lapsus.dataset_scripts.source import MissingFileError
+from lapsus.kernel.error_rates import edit_distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lapsus.dataset_scripts.source import Source
+    from lapsus.kernel.columns import FloatArray
 
 Row = dict[str, Any]
 
@@ -104,12 +107,17 @@ class Readin(Benchmark):
         names = [source.find(*noisy_test(track, annotator)) for annotator in annotators]
         files = [self.examples(source, name) for name in names]
         heads = [next(file, None) for file in files]
-        for clean in self.written_out(source, clean_name):
+        strange: dict[str, list[Strange]] = {name: [] for name in names}
+        for number, clean in enumerate(self.written_out(source, clean_name), start=1):
             here = [head is not None and head["id"] == clean["id"] for head in heads]
             if all(here):
                 noisy = [head for head in heads if head is not None]
                 for name, row in zip(names, noisy, strict=True):
                     self.check_same(clean, row, clean_name, name)
+                    texts = ["\n".join(each[field] for field in self.FIELDS) for each in (clean, row)]
+                    (rate,) = error_rates(texts[1:], texts[:1])
+                    if rate > STRANGE:
+                        strange[name].append(Strange(number, *texts, rate))
                 yield clean, noisy
                 heads = [next(file, None) for file in files]
             elif any(here) or self.NUMBERED or track == "keyboard":
@@ -118,6 +126,12 @@ class Readin(Benchmark):
         for name, head in zip(names, heads, strict=True):
             if head is not None:
                 raise ValueError(f"{name} has row {head['id']!r}, which {clean_name} lacks or has in another place")
+        for name, pairs in strange.items():
+            for one, two in exchanged(pairs):
+                raise ValueError(
+                    f"{name} has the texts of rows {one} and {two} exchanged: each reads like the other's clean text "
+                    f"in {clean_name}; align the files"
+                )
 
     def check_same(self, clean: Row, noisy: Row, clean_name: str, name: str) -> None:
         """Raise if a noisy row differs from its clean row in other than the annotated fields."""
@@ -136,6 +150,38 @@ class Readin(Benchmark):
         return row
 
 
+class Strange(NamedTuple):
+    """A row whose noisy text is far from its clean one."""
+
+    number: int  # in the clean file, from 1
+    clean: str
+    noisy: str
+    rate: float
+
+
+def error_rates(noisy: Sequence[str], clean: Sequence[str]) -> FloatArray:
+    """Return the error rate of each pair of texts."""
+    return np.asarray(edit_distances(noisy, clean) / np.array([len(text) for text in clean]))
+
+
+def exchanged(rows: Sequence[Strange]) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of two rows each of whose noisy texts is twice as near to the other's clean text.
+
+    People do type a neighbour's text now and then, so that one such row is no mistake of a file.
+
+    >>> list(exchanged([Strange(1, "借呗", "花贝", 1), Strange(5, "花呗", "借被", 1), Strange(7, "余额", "借呗", 1)]))
+    [(1, 5)]
+    """
+    for place, one in enumerate(rows):
+        others = rows[:place]
+        there = error_rates([one.noisy] * place, [other.clean for other in others])
+        back = error_rates([other.noisy for other in others], [one.clean] * place)
+        for other, far, near in zip(others, there, back, strict=True):
+            if 2 * far <= one.rate and 2 * near <= other.rate:
+                yield other.number, one.number
+
+
+STRANGE = 0.5  # error rate from which a row is held against others
 CLEAN_TEST = ("test_clean.json", "test_clean/test.json", "clean/test*.json", "clean/*/test*.json")
 
 

@@ -416,6 +416,38 @@ def test_spoilt_files_are_named(name, file, change, sentence, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def exchange(number):
+    """Return a change that exchanges the texts of a row and the next, which have the same label."""
+
+    def change(text):
+        rows = text.splitlines(keepends=True)
+        rows[number], rows[number + 1] = rows[number + 1], rows[number]
+        return "".join(rows)
+
+    return change
+
+
+def test_exchanged_rows_of_an_annotator_are_named(tmp_path):
+    texts = ["花呗怎么提前还款", "借呗额度为什么没有了", "余额宝收益几点更新", "转账转错了能退吗"]
+    folder = tmp_path / "afqmc"
+    folder.mkdir()
+    lines = [json.dumps({"sentence1": text, "sentence2": text[::-1], "label": "1"}) + "\n" for text in texts]
+    typed = "".join(lines).replace(json.dumps("呗")[1:-1], json.dumps("贝")[1:-1])
+    (folder / "test_clean.json").write_text("".join(lines))
+    for annotator, file in ((1, typed), (2, exchange(1)(typed)), (3, typed)):
+        (folder / f"test_noisy_{annotator}.json").write_text(file)
+    assert len(load("readin-afqmc", "keyboard.1", tmp_path / "cache", folder)["test"]) == 4
+    for config in ("keyboard.2", "keyboard"):
+        with pytest.raises(ValueError, match=r"test_noisy_2.json has the texts of rows 2 and 3 exchanged: each reads"):
+            load("readin-afqmc", config, tmp_path / "cache", folder)
+
+
+def test_a_neighbours_text_typed_twice_is_no_exchange():
+    from lapsus.dataset_scripts.readin import Strange, exchanged
+
+    assert list(exchanged([Strange(1, "花呗还款", "借呗额度", 1.0), Strange(2, "借呗额度", "借贝额度", 0.25)])) == []
+
+
 # The others
 
 
