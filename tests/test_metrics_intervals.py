@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics import BLEU
+from scipy import stats
 
 from lapsus.metrics import annotated_bleu, noise_rate, slu_accuracy
 from lapsus.metrics.annotated_bleu.score import corpus_bleu
@@ -25,9 +26,10 @@ def resampled(score, *, clusters=None, draws=400):
     return np.std(drawn)
 
 
-def half_width(interval):
+def half_width(interval, originals=COUNT):
+    """Return half the interval in units of Student's quantile: a standard error, but near 0 and 1."""
     low, high = interval
-    return (high - low) / 2 / 1.97
+    return (high - low) / 2 / stats.t.ppf(0.975, originals - 1)
 
 
 def utterances():
@@ -58,8 +60,7 @@ def test_slots_vary_as_utterances_do(key, share):
 
     low, high = result[f"{key}_ci"]
     assert low < result[key] < high
-    if share == 1:  # else the interval is never shorter than that of independent utterances
-        assert half_width((low, high)) == pytest.approx(resampled(score), rel=0.12)
+    assert half_width((low, high), COUNT // share) == pytest.approx(resampled(score, clusters=clusters), rel=0.15)
 
 
 def test_perfect_slots_are_not_certain():

@@ -55,13 +55,14 @@ def wilson_by_its_quadratic(rate, trials, quantile):
     return pytest.approx(sorted(roots.real))
 
 
-def test_clusters_more_alike_than_chance_count_no_more_than_their_rows():
-    """Each original has one right and one wrong rewrite, but one: less spread than coins have adds no rows."""
+def test_clusters_more_alike_than_chance_vary_as_they_do():
+    """Each original has one right and one wrong rewrite, but one: what varies is the original, not the rewrite."""
     right, rewrites = np.array([1, 1, 1, 1, 1, 2]), np.full(6, 2)
     rate = right.sum() / 12
-    assert rate * (1 - rate) / (((right - rate * 2) ** 2).sum() / 12**2) > 12
+    effective = rate * (1 - rate) / (np.var(right / 2, ddof=1) / 6)
+    assert effective > 12
     found = statistics.clustered_wilson(right, rewrites, 0.95)
-    assert found == wilson_by_its_quadratic(rate, 12 * 5 / 6, stats.t.ppf(0.975, 5))  # 5/6: the rate is estimated
+    assert found == wilson_by_its_quadratic(rate, effective, stats.t.ppf(0.975, 5))
 
 
 def test_a_rate_of_few_clusters_has_students_quantile():

@@ -350,6 +350,6 @@ def _paired(differences: columns.FloatArray, cluster_of: columns.IntArray | None
         return {"estimate": estimate, "se": None, "ci": None, "p_value": None, "df": None, "examples": number}
     error, freedom = _spread(differences)
     if cluster_of is not None:
-        found = statistics.of_numbers(differences, cluster_of[both], 0.0)
+        found = statistics.of_numbers(differences, cluster_of[both])
         error, freedom = float(np.sqrt(found.variance * originals / (originals - 1))), originals - 1
     return {**_effect(float(differences.mean()), error, freedom, level), "examples": number}

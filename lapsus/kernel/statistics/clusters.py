@@ -19,14 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Clustered:
-    """Two sums by cluster, whose ratio is estimated (a mean, where each row has size 1).
-
-    `row_variance` is the variance of the ratio if all rows were independent; 0 where that is not known.
-    """
+    """Two sums by cluster, whose ratio is estimated (a mean, where each row has size 1)."""
 
     sums: FloatArray | IntArray
     sizes: FloatArray | IntArray
-    row_variance: float = 0.0
 
     @property
     def number(self) -> int:
@@ -40,12 +36,12 @@ class Clustered:
 
     @property
     def variance(self) -> float:
-        """The variance of the mean, from the spread between clusters; never below that of independent rows.
+        """The variance of the mean, from the spread between clusters, without the factor n / (n - 1).
 
-        The factor n / (n - 1) is left out, so that with one row per cluster it equals the variance of independent rows.
+        It may be below that of as many independent rows. To take the larger of the two would be too careful: where the
+        rows of a cluster are unrelated, the larger of two estimates of one variance is above it.
         """
-        between = float(((self.sums - self.mean * self.sizes) ** 2).sum() / self.sizes.sum() ** 2)
-        return max(between, self.row_variance)
+        return float(((self.sums - self.mean * self.sizes) ** 2).sum() / self.sizes.sum() ** 2)
 
 
 def clustered(values: FloatArray, clusters: Iterable[Any] | None = None) -> Clustered:
@@ -54,18 +50,15 @@ def clustered(values: FloatArray, clusters: Iterable[Any] | None = None) -> Clus
     >>> clustered(np.array([1.0, 0.0, 1.0]), ["a", "a", "b"]).sums
     array([1., 1.])
     """
-    squares = float(((values - values.mean()) ** 2).sum()) / len(values) ** 2
     if clusters is None:
-        return Clustered(values, np.ones(len(values), np.int64), squares)
+        return Clustered(values, np.ones(len(values), np.int64))
     number_of, _ = columns.numbered("clusters", clusters)
     columns.same_length(scores=values, clusters=number_of)
-    return of_numbers(values, number_of, squares)
+    return of_numbers(values, number_of)
 
 
-def of_numbers(values: NDArray[Any], number_of: IntArray, row_variance: float | None = None) -> Clustered:
+def of_numbers(values: NDArray[Any], number_of: IntArray) -> Clustered:
     """Return the sums by cluster, where clusters are numbers from 0 on; a number that does not occur is left out."""
-    if row_variance is None:
-        row_variance = float(((values - values.mean()) ** 2).sum()) / len(values) ** 2
     sizes = np.bincount(number_of)
     occurs = sizes > 0
-    return Clustered(np.bincount(number_of, values)[occurs].astype(np.float64), sizes[occurs], row_variance)
+    return Clustered(np.bincount(number_of, values)[occurs].astype(np.float64), sizes[occurs])

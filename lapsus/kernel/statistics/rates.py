@@ -50,8 +50,7 @@ def clustered_rate(found: Clustered, level: float) -> Interval | None:
     variance = found.variance
     effective = float(clusters)
     if variance > 1e-15 and 0 < rate < 1:
-        effective = min(rate * (1 - rate) / variance, found.sizes.sum() if not found.row_variance else np.inf)
-        effective *= (clusters - 1) / clusters
+        effective = rate * (1 - rate) / variance * (clusters - 1) / clusters
     return wilson(rate * effective, effective, level, quantile=float(special.stdtrit(clusters - 1, 0.5 + level / 2)))
 
 
