@@ -27,6 +27,7 @@ from lapsus.dataset_scripts import (
 )
 from lapsus.metrics import (
     annotated_bleu,
+    answer_f1,
     classification,
     dialect_awareness,
     entity_f1,
@@ -117,6 +118,7 @@ def measures() -> None:
         mixed_effects([1, 2, 1, 3, 2, 4], ["a", "b"] * 3, [1, 1, 2, 2, 3, 3]),
         dialect_awareness([1.0, 0.5], [0.5, 1.0]),
         annotated_bleu([["the lamp is on", "the lamp on"]], ["the lamp is on"], mode="sentence"),
+        answer_f1(["on"], [["on", "on it"]], rules="squad"),
         classification(["on"], ["off"], label_map={"off": "on"}),
         entity_f1([[{"type": "lamp", "filler": "desk"}]], [[{"type": "lamp", "filler": "desk"}]]),
         human_likeness(["a lmap", "the lihgt"], ["a lamp", "the light"], ["a lanp", "the lifht"]),

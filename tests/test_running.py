@@ -20,11 +20,11 @@ from lapsus.commands.cli import main
 from lapsus.perturbations import apply
 from lapsus.running.answers import AnswerCache
 from lapsus.running.data import Data
-from lapsus.running.kinds import Exact, Frame, Label, Span, overlap
+from lapsus.running.kinds import Exact, Frame, Label
 from lapsus.running.models.python_function import PythonFunction
 from lapsus.running.reading import chosen
 from lapsus.running.runner import Run
-from lapsus.running.tasks import own_task
+from lapsus.running.tasks import own_task, tasks
 
 ROWS = [
     {
@@ -263,12 +263,16 @@ def test_numbers_of_labels_are_names_and_texts_that_are_numbers_stay():
     assert Exact("gold").judged(Exact("gold").parse(1.0, {}), {"gold": 1})["score"] == 1.0
 
 
-def test_f1_of_a_passage_is_squads():
-    # hand-counted: 2 of 3 and 2 of 2 units shared
-    assert overlap("in New York", "New York") == pytest.approx(0.8)
-    assert overlap("the cat", "A cat!") == 1.0 and overlap("dog", "cat") == 0.0
-    judged = Span().judged("1990年", {"answers": {"text": ["1990", "1990年"], "answer_start": [0, 0]}})
-    assert judged["score"] == 1.0 and judged["exact"] == 1.0
+def test_a_passage_is_judged_by_the_rules_of_its_benchmark():
+    answers = {"answers": {"text": ["1990", "1990年"], "answer_start": [0, 0]}}
+    for task, said, expected in (
+        ("readin-cmrc2018", "1990年", (1.0, 1.0)),
+        ("readin-cmrc2018", "在1990年", (0.8, 0.0)),  # two of three words in a row, and both of the right answer
+        ("noiseqa", "the 1990.", (1.0, 1.0)),
+        ("noiseqa", None, (0.0, 0.0)),
+    ):
+        judged = tasks()[task].kind.judged(said, answers)
+        assert (judged["score"], judged["exact"]) == pytest.approx(expected)
 
 
 def test_unparsed_answers_count_as_wrong():

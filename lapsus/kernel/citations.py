@@ -41,3 +41,20 @@ SLURP = """\
   booktitle = "Proceedings of the 2020 Conference on Empirical Methods in Natural Language Processing",
   year = "2020",
 }"""
+
+SQUAD = """\
+@inproceedings{rajpurkar-etal-2018-know,
+  title = "Know What You Don't Know: Unanswerable Questions for {SQ}u{AD}",
+  author = "Rajpurkar, Pranav and Jia, Robin and Liang, Percy",
+  booktitle = "Proceedings of the 56th Annual Meeting of the Association for Computational Linguistics",
+  year = "2018",
+}"""
+
+CMRC2018 = """\
+@inproceedings{cui-etal-2019-span,
+  title = "A Span-Extraction Dataset for {C}hinese Machine Reading Comprehension",
+  author = "Cui, Yiming and Liu, Ting and Che, Wanxiang and Xiao, Li and Chen, Zhipeng and Ma, Wentao and
+            Wang, Shijin and Hu, Guoping",
+  booktitle = "Proceedings of the 2019 Conference on Empirical Methods in Natural Language Processing",
+  year = "2019",
+}"""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # The usual names of each role's column, the most likely first.
 ROLES: dict[str, tuple[str, ...]] = {
     "prediction": ("prediction", "predictions", "predicted", "output"),
-    "gold": ("gold", "reference", "references", "label", "target", "intent"),
+    "gold": ("gold", "reference", "references", "label", "target", "intent", "answers"),
     "score": ("score",),
     "cluster": ("cluster", "original_id"),
 }

@@ -9,14 +9,12 @@ A raw answer is text from a model that writes, or a value from one that decides:
 
 from __future__ import annotations
 
-import re
-import string
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from lapsus.kernel import bio
+from lapsus.metrics.answer_f1.score import best_match, right_answers
 from lapsus.results.predictions import label
 from lapsus.running.reading import chosen, first_number, first_object, first_query, plain
 
@@ -264,10 +262,11 @@ def _folded(slots: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Span(_Plain):
-    """A passage of the context: `score` is the F1 of its words (in Chinese characters), `exact` exact match."""
+    """A passage of the context: `score` is its F1, `exact` exact match, by the rules of the metric `answer_f1`."""
 
     column: str = "answers"
     max_tokens: int = 48
+    rules: str = "squad"
 
     @property
     def gold_columns(self) -> tuple[str, ...]:
@@ -278,37 +277,9 @@ class Span(_Plain):
         return found.strip() or None if isinstance(found, str) else None
 
     def judged(self, prediction: str | None, row: Row) -> dict[str, Any]:
-        golds = list(row[self.column]["text"])
-        best = max((overlap(prediction, gold) for gold in golds), default=0.0) if prediction else 0.0
-        exact = bool(prediction) and any(units(prediction or "") == units(gold) for gold in golds)
-        return {"prediction": prediction, "gold": golds[0], "golds": golds, "score": best, "exact": float(exact)}
-
-
-def units(text: str) -> list[str]:
-    """Return the words of an answer as SQuAD's script compares them; Chinese by characters.
-
-    >>> units("The Eiffel Tower!"), units("在巴黎。")
-    (['eiffel', 'tower'], ['在', '巴', '黎'])
-    """
-    text = "".join(" " if char in MARKS else char for char in text.casefold())
-    text = re.sub(r"([\u3400-\u9fff\uf900-\ufaff])", r" \1 ", text)
-    return [word for word in text.split() if word not in {"a", "an", "the"}]
-
-
-MARKS = frozenset(string.punctuation + "。，、；：？！“”‘’（）《》〈〉【】「」『』—…·～")
-
-
-def overlap(prediction: str, gold: str) -> float:
-    """Return the F1 of the words that two answers share.
-
-    >>> overlap("in Paris France", "Paris")
-    0.5
-    """
-    mine, its = units(prediction), units(gold)
-    if not mine or not its:
-        return float(mine == its)
-    shared = sum((Counter(mine) & Counter(its)).values())
-    return 2 * shared / (len(mine) + len(its))
+        golds = right_answers(row[self.column])
+        exact, f1 = best_match(prediction, golds, self.rules) if prediction else (0.0, 0.0)
+        return {"prediction": prediction, "gold": golds[0], "golds": golds, "score": f1, "exact": exact}
 
 
 @dataclass(frozen=True, slots=True)

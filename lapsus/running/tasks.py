@@ -164,14 +164,16 @@ PASSAGE_ZH = Task(
     "qa-zh",
     ("question",),
     "{context}\n\n根据上文回答问题。只写出原文中的答案，不要解释。\n问题：{question}",
-    Span(),
+    Span(rules="cmrc2018"),
     "answer a question by a passage of its context",
     context=("context",),
+    version="2",
 )
 PASSAGE_EN = replace(
     PASSAGE_ZH,
     prompt="{context}\n\nAnswer the question with words of the text above, as short as possible, "
     "without explanation.\nQuestion: {question}",
+    kind=Span(rules="squad"),
 )
 TRANSLATION = Task(
     "translation-zh-en",

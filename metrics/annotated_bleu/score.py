@@ -8,9 +8,10 @@ import numpy as np
 from sacrebleu.metrics import BLEU
 
 from lapsus.kernel import columns, statistics
+from lapsus.kernel.words import mostly_chinese
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 WORD_TOKENIZERS = ("13a", "intl", "ja-mecab", "ko-mecab")  # made for text with spaces, or for another language
 
@@ -60,7 +61,7 @@ def annotated_bleu(
     columns.texts("predictions", ["" if text is None else text for text in flat])
     missing = np.array([text is None for text in flat]).reshape(-1, width)
     columns.refuse_unannotated("predictions", missing)
-    if tokenize in WORD_TOKENIZERS and _mostly_chinese(truth):
+    if tokenize in WORD_TOKENIZERS and mostly_chinese(truth):
         raise ValueError(
             f"The references are Chinese and tokenize is {tokenize!r}, which is not made for it: use 'zh'."
         )
@@ -158,8 +159,3 @@ def corpus_bleu(counts: columns.IntArray) -> columns.FloatArray:
 def _signature(bleu: BLEU) -> str:
     bleu.corpus_score(["a"], [["a"]])  # sacrebleu states the number of references only after it has scored
     return str(bleu.get_signature())
-
-
-def _mostly_chinese(texts: Sequence[str]) -> bool:
-    letters = [letter for text in texts for letter in text if letter.isalpha()]
-    return 2 * sum("\u4e00" <= letter <= "\u9fff" for letter in letters) > len(letters)

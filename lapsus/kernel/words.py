@@ -1,0 +1,32 @@
+"""The words of a text in any language: Chinese is written without spaces, so its characters stand for words.
+
+>>> words("花呗 Pay怎么还？"), words("don't stop")
+(['花', '呗', 'Pay', '怎', '么', '还', '？'], ["don't", 'stop'])
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+ALONE = f"[{CHINESE}\u3040-\u30ff\u3000-\u303f\uff00-\uff20]"  # kana too, and full-width marks
+WORD = re.compile(rf"{ALONE}|(?:(?!{ALONE})\S)+")
+
+
+def words(text: str) -> list[str]:
+    """Return what stands between spaces; each character of Chinese and Japanese is a word of its own."""
+    return WORD.findall(text)
+
+
+def mostly_chinese(texts: Iterable[str]) -> bool:
+    """Return whether more than half of the letters of the texts are Chinese characters.
+
+    >>> mostly_chinese(["范廷颂 Paul", "1963年"])
+    True
+    """
+    letters = [letter for text in texts for letter in text if letter.isalpha()]
+    return 2 * sum("\u4e00" <= letter <= "\u9fff" for letter in letters) > len(letters)

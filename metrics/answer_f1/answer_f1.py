@@ -1,0 +1,35 @@
+"""Answer F1: whether a question was answered by the right passage.
+
+>>> import evaluate
+>>> metric = evaluate.load("metrics/answer_f1")
+>>> answers = [["Paris"], ["the year 1889", "1889"]]
+>>> results = metric.compute(predictions=["in Paris, France", "1889"], references=answers)
+>>> results["exact_match"], results["f1"], results["rules"]
+(0.5, 0.75, 'squad')
+"""
+
+import datasets
+
+import lapsus.kernel.citations
+import lapsus.kernel.metric_module
+
+from .score import answer_f1
+
+
+class AnswerF1(lapsus.kernel.metric_module.StrictMetric):
+    """Exact match and F1 of answers to questions, as SQuAD's script computes them, or for Chinese CMRC2018's."""
+
+    CITATION = f"{lapsus.kernel.citations.SQUAD}\n\n{lapsus.kernel.citations.CMRC2018}"
+    FEATURES = [
+        datasets.Features({"predictions": datasets.Value("string"), "references": answers})
+        for answers in (
+            datasets.Sequence(datasets.Value("string")),
+            datasets.Value("string"),
+            {"text": datasets.Sequence(datasets.Value("string"))},
+        )
+    ]
+    EXAMPLE = {
+        "predictions": ["in Paris, France", "1889"],
+        "references": [["Paris"], ["the year 1889", "1889"]],
+    }
+    _compute = lapsus.kernel.metric_module.as_method(answer_f1)
