@@ -212,7 +212,15 @@ def test_without_a_chat_template_it_is_no_instruction_model(tmp_path):
     tiny_models.causal(words, tmp_path)
     with pytest.raises(ValueError, match=r"no chat template.*--plain"):
         run(instructed(), ROWS, f"hf:{tmp_path}")
-    assert run(instructed(), ROWS, f"hf:{tmp_path}", plain=True)[0].rows[0]["scores"]
+    (row, *_) = run(instructed(), ROWS, f"hf:{tmp_path}", plain=True)[0].rows
+    model = open_model(f"hf:{tmp_path}")
+    prompt = (
+        f"<s> {QUESTION.format(text=ROWS[0]['text'])}"  # its tokenizer ends every text, which must not stand between
+    )
+    for label, word in WORDS.items():
+        assert row["scores"][label] == pytest.approx(
+            bare_likelihood(model.model, model.tokenizer, prompt, f" {word}"), abs=1e-4
+        )
 
 
 def test_wrong_kinds_of_models_are_refused(classifier, tmp_path):

@@ -69,6 +69,7 @@ class Price(click.ParamType[tuple[float, float]]):
 @click.option("--batch", type=click.IntRange(min=1), help="Questions under way at once.")
 @click.option("--label-map", metavar="A=B,…", help="A classifier's labels A, as the task's labels B.")
 @click.option("--plain", is_flag=True, default=None, help="A model without a chat template: send the bare prompt.")
+@click.option("--tokenizer", metavar="PATH-OR-ID", help="With http: score labels behind this chat template.")
 @click.option("--device", help="Where a model of transformers runs. [default: cuda, else cpu]")
 @click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Its numbers.")
 @click.option("--databases", type=PATH, help="Text-to-SQL: folder with NAME/NAME.sqlite, to compare results too.")

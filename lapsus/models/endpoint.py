@@ -24,13 +24,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lapsus.kernel.atomic import staged_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+T = TypeVar("T")
 BUSY = frozenset({408, 429, 500, 502, 503, 504})  # HTTP status codes that are retried
 
 
@@ -46,8 +47,12 @@ class ContextTooLongError(EndpointError):
     """The question has more tokens than the model reads."""
 
 
+class RefusedError(EndpointError):
+    """The endpoint does not take such a question: another try would not help."""
+
+
 class MalformedAnswerError(ValueError):
-    """The endpoint's answer is not a chat completion."""
+    """The endpoint's answer is not what was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,20 @@ class Reply:
     cut: bool
     prompt_tokens: int
     answer_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """A text as the model reads it, with what it wrote behind: each token, its log-probability, the likeliest there.
+
+    `read` is how many of the tokens the server says were read; the others were written.
+    """
+
+    tokens: tuple[str, ...]
+    likely: tuple[float | None, ...]
+    best: tuple[float | None, ...]
+    read: int
+    written: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +116,7 @@ class Endpoint:
         kept = None if self.cache is None else Path(self.cache) / f"{name}.json"
         if kept is not None and kept.exists():
             return str(json.loads(kept.read_text(encoding="utf-8"))["answer"])
-        answer = self._reply(body).text
+        answer = self._post("chat/completions", body, self._read).text
         if kept is not None:
             with staged_file(kept) as file:  # atomic: a cache file is never partly written
                 file.write(json.dumps({"request": json.loads(body), "answer": answer}, ensure_ascii=False).encode())
@@ -110,7 +129,25 @@ class Endpoint:
 
     def reply(self, prompt: str, max_tokens: int = 256) -> Reply:
         """Return the model's answer with its token counts; the cache is not used."""
-        return self._reply(self._body(prompt, max_tokens))
+        return self._post("chat/completions", self._body(prompt, max_tokens), self._read)
+
+    def echo(self, text: str, max_tokens: int = 1) -> Echo:
+        """Return the log-probabilities of a text's own tokens, as the completions API gives them where it does.
+
+        Raises:
+            RefusedError: The server has no such API, or leaves out what was asked for.
+        """
+        request = {
+            "model": self.model,
+            "prompt": text,
+            "temperature": 0,
+            "max_tokens": max_tokens,
+            "seed": 0,
+            "echo": True,
+            "logprobs": 1,
+        }
+        body = json.dumps(request, ensure_ascii=False, sort_keys=True).encode()
+        return self._post("completions", body, lambda answer: self._echo(answer, text))
 
     def _body(self, prompt: str, max_tokens: int) -> bytes:
         request = {
@@ -122,14 +159,16 @@ class Endpoint:
         }
         return json.dumps(request, ensure_ascii=False, sort_keys=True).encode()
 
-    def _reply(self, body: bytes) -> Reply:
+    def _post(self, path: str, body: bytes, read: Callable[[bytes], T]) -> T:
         """Ask until there is a readable answer or the retries are used up."""
-        url = f"{self.url.rstrip('/')}/chat/completions"
+        url = f"{self.url.rstrip('/')}/{path}"
         for attempt in range(self.retries + 1):
             last = attempt == self.retries
             pause = self.pause * 2**attempt
             try:
-                return self._read(self._ask(url, body))
+                return read(self._ask(url, body))
+            except EndpointError:
+                raise
             except urllib.error.HTTPError as error:
                 self._refuse(error, url, attempt, last=last)
                 pause = max(pause, retry_after(error.headers.get("Retry-After")))
@@ -170,7 +209,7 @@ class Endpoint:
                 f"longer than the context of {self.model}; shorten the rows, or take another model"
             )
         if error.code not in BUSY:
-            raise EndpointError(
+            raise RefusedError(
                 f"{url} answered with status {error.code} ({said[:200]}); check the model's name {self.model!r}"
             ) from error
         if last:
@@ -196,6 +235,27 @@ class Endpoint:
             int(usage.get("prompt_tokens") or 0),
             int(usage.get("completion_tokens") or 0),
         )
+
+    def _echo(self, body: bytes, text: str) -> Echo:
+        try:
+            made: Any = json.loads(body)
+            choice = made["choices"][0]
+            said, told = str(choice["text"]), choice.get("logprobs")
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise MalformedAnswerError(
+                f"{self.url} sent no completion but {body[:80].decode(errors='replace')!r}; "
+                "give the base of an OpenAI-compatible API"
+            ) from error
+        if not told or not told.get("token_logprobs"):
+            raise RefusedError(f"{self.url} leaves out the log-probabilities that it was asked for")
+        if not said.startswith(text):
+            raise RefusedError(f"{self.url} does not echo what it read")
+        read = (made.get("usage") or {}).get("prompt_tokens")
+        likely, tokens = tuple(told["token_logprobs"]), tuple(map(str, told.get("tokens") or ()))
+        best = tuple(max(each.values()) if each else None for each in told.get("top_logprobs") or ())
+        if not read or not read <= len(likely) == len(tokens) == len(best):
+            raise RefusedError(f"{self.url} does not say which log-probability belongs to which token")
+        return Echo(tokens, likely, best, int(read), said[len(text) :])
 
 
 def retry_after(header: str | None) -> float:

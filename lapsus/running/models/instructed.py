@@ -6,7 +6,7 @@ through the model once, whatever the number of labels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,27 @@ from lapsus.running.models.transformers_models import Loaded
 from lapsus.running.tasks import Task
 
 Tokens = list[int]
+BEFORE_LABEL = "\n"  # between a bare prompt and a label; a chat template brings what stands there
+
+
+def as_chat(tokenizer: Any, prompt: str) -> str:
+    """Return a prompt as the chat template of a tokenizer puts it."""
+    told: str = tokenizer.apply_chat_template(
+        [{"role": "user", "content": prompt}], tokenize=False, add_generation_prompt=True
+    )
+    return told
+
+
+def refuse_alike(model: str, endings: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse labels of which one has the tokens that another begins with: the other could never be likelier."""
+    for word, tokens in endings.items():
+        for other, its in endings.items():
+            if word != other and list(its[: len(tokens)]) == list(tokens):
+                raise ValueError(
+                    f"{model} reads the labels {word!r} and {other!r} as the same tokens"
+                    f"{'' if len(its) == len(tokens) else ' at their beginning'}, so that the second can never win; "
+                    "give labels that begin differently"
+                )
 
 
 @dataclass(frozen=True)
@@ -30,16 +51,7 @@ class Instructed(Loaded):
                 f"{self.name} has no chat template, so it is no instruction model; give one that has, "
                 "or pass --plain to send the prompt as it is"
             )
-        words = list(task.kind.choices.values())
-        endings = [tuple(self.ending(word)) for word in words]
-        for word, tokens in zip(words, endings, strict=True):
-            for other, its in zip(words, endings, strict=True):
-                if word != other and its[: len(tokens)] == tokens:
-                    raise ValueError(
-                        f"{self.name} reads the labels {word!r} and {other!r} as the same tokens"
-                        f"{'' if its == tokens else ' at their beginning'}, so that the second can never win; "
-                        "give labels that begin differently"
-                    )
+        refuse_alike(self.name, {word: self.ending(word) for word in task.kind.choices.values()})
 
     def ending(self, word: str) -> Tokens:
         """Return the tokens of a label behind a prompt."""
@@ -48,23 +60,19 @@ class Instructed(Loaded):
 
     def joined(self, word: str) -> str:
         """Return a label as it stands behind the prompt."""
-        return f"\n{word}" if self.plain else word
+        return f"{BEFORE_LABEL}{word}" if self.plain else word
 
     def text(self, prompt: str) -> str:
         """Return a prompt as the model reads it."""
-        if self.plain:
-            return prompt
-        told: str = self.tokenizer.apply_chat_template(
-            [{"role": "user", "content": prompt}], tokenize=False, add_generation_prompt=True
-        )
-        return told
+        return prompt if self.plain else as_chat(self.tokenizer, prompt)
 
     def encoded(self, text: str) -> Tokens:
-        """Return the tokens of a text; a chat template brings its own special ones."""
+        """Return the tokens of a text that goes on; a chat template brings its own special ones."""
         found: Tokens = self.tokenizer(text, add_special_tokens=self.plain, truncation=False, verbose=False)[
             "input_ids"
         ]
-        return found
+        ends = self.plain and found and found[-1] == self.tokenizer.eos_token_id
+        return found[:-1] if ends else found  # some tokenizers end every text
 
     def question(self, task: Task, row: Row) -> Any:
         choices = list(task.kind.choices.values())
