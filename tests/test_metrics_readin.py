@@ -5,6 +5,7 @@ import math
 import random
 from statistics import fmean
 
+import jiwer
 import Levenshtein
 import numpy as np
 import pytest
@@ -79,6 +80,37 @@ def test_noise_rate_strips_and_normalises_nothing():
 def test_noise_rate_pools_otherwise_than_it_averages():
     result = noise_rate(["b", "x" * 50], ["a", "x" * 50])
     assert (result["micro_average"], result["corpus_rate"]) == (0.5, 1 / 51)
+
+
+SPOKEN = st.lists(st.sampled_from(["the", "cat", "sat", "cats", "花", "呗", "QQ音乐", "two"]), max_size=6).map(" ".join)
+
+
+@given(st.lists(st.tuples(SPOKEN, SPOKEN.filter(bool)), min_size=1, max_size=5))
+def test_the_word_error_rate_is_jiwers(pairs):
+    heard, clean = map(list, zip(*pairs, strict=True))
+    result = noise_rate(heard, clean, unit="word")
+    assert result["corpus_rate"] == pytest.approx(jiwer.wer(clean, heard))
+    assert result["micro_average"] == pytest.approx(fmean(map(jiwer.wer, clean, heard)))
+
+
+@given(st.lists(st.tuples(SPOKEN, SPOKEN.filter(bool)), min_size=1, max_size=5))
+def test_tokens_are_characters_of_chinese_and_words_of_english(pairs):
+    def spaced(text):
+        return "".join(f" {letter} " if "\u4e00" <= letter <= "\u9fff" else letter for letter in text)
+
+    heard, clean = map(list, zip(*pairs, strict=True))
+    expected = jiwer.wer([spaced(text) for text in clean], [spaced(text) for text in heard])
+    assert noise_rate(heard, clean, unit="token")["corpus_rate"] == pytest.approx(expected)
+
+
+def test_units_of_a_text():
+    heard, clean = ["打开QQ 音乐。", None], "打开 qq音乐"
+    rates = {unit: noise_rate([heard], [clean], unit=unit)["micro_average"] for unit in ("character", "word", "token")}
+    assert rates == {"character": 4 / 7, "word": 1.0, "token": 2 / 5}
+    with pytest.raises(ValueError, match="unit is 'letter': choose one of 'character', 'word', 'token'"):
+        noise_rate(["a"], ["a"], unit="letter")
+    with pytest.raises(ValueError, match=r"references\[0\] is empty"):
+        noise_rate(["a"], [" "], unit="word")
 
 
 def test_noise_rate_of_an_empty_clean_text():

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from lapsus.kernel.columns import FloatArray, IntArray
 
 
-def edit_distances(noisy: Sequence[str], clean: Sequence[str]) -> IntArray:
-    """Return the Levenshtein distance of each pair: the fewest insertions, deletions and replacements of characters.
+def edit_distances(noisy: Sequence[Sequence[str]], clean: Sequence[Sequence[str]]) -> IntArray:
+    """Return the Levenshtein distance of each pair: the fewest insertions, deletions and replacements.
 
-    >>> edit_distances(["花贝提额", "您"], ["花呗提额", "你好"])
-    array([1, 2])
+    They are of the characters of texts, or of the words of lists.
+
+    >>> edit_distances(["花贝提额", "您"], ["花呗提额", "你好"]), edit_distances([["a", "lmap"]], [["a", "lamp", "is"]])
+    (array([1, 2]), array([2]))
     """
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cpdist

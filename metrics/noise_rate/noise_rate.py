@@ -17,7 +17,7 @@ from .score import noise_rate
 
 
 class NoiseRate(lapsus.kernel.metric_module.StrictMetric):
-    """The edit distance from the clean text to what was typed or recognised, per character of the clean text.
+    """The edit distance from the clean text to what was typed or recognised, per character or word of the clean text.
 
     On average over an example's annotators, for its noisiest annotator, for each annotator, and pooled over the corpus.
     """
