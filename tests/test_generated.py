@@ -7,6 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import lapsus
 from lapsus import metrics
 from lapsus.commands.catalogue import catalogue
 from lapsus.commands.generated import texts
@@ -37,7 +38,7 @@ def test_a_new_metric_is_what_contributing_prints_and_the_rest_is_generated(tmp_
         path.write_text(text, "utf-8")
     written = {path.name: path.read_text("utf-8") for path in (tmp_path / "metrics" / "length_ratio").iterdir()}
     assert "    app(length_ratio, LengthRatio.EXAMPLE).launch()\n" in written["app.py"]
-    assert written["requirements.txt"].split() == ["lapsus", "datasets", "evaluate"]
+    assert written["requirements.txt"].split() == [f"lapsus=={lapsus.__version__}", "datasets", "evaluate"]
     assert "- **references**: what they are measured against.\n" in written["README.md"]
     assert written["README.md"].count("A long wrong answer and a short one") == 1
     functions = (tmp_path / "metrics" / "__init__.py").read_text("utf-8")

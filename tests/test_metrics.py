@@ -321,7 +321,7 @@ def test_a_card_without_its_hand_written_sections_is_refused(name, tmp_path, mon
 
 
 def test_the_app_answers(name, example):
-    from lapsus.kernel.space import answer
+    from lapsus.results.space import answer
 
     metric = getattr(lapsus.metrics, name)
     assert answer(metric, json.dumps(example)) == metric(**example)
@@ -329,6 +329,28 @@ def test_the_app_answers(name, example):
         answer(metric, "{")
     with pytest.raises(TypeError, match="one JSON object"):
         answer(metric, "[]")
+
+
+def test_the_app_answers_a_file_and_draws(name, example, tmp_path):
+    from lapsus.results.space import answer_files, example_rows, plot, points
+
+    metric = getattr(lapsus.metrics, name)
+    rows, options = example_rows(name, example)
+    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    result = answer_files(name, [str(tmp_path / "rows.jsonl")], "\n".join(options))
+    assert {key: value for key, value in result.items() if key != "join"} == metric(**example)
+    drawn = points(result)
+    assert drawn and all(point.low is None or point.low <= point.value <= point.high for point in drawn)
+    (axes,) = plot(result).axes
+    assert [text.get_text() for text in axes.get_yticklabels()][::-1] == [p.name.replace("_", " ") for p in drawn]
+    (tmp_path / "rows.jsonl").write_text("{", "utf-8")
+    for files, options, sentence in (
+        ([str(tmp_path / "rows.jsonl")], "", r"^rows.jsonl, line 1"),
+        ([], "", "There is no file"),
+        ([str(tmp_path / "rows.jsonl")], "seed", "The option 'seed' has no value"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            answer_files(name, files, options)
 
 
 def test_a_metric_of_another_package_is_listed_and_scored(tmp_path):

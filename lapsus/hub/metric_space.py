@@ -11,6 +11,7 @@ import inspect
 import re
 import sys
 from importlib import import_module
+from importlib.metadata import version
 
 from lapsus import metrics
 from lapsus.kernel.metric_module import StrictMetric
@@ -30,6 +31,7 @@ license: apache-2.0
 tags:
 - evaluate
 - metric
+- lapsus
 description: >-
 {description}
 ---
@@ -46,8 +48,8 @@ WRITTEN = ("Values from the papers", "Limits")
 APP = '''\
 """The app of this metric's Space; `make generated` writes it."""
 
-from lapsus.kernel.space import app
 {imports}
+from lapsus.results.space import app
 
 if __name__ == "__main__":
     app({name}, {class_name}.EXAMPLE).launch()
@@ -99,7 +101,7 @@ def app(name: str) -> str:
 
 
 def requirements(name: str) -> str:
-    """Return the packages that a metric imports beyond the standard library, one name per line."""
+    """Return what a metric's Space installs, one per line: this version of lapsus, and what else the metric imports."""
     imported = {"evaluate"}  # loads it
     for script in (f"{name}.py", "score.py"):
         for node in ast.walk(ast.parse((metrics.FOLDER / name / script).read_text("utf-8"))):
@@ -108,7 +110,7 @@ def requirements(name: str) -> str:
             elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
                 imported.add(node.module.partition(".")[0])
     others = sorted(imported - {"lapsus", *sys.stdlib_module_names})
-    return "\n".join(("lapsus", *others)) + "\n"
+    return "\n".join((f"lapsus=={version('lapsus')}", *others)) + "\n"
 
 
 def documented(docstring: str, section: str) -> dict[str, str]:
