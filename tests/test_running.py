@@ -20,7 +20,7 @@ from lapsus.commands.cli import main
 from lapsus.perturbations import apply
 from lapsus.running.answers import AnswerCache
 from lapsus.running.data import Data
-from lapsus.running.kinds import Exact, Frame, Label
+from lapsus.running.kinds import Exact, Frame, Label, Span
 from lapsus.running.models.python_function import PythonFunction
 from lapsus.running.reading import chosen
 from lapsus.running.runner import Run
@@ -273,6 +273,20 @@ def test_a_passage_is_judged_by_the_rules_of_its_benchmark():
     ):
         judged = tasks()[task].kind.judged(said, answers)
         assert (judged["score"], judged["exact"]) == pytest.approx(expected)
+
+
+def test_a_question_without_an_answer_is_answered_by_saying_so():
+    kind = Span(unanswerable="unanswerable")
+    none, some = (
+        {"id": "a", "answers": {"text": texts, "answer_start": [0] * len(texts)}} for texts in ([], ["Paris"])
+    )
+    assert kind.judged(kind.parse("Unanswerable.", none), none)["score"] == 1.0
+    assert kind.judged("Paris", none)["score"] == 0.0 == kind.judged("unanswerable", some)["score"]
+    assert kind.judged(None, none) == {
+        "prediction": None, "gold": "unanswerable", "golds": ["unanswerable"], "score": 0.0, "exact": 0.0
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="row 'a' has no answer, and the task knows no word for that; leave it out"):
+        Span().judged("Paris", none)
 
 
 def test_unparsed_answers_count_as_wrong():

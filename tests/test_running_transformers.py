@@ -138,6 +138,34 @@ def test_a_reader_reads_all_of_a_long_passage(tmp_path):
     assert best
 
 
+def test_a_reader_says_that_there_is_no_answer_where_its_first_token_scores_highest(tmp_path):
+    words = tiny_models.tokenizer(["one two three four", "which word is it"])
+    tiny_models.reader(words, tmp_path, length=64)
+    model = open_model(f"hf:{tmp_path}")
+    task = Task("qa", ("question",), "{question}", Span(unanswerable="unanswerable"), context=("context",))
+    row = {"id": "a", "question": "which word is it", "context": "one two three four"}
+
+    length = len(model.tokenizer(row["question"], row["context"])["input_ids"])
+    for first, said in ((5.0, "unanswerable"), (0.0, "one")):
+        logits = torch.tensor([[first] + [1.0] * (length - 1)])
+        object.__setattr__(model, "model", Fake(logits))  # the model is frozen
+        assert dict(model.answers(task, [row]))[0].raw == said
+        assert dict(model.answers(replace(task, kind=Span()), [row]))[0].raw == "one"
+
+
+class Fake:
+    """A model that gives the same logits to every window."""
+
+    def __init__(self, logits):
+        self.start_logits = self.end_logits = logits
+
+    device = torch.device("cpu")
+    config = None  # without a limit of its own
+
+    def __call__(self, **windows):
+        return self
+
+
 def test_a_writer_translates_the_text_alone(tmp_path):
     words = tiny_models.tokenizer(TEXTS)
     tiny_models.seq2seq(words, tmp_path)

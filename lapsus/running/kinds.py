@@ -262,11 +262,15 @@ def _folded(slots: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Span(_Plain):
-    """A passage of the context: `score` is its F1, `exact` exact match, by the rules of the metric `answer_f1`."""
+    """A passage of the context: `score` is its F1, `exact` exact match, by the rules of the metric `answer_f1`.
+
+    Where questions may have no answer, as in SQuAD 2.0, `unanswerable` is the word that says so.
+    """
 
     column: str = "answers"
     max_tokens: int = 48
     rules: str = "squad"
+    unanswerable: str = ""
 
     @property
     def gold_columns(self) -> tuple[str, ...]:
@@ -277,7 +281,9 @@ class Span(_Plain):
         return found.strip() or None if isinstance(found, str) else None
 
     def judged(self, prediction: str | None, row: Row) -> dict[str, Any]:
-        golds = right_answers(row[self.column])
+        golds = [gold or self.unanswerable for gold in right_answers(row[self.column])]
+        if not any(golds):
+            raise ValueError(f"row {row.get('id')!r} has no answer, and the task knows no word for that; leave it out")
         exact, f1 = best_match(prediction, golds, self.rules) if prediction else (0.0, 0.0)
         return {"prediction": prediction, "gold": golds[0], "golds": golds, "score": f1, "exact": exact}
 

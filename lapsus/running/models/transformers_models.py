@@ -178,7 +178,10 @@ class Tagger(Loaded):
 
 @dataclass(frozen=True)
 class Reader(Loaded):
-    """A model that finds the answer to a question in a passage; a long passage is read in overlapping windows."""
+    """A model that finds the answer to a question in a passage; a long passage is read in overlapping windows.
+
+    Where questions may have no answer, a model says so by the score of its first token, as those trained on SQuAD 2.0.
+    """
 
     longest: int = 60  # tokens of an answer
 
@@ -193,9 +196,9 @@ class Reader(Loaded):
 
     def answers(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Answer]]:
         for place, row in enumerate(rows):
-            yield place, self._answer(row["question"], row["context"])
+            yield place, self._answer(row["question"], row["context"], getattr(task.kind, "unanswerable", ""))
 
-    def _answer(self, question: str, context: str) -> Answer:
+    def _answer(self, question: str, context: str, unanswerable: str) -> Answer:
         import torch
 
         room = self.limit - len(self.tokenizer(question, verbose=False)["input_ids"]) - 4
@@ -214,7 +217,7 @@ class Reader(Loaded):
         )
         offsets = windows.pop("offset_mapping").tolist()
         windows.pop("overflow_to_sample_mapping")
-        best, said = -float("inf"), ""
+        best, said, none = -float("inf"), "", float("inf")
         for start in range(0, len(offsets), self.batch_size):
             part = {name: values[start : start + self.batch_size].to(self.device) for name, values in windows.items()}
             with torch.inference_mode():
@@ -227,7 +230,8 @@ class Reader(Loaded):
                 if score > best:
                     spans = offsets[start + place]
                     best, said = score, context[spans[first][0] : spans[last][1]]
-        return Answer(said)
+                none = min(none, float(made.start_logits[place][0] + made.end_logits[place][0]))
+        return Answer(unanswerable if unanswerable and none > best else said)
 
     def tokens(self, task: Task, rows: Sequence[Row]) -> int | None:
         return sum(len(self.tokenizer(row["question"], row["context"], verbose=False)["input_ids"]) for row in rows)
