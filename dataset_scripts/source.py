@@ -39,6 +39,10 @@ BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFE
 LITTER = ("__MACOSX", ".DS_Store", ".git", "__pycache__")
 
 
+class PackedFileError(OSError):
+    """A compressed file of a folder is damaged, or unpacks to too much."""
+
+
 class MissingFileError(FileNotFoundError):
     """The source lacks a file: other configs of the benchmark may still be there."""
 
@@ -255,7 +259,11 @@ def open_source(path: Path, *, name: str | None = None, max_bytes: int | None = 
         inside = (file for file in path.rglob("*") if file.is_file())
         names = sorted(file.relative_to(path).as_posix() for file in inside)
         kept = [name for name in names if not _litter(name)]
-        return Source(path, {name: _opener(path / name) for name in kept}, tuple(path / name for name in kept))
+        files = dict(_unpacked(path, name, limit) for name in kept)
+        files |= {
+            name: _opener(path / name) for name in kept if name in files
+        }  # what is there unpacked is read as it is
+        return Source(path, files, tuple(path / name for name in kept))
     if not path.is_file():
         raise FileNotFoundError(f"there is no source at {path}; name a folder or an archive that exists")
     with path.open("rb") as file:
@@ -290,6 +298,7 @@ def open_files(paths: Mapping[str, Path]) -> Source:
 
 
 COMPRESSED: Mapping[bytes, Callable[[Path], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+PACKED: Mapping[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 def _zip_files(path: Path, limit: int) -> dict[str, Callable[[], IO[bytes]]]:
@@ -328,9 +337,28 @@ def _unpack(path: Path, opener: Callable[[Path], Any], plain: IO[bytes], limit: 
                 size += plain.write(data)
                 _within(path, size, limit)
                 _no_bomb(path, path.name, size, packed)
-    except OSError as error:
+    except (OSError, *BROKEN) as error:
         raise ValueError(f"{path} is a damaged archive ({error}); get it again") from None
     plain.seek(0)
+
+
+def _unpacked(folder: Path, name: str, limit: int) -> tuple[str, Callable[[], IO[bytes]]]:
+    """Return a file of a folder and how to open it: a compressed one under the name of what is in it."""
+    path = folder / name
+    unpack = PACKED.get(path.suffix)
+    if unpack is None or path.stem.endswith(".tar"):
+        return name, _opener(path)
+
+    def opened() -> IO[bytes]:
+        plain = tempfile.TemporaryFile()  # noqa: SIM115 - the reader closes it
+        try:
+            _unpack(path, unpack, plain, limit)
+        except ValueError as error:
+            plain.close()
+            raise PackedFileError(str(error)) from None
+        return plain
+
+    return name.removesuffix(path.suffix), opened
 
 
 def _reopened(file: IO[bytes]) -> IO[bytes]:
