@@ -42,6 +42,10 @@ SOURCES = {
     "slurp-asr": "slurp",
     "noiseqa": "noiseqa",
     "zh-asr-slu": "zh_asr_slu",
+    "zh-asr": "zh_asr_pairs",
+    "disfl-qa": "disfl_qa",
+    "odsqa": "odsqa",
+    "aalto-typing": "aalto_typing",
 }
 
 

@@ -15,7 +15,7 @@ from lapsus.dataset_scripts.source import MissingFileError, Source, open_files, 
 from lapsus.kernel.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Iterator, Mapping
 
 # The edits of a noisy row, as `lapsus.perturbations.Noise` records them: each replaces [start, end) of the clean text.
 # In a published row they are keyed by column, {"text": EDITS}: see `noisy_columns`.
@@ -75,6 +75,11 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     def home(cls) -> Path | None:
         """Return the folder of the files when they ship with the package."""
         return None
+
+    @classmethod
+    def license_of(cls, files: Iterable[str]) -> str | None:  # noqa: ARG003 - for those who need it
+        """Return the licence of what is built from these files, where it depends on them."""
+        return cls.LICENSE
 
     def columns(self, config: str) -> Features:
         """Return the features of a config."""

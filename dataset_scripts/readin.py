@@ -114,10 +114,10 @@ class Readin(Benchmark):
                 noisy = [head for head in heads if head is not None]
                 for name, row in zip(names, noisy, strict=True):
                     self.check_same(clean, row, clean_name, name)
-                    texts = ["\n".join(each[field] for field in self.FIELDS) for each in (clean, row)]
-                    (rate,) = error_rates(texts[1:], texts[:1])
+                    meant, written_down = ("\n".join(each[field] for field in self.FIELDS) for each in (clean, row))
+                    (rate,) = error_rates([written_down], [meant])
                     if rate > STRANGE:
-                        strange[name].append(Strange(number, *texts, rate))
+                        strange[name].append(Strange(number, meant, written_down, rate))
                 yield clean, noisy
                 heads = [next(file, None) for file in files]
             elif any(here) or self.NUMBERED or track == "keyboard":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shutil
@@ -40,6 +41,11 @@ def simulated(test):
     return {track: {"test": test} for track in TRACKS}
 
 
+AALTO = (
+    "clean",
+    *(f"{kind}{speed}" for kind in ("typed", "uncorrected") for speed in (".slow", ".medium", ".fast", "")),
+)
+
 # benchmark -> (folder of its files, rows that are built from it)
 BUILT = {
     "readin-afqmc": ("readin", readin({"train": 3, "validation": 2, "test": 4}, 4, 4)),
@@ -63,6 +69,10 @@ BUILT = {
     "slurp-asr": ("slurp", {"clean": {"train": 1, "validation": 1, "test": 3}, "speech": {"test": 2}}),
     "noiseqa": ("noiseqa", {config: {"test": 2} for config in ("clean", "keyboard", "speech")}),
     "zh-asr-slu": ("zh_asr_slu", {config: {"train": 2, "validation": 1} for config in ("clean", "speech")}),
+    "zh-asr": ("zh_asr_pairs", {config: {"aishell1": 2, "magicdata": 2, "mandarin": 1, "accented": 3} for config in ("clean", "speech")}),
+    "disfl-qa": ("disfl_qa", {config: {"train": train, "validation": 1, "test": 2} for config, train in (("clean", 4), ("disfluent", 2))}),
+    "odsqa": ("odsqa", {config: {"test": 3} for config in ("clean", "speech")}),
+    "aalto-typing": ("aalto_typing", {config: {"test": rows} for config, rows in zip(AALTO, (3, 2, 2, 3, 3, 2, 2, 2, 3), strict=True)}),
 }  # fmt: skip
 
 
@@ -729,3 +739,214 @@ def test_downloads_keep_the_names_that_files_have_at_their_address(name, tmp_pat
     assert {split: len(rows) for split, rows in built.items()} == BUILT[name][1][config]
     assert len(builder.source.used) == len(Shelf.asked)
     assert "intent" not in builder.info.features or builder.info.features["intent"].names
+
+
+def test_typists_stand_together_by_speed_and_all_of_them(tmp_path):
+    texts = {row["clean_text"]: row["text"] for row in load("aalto-typing", "typed", tmp_path)["test"]}
+    assert columns(texts["The ferry leaves at six."], "typist", "text") == [
+        (3, "The ferry leaves at six."),
+        (8, "The ferry leaves at six"),
+        (12, "Teh ferry leaves at six."),
+    ]
+    medium = {row["clean_text"]: row["text"] for row in load("aalto-typing", "typed.medium", tmp_path)["test"]}
+    assert [columns(each, "typist") for each in medium.values()] == [[(8,)]] * 2
+
+
+def test_a_log_that_does_not_replay_is_not_in_uncorrected(tmp_path):
+    texts = {row["clean_text"]: row["text"] for row in load("aalto-typing", "uncorrected", tmp_path)["test"]}
+    assert columns(texts["The ferry leaves at six."], "text") == [
+        ("The fery leaves at six.",),
+        ("The ferry laeves at six",),
+        ("Teh ferry leaves at six.",),
+    ]
+    assert columns(texts["Don't wait for me."], "text") == [("Dont wait for me.",), ("Don't wait ofr me,",)]
+    assert columns(texts["We sold the old mill."], "typist", "text") == [(8, "We sold th eold mill.")]
+
+
+@pytest.mark.parametrize(
+    ("keys", "without_backspace"),
+    [
+        ("hello", "hello"),
+        ("ehe<<<hello", "ehello"),  # of what was typed first, the rest was retyped
+        ("hex<llo", "hexlo"),  # replaced
+        ("hel<<ello", "hello"),  # nothing was wrong before it was taken back
+        ("heo<llo", "heolo"),
+        ("heell<<<llo", "heello"),  # put in
+        ("hello wrl<<orld", "hello wrld"),  # left out
+        ("helo<lo abc", "helo abc"),
+        ("lets  <go", "lets  go"),  # a key hit twice
+        ("an<d so", "an so"),
+        ("abcx<", "abcx"),  # nothing follows
+        ("<<ab", "ab"),  # nothing to take back
+        ("abx<cy<<d", "abx"),  # a correction of a correction keeps what was first
+        ("abx<cy<<<d", "abx"),
+    ],
+)
+def test_what_was_typed_first_stays_without_backspace(keys, without_backspace):
+    from lapsus.dataset_scripts.aalto_typing import Log, replay, uncorrected
+
+    names = ["BKSP" if key == "<" else key for key in keys]
+    typed, _ = replay(names)
+    assert uncorrected(Log(1, typed, typed, names, 9)) == without_backspace
+    assert uncorrected(Log(1, typed, f"{typed}!", names, 9)) is None
+
+
+def test_the_studys_own_files_give_the_same_rows(tmp_path):
+    for config in AALTO:
+        plain, own = (
+            list(load("aalto-typing", config, tmp_path / folder, FILES / folder)["test"])
+            for folder in ("aalto_typing", "aalto_own")
+        )
+        assert plain == own
+
+
+def test_a_compressed_file_of_a_folder_is_read(tmp_path):
+    content = (FILES / "aalto_typing" / "keystrokes.jsonl").read_bytes()
+    packed = tmp_path / "logs" / "keystrokes.jsonl.gz"
+    packed.parent.mkdir()
+    packed.write_bytes(gzip.compress(content))
+    assert list(load("aalto-typing", "typed", tmp_path / "a", packed.parent)["test"]) == list(
+        load("aalto-typing", "typed", tmp_path / "b")["test"]
+    )
+    packed.write_bytes(gzip.compress(content)[:-9])
+    with pytest.raises(OSError, match=r"keystrokes.jsonl.gz is a damaged archive \(.*\); get it again"):
+        load("aalto-typing", "typed", tmp_path / "c", packed.parent)
+    packed.write_bytes(gzip.compress(bytes(3 * 2**20)))
+    with pytest.raises(OSError, match="unpacks to more than 200 times its size, as a zip bomb does"):
+        load("aalto-typing", "typed", tmp_path / "d", packed.parent)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('"typist": 3', '"typist": "x"', "line 1 has 'x' as its typist; mend the log"),
+        ('"ms": [0, ', '"ms": [', "line 1 has keys and ms that are not as many names and numbers; mend the log"),
+        ('"typed": "The ferry leaves at six."', '"typed": " "', "line 1 has an empty typed text; leave the log out"),
+        ('"ms"', '"times"', "line 1: has no ms; its keys are typist, sentence, typed, keys, times"),
+        (
+            "Don't wait for me",
+            "The ferry leaves at six",
+            "line 2 has typist 3 copy 'The ferry leaves at six.' a second",
+        ),
+    ],
+)
+def test_spoilt_logs_are_named(old, new, sentence, tmp_path):
+    text = (FILES / "aalto_typing" / "keystrokes.jsonl").read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "keystrokes.jsonl").write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ValueError, match=sentence):
+        publish(benchmarks()["aalto-typing"], tmp_path / "out", source=tmp_path, allow_partial=True)
+
+
+def test_the_studys_own_files_are_checked(tmp_path):
+    folder = shutil.copytree(FILES / "aalto_own", tmp_path / "own")
+    file = folder / "Keystrokes" / "files" / "8_keystrokes.txt"
+    good = file.read_text(encoding="utf-8")
+    for old, new, sentence in (
+        ("LETTER", "KEY", "8_keystrokes.txt has the columns .*KEY, KEYCODE, not those of the study"),
+        ("14721277970", "soon", "8_keystrokes.txt section 4000 has no number where one belongs"),
+        ("\tSHIFT\t", "\t", "8_keystrokes.txt, line 2: has 8 tab-separated fields, not 9"),
+    ):
+        file.write_text(good.replace(old, new, 1), encoding="utf-8")
+        with pytest.raises(ValueError, match=sentence):
+            load("aalto-typing", "clean", tmp_path / "cache", folder)
+
+
+def test_disfluent_questions_that_the_files_lost_are_left_out(tmp_path):
+    built = load("disfl-qa", "disfluent", tmp_path)
+    assert columns(built["train"], "id") == [("56aa01",), ("56aa02",)]
+    assert built["train"][0]["question"] == "Who built no wait who keeps the ferry at Orrin?"
+    assert built["test"][0]["answers"]["text"] == ["carts and sheep"]
+    assert built["test"][1]["answers"] == {"text": [], "answer_start": []}
+
+
+@pytest.mark.parametrize(
+    ("text", "lost"),
+    [
+        ("#VALUE!", True),
+        ("Question N/A", True),
+        ("No question.", True),
+        ("no question n/a", True),
+        ("n/a", True),
+        ('\\"\\"', True),
+        ("", True),
+        ("What is a question?", False),
+        ("question who asked", False),
+        ("no wait who?", False),
+    ],
+)
+def test_what_stands_for_no_question_is_known(text, lost):
+    from lapsus.dataset_scripts.disfl_qa import LOST
+
+    assert bool(LOST.fullmatch(text)) == lost
+
+
+def test_the_licence_of_disfl_qa_is_that_of_what_is_in_it(tmp_path):
+    folder = shutil.copytree(FILES / "disfl_qa", tmp_path / "source")
+    unit = benchmarks()["disfl-qa"]
+    cards = []
+    for name in ("with", "without"):
+        built = publish(unit, tmp_path / name / "disfl-qa", source=folder, allow_partial=True)
+        cards.append((built.path / "README.md").read_text(encoding="utf-8"))
+        shutil.rmtree(folder / "squad", ignore_errors=True)
+    assert [re.search("^license: (.*)$", card, re.MULTILINE)[1] for card in cards] == ["cc-by-sa-4.0", "cc-by-4.0"]
+    assert ["`context`" in card for card in cards] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "old", "new", "sentence"),
+    [
+        (
+            "disfl_qa",
+            "train.json",
+            "Who built no wait who keeps the ferry at Orrin?",
+            None,
+            "has None as its disfluent",
+        ),
+        ("disfl_qa", "train.json", "56aa02", "56aa99", "question '56aa99' is not in .*dev-v2.0.json"),
+        ("disfl_qa", "dev.json", "When did the mill burn down?", " ", "question '56aa03' has an empty original form"),
+        ("odsqa", "ODSQA_textq_test-v1.1.json", "901-1-2", "901-1-1", "question '901-1-1' is there twice"),
+        ("odsqa", "ODSQA_spokenq_test-v1.1.json", "901-1-2", "901-1-9", "'901-01-02' is in only one of"),
+        (
+            "odsqa",
+            "ODSQA_spokenq_test-v1.1.json",
+            '"text": "六點"',
+            '"text": "七點"',
+            "has the answer '七點' at 6, where",
+        ),
+        (
+            "odsqa",
+            "ODSQA_spokenq_test-v1.1.json",
+            '"answer_start": 6',
+            '"answer_start": 99',
+            "outside of its paragraph",
+        ),
+        ("odsqa", "ODSQA_spokenq_test-v1.1.json", "船夫姓林", "船夫姓李", "has another context or answer than"),
+        ("odsqa", "ODSQA_spokenq_test-v1.1.json", "杜口幾點開船？", "", "question '901-1-1' is empty; mend"),
+        (
+            "zh_asr_pairs",
+            "magicdata.csv",
+            "放一首慢歌,放一首慢歌",
+            "放一首慢歌,",
+            "magicdata.csv row 1 has an empty transcript",
+        ),
+        ("zh_asr_pairs", "magicdata.csv", "transcript", "text", "magicdata.csv has no column transcript"),
+        ("zh_asr_pairs", "magicdata.csv", "放一首慢歌,放一首慢歌", "放,一首,慢歌", "magicdata.csv, line 2"),
+    ],
+)
+def test_spoilt_files_of_the_newer_ones_are_named(name, file, old, new, sentence, tmp_path):
+    folder = shutil.copytree(FILES / name, tmp_path / name)
+    path = folder / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(*((old, new) if new is not None else (f'"{old}"', "null")), 1), encoding="utf-8")
+    unit = next(unit for unit in benchmarks().values() if BUILT.get(unit.NAME, ("",))[0] == name)
+    with pytest.raises(ValueError, match=sentence):
+        publish(unit, tmp_path / "out", source=folder, allow_partial=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_character_that_the_recogniser_lacks_is_one_character(tmp_path):
+    rows = load("zh-asr", "speech", tmp_path)["aishell1"]
+    assert rows[1]["text"] == "工程\ufffd在秋天完工"
+    assert rows[1]["clean_text"] == "工程将在秋天完工"

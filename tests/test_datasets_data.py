@@ -6,6 +6,7 @@ from pathlib import Path
 
 import Levenshtein  # another implementation than the one that builds the cards
 import pytest
+import viewer
 
 from lapsus.dataset_scripts import benchmarks
 from lapsus.hub.publish import publish
@@ -34,6 +35,7 @@ COMPLETE = {
     "dialect-en-demszky": "demszky",
     "noiseqa": "noiseqa",
     "zh-asr-slu": "zh_asr_slu",
+    "zh-asr": "zh_asr_pairs",
 }
 SIMULATED = {
     "readin-afqmc-sim": ("afqmc", 4_316),
@@ -221,3 +223,68 @@ def test_cmrc2018_answers_stand_where_they_say_but_for_200():
     ]
     assert (len(questions), len(answers)) == (3_219, 9_657)
     assert sum(context[start : start + len(text)] != text for context, text, start in answers) == 200
+
+
+# parts of the sources: benchmark -> (folder, rows that the part holds)
+PARTS = {
+    "odsqa": ("odsqa", {"clean/test": 665, "speech/test": 665}),
+    "disfl-qa": (
+        "disfl_qa",
+        {"clean/train": 7_182, "clean/validation": 1_000, "disfluent/train": 7_149, "disfluent/validation": 996},
+    ),
+    "aalto-typing": ("aalto_typing", {"clean/test": 919, "typed/test": 919, "uncorrected/test": 918}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_of_sources_have_what_they_hold_and_suit_the_viewer(name, tmp_path):
+    folder, held = PARTS[name]
+    built = publish(benchmarks()[name], tmp_path / name, source=DATA / folder, allow_partial=True)
+    found = {f"{config}/{split}": rows for config, splits in built.rows.items() for split, rows in splits.items()}
+    assert {place: found[place] for place in held} == held
+    assert list(viewer.findings(built.path)) == []
+
+
+def test_odsqa_questions_have_the_papers_error_rate():
+    spoken = rows("odsqa", "odsqa", "speech", "test")
+    edits = sum(Levenshtein.distance(row["question"], row["clean_question"]) for row in spoken)
+    assert edits / sum(len(row["clean_question"]) for row in spoken) == pytest.approx(0.1857, abs=5e-3)
+
+
+# recognised and true, over all characters, as they are in the files; `<unk>` counts five there and one here
+CORPUS_RATES = {
+    "aishell1": (0.2533, 656),
+    "magicdata": (0.3521, 305),
+    "mandarin": (0.3336, 466),
+    "accented": (0.1096, 0),
+}
+
+
+@pytest.mark.parametrize("split", CORPUS_RATES)
+def test_zh_asr_counts_an_unknown_character_once(split):
+    in_files, unknown = CORPUS_RATES[split]
+    pairs = rows("zh-asr", "zh_asr_pairs", "speech", split)
+    assert sum("\ufffd" in row["text"] for row in pairs) == unknown
+    raw = [(row["text"].replace("\ufffd", "<unk>"), row["clean_text"]) for row in pairs]
+    characters = sum(len(clean) for _, clean in raw)
+    assert sum(Levenshtein.distance(*pair) for pair in raw) / characters == pytest.approx(in_files, abs=5e-5)
+
+
+def test_aalto_typists_leave_one_percent_and_make_four():
+    means = {}
+    for config in ("typed", "uncorrected"):
+        sentences = rows("aalto-typing", "aalto_typing", config, "test")
+        typings = [(one["text"], row["clean_text"]) for row in sentences for one in row["text"]]
+        assert len(typings) == {"typed": 10_446, "uncorrected": 7_045}[config]
+        means[config] = sum(Levenshtein.distance(*pair) / len(pair[1]) for pair in typings) / len(typings)
+    assert means == pytest.approx({"typed": 0.0117, "uncorrected": 0.0404}, abs=5e-5)
+
+
+def test_aalto_typists_are_in_the_same_group_whichever_way_they_are_asked_for():
+    every = {one["typist"] for row in rows("aalto-typing", "aalto_typing", "typed", "test") for one in row["text"]}
+    groups = [
+        {one["typist"] for row in rows("aalto-typing", "aalto_typing", f"typed.{speed}", "test") for one in row["text"]}
+        for speed in ("slow", "medium", "fast")
+    ]
+    assert len(every) == 1_160 == sum(map(len, groups)) and every == set().union(*groups)

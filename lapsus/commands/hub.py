@@ -56,7 +56,7 @@ def build(
     benchmark = find_benchmark(name)
     if push and benchmark.LICENSE is None and not i_have_the_rights:
         raise click.UsageError(
-            f"the source of {name} states no licence, so it cannot be published for you; "
+            f"the source of {name} states no licence to publish it, so it cannot be published for you; "
             "build it without --push, or pass --i-have-the-rights if you do"
         )
     if push:
@@ -176,7 +176,8 @@ def send(folder: Path, org: str, *, private: bool, i_have_the_rights: bool = Fal
     card = read_card(folder)
     if card.license is None and not i_have_the_rights:
         raise click.UsageError(
-            f"{folder} states no licence, so it cannot be published for you; pass --i-have-the-rights if you do"
+            f"{folder} states no licence to publish it, so it cannot be published for you; "
+            "pass --i-have-the-rights if you do"
         )
     if card.partial and not partial_too:
         raise click.UsageError(

@@ -40,7 +40,7 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
     data = DatasetCardData(
         pretty_name=benchmark.TITLE,
         language=list(benchmark.LANGUAGES),
-        license=benchmark.LICENSE or NO_LICENSE,
+        license=benchmark.license_of(published.sources) or NO_LICENSE,
         annotations_creators=[benchmark.ANNOTATIONS],
         multilinguality=["monolingual" if len(benchmark.LANGUAGES) == 1 else "multilingual"],
         size_categories=[next((name for limit, name in SIZES if total < limit), "1M<n<10M")],
@@ -63,6 +63,7 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
         _with_features_once(infos).to_dataset_card_data(data)
     body = prose(
         benchmark,
+        files=published.sources,
         partial=_partial(benchmark, published),
         rows_table=_rows_table(benchmark, published),
         columns_table=_columns_table(infos),
@@ -91,6 +92,7 @@ def _with_features_once(infos: DatasetInfosDict) -> DatasetInfosDict:
 def prose(
     benchmark: type[Benchmark],
     *,
+    files: Iterable[str] = (),
     partial: str = "",
     rows_table: str = "",
     columns_table: str = "",
@@ -107,7 +109,7 @@ def prose(
     shown = {
         "title": benchmark.TITLE,
         "name": benchmark.NAME,
-        "license": benchmark.LICENSE,
+        "license": benchmark.license_of(files),
         "license_link": benchmark.LICENSE_LINK,
         "partial": partial,
         "rows_table": rows_table,

@@ -247,6 +247,14 @@ UNITS = (
         tracks=("speech",),
     ),
     _on(PASSAGE_EN, "noiseqa"),
+    _on(
+        PASSAGE_EN,
+        "disfl-qa",
+        prompt="{context}\n\nAnswer the question with words of the text above, as short as possible, without "
+        "explanation. If the text does not answer it, write: unanswerable\nQuestion: {question}",
+        kind=Span(unanswerable="unanswerable"),
+    ),
+    _on(PASSAGE_ZH, "odsqa", tracks=("speech",)),
     *(_on(MEANING, name) for name in ("dialect-en", "dialect-en-demszky", "dialect-pt", "dialect-zh")),
     _on(PARAPHRASE, "sample-paraphrase", dataset="sample", tracks=NOISY_READIN),
     _on(FRAME, "sample-commands", dataset="sample"),

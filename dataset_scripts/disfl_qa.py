@@ -1,0 +1,91 @@
+"""Disfl-QA: English questions as they were written, and the same with a slip of the tongue that repairs itself."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from datasets import Features, List, Value
+
+from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.dataset_scripts.readin import squad
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lapsus.dataset_scripts.source import Source
+
+TEXT = Value("string")
+FILES = {"train": "train.json", "validation": "dev.json", "test": "test.json"}
+SQUAD = "dev-v2.0.json"  # the paragraphs and answers of all splits are those of SQuAD 2.0's development set
+LOST = re.compile(r"#VALUE!|(no )?((question|answer) ?)?(n/a)?\W*", re.IGNORECASE)  # what stands for no question
+RAW = "https://raw.githubusercontent.com/google-research-datasets/Disfl-QA/main"
+
+
+class DisflQa(Benchmark):
+    """Questions on Wikipedia paragraphs, and the same with a distracting start that the speaker takes back."""
+
+    NAME = "disfl-qa"
+    TITLE = "Disfl-QA"
+    LANGUAGES = ("en",)
+    LICENSE = "cc-by-4.0"
+    LICENSE_LINK = "https://github.com/google-research-datasets/Disfl-QA#license"
+    TASKS = ("question-answering",)
+    TASK_IDS = ("extractive-qa",)
+    TAGS = ("noise", "disfluency", "spoken-language")
+    URL = (*(f"{RAW}/{file}" for file in FILES.values()), f"https://rajpurkar.github.io/SQuAD-explorer/dataset/{SQUAD}")
+    WHERE = f"https://github.com/google-research-datasets/Disfl-QA, and {SQUAD} of SQuAD 2.0 for paragraphs and answers"
+    ROWS = {
+        "clean": {"train": 7_182, "validation": 1_000, "test": 3_643},
+        "disfluent": {"train": 7_149, "validation": 996, "test": None},  # those that are no question are left out
+    }
+
+    def columns(self, config: str) -> Features:
+        """Return the features of a config, with paragraph and answers where SQuAD's file is beside."""
+        answers = {"text": List(TEXT), "answer_start": List(Value("int32"))}
+        squad_columns = {"context": TEXT, "answers": answers} if self.source and _squad(self.source) else {}
+        clean = {} if config == "clean" else {"clean_question": TEXT}
+        return Features({"id": TEXT, **squad_columns, "question": TEXT, **clean})
+
+    @classmethod
+    def license_of(cls, files: Iterable[str]) -> str | None:
+        """Return the licence: SQuAD's paragraphs are to be shared alike."""
+        return "cc-by-sa-4.0" if any(file.endswith(SQUAD) for file in files) else cls.LICENSE
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+        """Yield the questions of a split; the id is SQuAD's. A repair that the files lost is not in `disfluent`."""
+        name = source.find(FILES[split])
+        squad_name = _squad(source)
+        asked = {row["id"]: row for row in squad(source, squad_name)} if squad_name else {}
+        content = source.json(name)
+        if not isinstance(content, dict):
+            raise ValueError(f"{name} is no object of questions by id; get the file again")  # noqa: TRY004 - the file is wrong
+        for key, pair in content.items():
+            where = f"{name} question {key!r}"
+            clean, disfluent = (_text(pair, kind, where) for kind in ("original", "disfluent"))
+            if not clean.strip():
+                raise ValueError(f"{where} has an empty original form; mend the question")
+            row: dict[str, Any] = {"id": key}
+            if squad_name:
+                if key not in asked:
+                    raise ValueError(f"{where} is not in {squad_name}; get the file that belongs to it")
+                row |= {name: asked[key][name] for name in ("context", "answers")}
+            if config == "clean":
+                yield row | {"question": clean}
+            elif not LOST.fullmatch(disfluent.strip()):
+                yield row | {"question": disfluent, "clean_question": clean}
+
+
+def _squad(source: Source) -> str | None:
+    """Return the name of SQuAD's file in a source; None where it has none."""
+    return source.find(SQUAD) if source.match(SQUAD) else None
+
+
+def _text(pair: Any, kind: str, where: str) -> str:
+    text = pair.get(kind) if isinstance(pair, dict) else None
+    if not isinstance(text, str):
+        raise ValueError(f"{where} has {text!r} as its {kind} form, which is no text; mend the question")  # noqa: TRY004 - the file is wrong
+    return text
+
+
+UNITS = (DisflQa,)

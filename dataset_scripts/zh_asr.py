@@ -1,0 +1,55 @@
+"""Mandarin utterances as they were transcribed and as recognisers heard them, of four collections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from datasets import Features, Value
+
+from lapsus.dataset_scripts.benchmark import Benchmark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lapsus.dataset_scripts.source import Source
+
+TEXT = Value("string")
+FILES = {  # split -> its file, by itself or in the repository's folders
+    "aishell1": ("aishell1.csv", "aishell1/dev.csv"),
+    "magicdata": ("magicdata.csv", "magicdata/dev.csv"),
+    "mandarin": ("mandarin.csv", "mandarin/dev.csv"),
+    "accented": ("mandarin-accented.csv", "mandarin-accented/valid.csv"),
+}
+UNKNOWN = "<unk>"  # how the files write a character that the recogniser does not have
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+ROWS: dict[str, int | None] = {"aishell1": 14_326, "magicdata": 11_793, "mandarin": 21_928, "accented": 41_080}
+
+
+class ZhAsr(Benchmark):
+    """Transcripts of read and spoken Mandarin, beside what speech recognisers made of them."""
+
+    NAME = "zh-asr"
+    TITLE = "Mandarin transcripts and what recognisers heard"
+    LANGUAGES = ("zh",)
+    LICENSE = None  # the repository of the pairs is MIT, the texts are of corpora with terms of their own
+    TASKS = ("text-generation",)
+    TAGS = ("noise", "speech-recognition", "error-correction")
+    WHERE = "the folder data of https://github.com/huangzj421/ASR-Correction"
+    ROWS = {"clean": ROWS, "speech": ROWS}
+
+    def columns(self, config: str) -> Features:
+        """Return the features of a config."""
+        return Features({"id": TEXT, "text": TEXT} | ({} if config == "clean" else {"clean_text": TEXT}))
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+        """Yield the utterances of a collection; the id is its name and the number of the row, from 0."""
+        name = source.find(*FILES[split])
+        for number, pair in enumerate(source.table(name, "recognition", "transcript", delimiter=",")):
+            clean, heard = pair["transcript"], pair["recognition"].replace(UNKNOWN, REPLACEMENT)
+            if not clean.strip():
+                raise ValueError(f"{name} row {number + 1} has an empty transcript; mend the row")
+            row = {"id": f"{split}-{number}", "text": clean}
+            yield row if config == "clean" else row | {"text": heard, "clean_text": clean}
+
+
+UNITS = (ZhAsr,)
