@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from lapsus.kernel.lazy import lazy
 
 if TYPE_CHECKING:
+    from lapsus.corpora.perturb_corpus import perturb_corpus
     from lapsus.corpora.perturb_file import perturb_file
     from lapsus.hub.publish import publish
     from lapsus.hub.upload import upload
@@ -28,6 +29,7 @@ __all__ = [
     "__version__",
     "fidelity",
     "measure",
+    "perturb_corpus",
     "perturb_file",
     "publish",
     "read_tracks",
@@ -45,6 +47,7 @@ __getattr__ = lazy(
         "Track": "lapsus.results.tracks",
         "fidelity": "lapsus.results.fidelity",
         "measure": "lapsus.results.measuring.measure",
+        "perturb_corpus": "lapsus.corpora.perturb_corpus",
         "perturb_file": "lapsus.corpora.perturb_file",
         "publish": "lapsus.hub.publish",
         "read_tracks": "lapsus.results.tracks",

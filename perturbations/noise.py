@@ -91,7 +91,7 @@ class Noise:
 
     def __call__(self, rows: Row) -> dict[str, Any]:
         """Perturb one row or a batch of rows."""
-        for name in filter(None, (*self.columns, self.key, self.tags, self.answers)):
+        for name in named(self):
             if name not in rows:
                 raise LookupError(f"no column is called {name!r}; the rows have {', '.join(rows)}")
         if _is_row(rows, self.columns[0], tokens=self.tags is not None):
@@ -106,6 +106,18 @@ class Noise:
             return dataset.map(self, batched=True, **options)
         features = self.features(dataset.features)
         return dataset.map(self.naming(dataset.features), batched=True, features=features, **options)
+
+    def over(self, dataset: Any, *, batch_size: int = 1000, **options: Any) -> Any:
+        """Perturb a `ray.data.Dataset`: the rows that `map` makes of a `datasets.Dataset`, on the cluster's machines.
+
+        `options` are those of its `map_batches`, such as `num_cpus`. A small file is one block, which one worker
+        takes: `noise.over(dataset.repartition(32))`.
+        """
+        from lapsus.perturbations.arrow_tables import noisy_block
+
+        return dataset.map_batches(
+            noisy_block, fn_kwargs={"noise": self}, batch_size=batch_size, batch_format="pyarrow", **options
+        )
 
     def naming(self, features: Any) -> Noise:
         """Return this noise with the names of the tags, where a dataset's features hold them."""
@@ -346,6 +358,11 @@ class Noise:
             reason = None if edits else faults.get(i) or unchanged(self.op, text)
             outcomes.append(_Outcome([edit._asdict() for edit in edits], signed[id(drawn)], reason))
         return outcomes
+
+
+def named(noise: Noise) -> tuple[str, ...]:
+    """Return the columns that a noise names."""
+    return tuple(filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)))
 
 
 class _Outcome(NamedTuple):

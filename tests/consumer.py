@@ -175,6 +175,10 @@ def noise(folder: Path) -> None:
         folder / "clean.jsonl", folder / "noisy.jsonl", "filler_eos", column="text", key="id", progress=False
     )
     assert summary.changed == 1
+    shards = lapsus.perturb_corpus(
+        folder / "clean.jsonl", folder / "noisy", "filler_eos", column="text", key="id", progress=False
+    )
+    assert shards.rows == 1
 
 
 def data(folder: Path) -> None:

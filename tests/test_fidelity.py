@@ -48,12 +48,23 @@ def test_kinds_of_change(old, new, kind):
 def test_all_versions_of_a_sentence_are_on_the_same_side(monkeypatch):
     """Else the classifier would know the sentence that it is asked about."""
     sides = []
-    monkeypatch.setattr(score, "cross_validated_auc", lambda *given: sides.append(given[2]))
+
+    def seen(*given):
+        sides.append(given[2])
+        return score.Auc(None, None)
+
+    monkeypatch.setattr(score, "cross_validated_auc", seen)
     human = [[text[1:], text[:-1]] for text in CLEAN[:20]]
-    score.human_likeness([text[::-1] for text in CLEAN[:20]], CLEAN[:20], human)
+    sides_of = score.human_likeness, [text[::-1] for text in CLEAN[:20]], CLEAN[:20], human
+    sides_of[0](*sides_of[1:])
     synthetic, first, second = np.split(sides[0], 3)
     assert (synthetic == first).all() and (first == second).all()
     assert len(set(first.tolist())) > 1
+    sides.clear()
+    sides_of[0](*sides_of[1:], clusters=[place // 4 for place in range(20)])
+    of_original = np.split(sides[0], 3)[0].reshape(5, 4)
+    assert (of_original == of_original[:, :1]).all()
+    assert len(set(of_original[:, 0].tolist())) > 1
 
 
 def test_what_only_one_sentence_has_is_no_feature():

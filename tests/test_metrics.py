@@ -499,3 +499,20 @@ class TestTensors:
         for rows in (table, list(table)):
             assert micro_worst_average(rows, n_resamples=0)["worst_average"] == 0.25
             assert metric.compute(predictions=rows, n_resamples=0)["worst_average"] == 0.25
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "mixed_effects"])  # its rows have ids of examples
+def test_rows_of_one_original_count_once_in_every_interval_and_test(name):
+    function, example = getattr(lapsus.metrics, name), example_of(name)
+    number = len(example["predictions"])
+
+    def repeated(times):
+        columns = {key: value * times if isinstance(value, list) else value for key, value in example.items()}
+        return function(**columns, clusters=list(range(number)) * times)
+
+    twice, often = repeated(2), repeated(3)
+    kept = [key for key in twice if key.endswith(("_ci", "_p", "p_value"))]
+    assert kept
+    for key in kept:
+        assert often[key] == pytest.approx(twice[key]), key
+    assert "confidence_level" in inspect.signature(function).parameters

@@ -8,8 +8,9 @@ from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics import BLEU
 from scipy import stats
 
-from lapsus.metrics import annotated_bleu, noise_rate, slu_accuracy
+from lapsus.metrics import annotated_bleu, classification, entity_f1, noise_rate, slu_accuracy
 from lapsus.metrics.annotated_bleu.score import corpus_bleu
+from lapsus.metrics.human_likeness.score import cross_validated_auc, placements
 
 COUNT = 120
 
@@ -139,3 +140,90 @@ def test_the_truth_left_out_makes_no_interval():
     assert noise_rate(["a"], ["b"])["corpus_rate_ci"] is None
     with pytest.raises(ValueError, match="differ in length"):
         noise_rate(["a", "b"], ["a", "b"], clusters=[1])
+
+
+def classified():
+    rng = np.random.default_rng(5)
+    truth = rng.choice(["a", "b", "c"], COUNT, p=[0.5, 0.3, 0.2])
+    guess = np.where(rng.random(COUNT) < 0.75, truth, rng.choice(["a", "b", "c"], COUNT))
+    return guess, truth
+
+
+@pytest.mark.parametrize("share", [1, 3])
+@pytest.mark.parametrize("key", ["accuracy", "balanced_accuracy", "macro_f1"])
+def test_classes_vary_as_examples_do(key, share):
+    guess, truth = classified()
+    clusters = np.arange(COUNT) // share
+
+    def score(rows):
+        return classification(guess[rows].tolist(), truth[rows].tolist())[key]
+
+    result = classification(guess.tolist(), truth.tolist(), clusters=clusters.tolist())
+    spread = half_width(result[f"{key}_ci"], COUNT // share)
+    assert spread == pytest.approx(resampled(score, clusters=clusters), rel=0.15)
+
+
+def test_balanced_accuracy_of_independent_rows_is_newcombes():
+    """Two recalls, each with Wilson's interval, and the squared distances of the ends added up."""
+    guess, truth = ["a"] * 30 + ["b"] * 10 + ["b"] * 15 + ["a"] * 5, ["a"] * 40 + ["b"] * 20
+    low, high = classification(guess, truth)["balanced_accuracy_ci"]
+    parts = (30, 40), (15, 20)
+    squares = np.array([np.square(np.subtract(wilson(*part, stats.norm.ppf(0.975)), 0.75)).sum() for part in parts])
+    degrees = squares.sum() ** 2 / (squares**2 / [39, 19]).sum()  # Satterthwaite's
+    ends = [wilson(*part, stats.t.ppf(0.975, degrees)) for part in parts]
+    below, above = (np.hypot(*(end[side] - 0.75 for end in ends)) / 2 for side in (0, 1))
+    assert [low, high] == pytest.approx([0.75 - below, 0.75 + above])
+
+
+def wilson(right, number, quantile):
+    """Return the roots of Wilson's quadratic."""
+    square, rate = quantile**2, right / number
+    return sorted(np.roots([number + square, -(2 * right + square), number * rate**2]).real)
+
+
+def test_classes_that_are_all_found_are_not_certain():
+    result = classification(list("ab") * 10, list("ab") * 10)
+    assert result["balanced_accuracy_ci"][1] == result["macro_f1_ci"][1] == 1
+    assert 0.7 < result["balanced_accuracy_ci"][0] < 0.85
+    assert 0.7 < result["macro_f1_ci"][0] < 0.85
+    assert classification(["a"], ["a"])["balanced_accuracy_ci"] is None
+
+
+@pytest.mark.parametrize("share", [1, 4])
+@pytest.mark.parametrize("key", ["entity_f1", "entity_precision", "entity_recall", "word_f1", "char_f1", "slu_f1"])
+def test_entities_vary_as_utterances_do(key, share):
+    rng = random.Random(6)
+    truth = [
+        [{"type": rng.choice("ab"), "filler": rng.choice(["x y", "x", "y z x"])} for _ in range(rng.randint(0, 3))]
+        for _ in range(COUNT)
+    ]
+    everything = [entity for row in truth for entity in row]
+    guess = [[rng.choice(everything) if rng.random() < 0.3 else entity for entity in row] for row in truth]
+    clusters = np.arange(COUNT) // share
+
+    def score(rows):
+        return entity_f1([guess[row] for row in rows], [truth[row] for row in rows])[key]
+
+    result = entity_f1(guess, truth, clusters=clusters.tolist())
+    spread = half_width(result[f"{key}_ci"], COUNT // share)
+    assert spread == pytest.approx(resampled(score, clusters=clusters, draws=200), rel=0.2)
+
+
+def test_the_variance_of_an_auc_is_delongs():
+    """Structural components by their definition, text against text; texts of one original are summed."""
+    rng = np.random.default_rng(7)
+    scores, labels = rng.normal(size=60).round(1), np.repeat([1.0, 0.0], 30)
+    scores[:30] += 1
+    originals = np.concatenate([np.arange(30), np.arange(30)])
+    better = (scores[:30, None] > scores[None, 30:]) + 0.5 * (scores[:30, None] == scores[None, 30:])
+    assert placements(scores, labels) == pytest.approx(np.concatenate([better.mean(axis=1), better.mean(axis=0)]))
+
+    from scipy.sparse import csr_matrix
+
+    folds = originals % 2
+    found = cross_validated_auc(csr_matrix(scores[:, None]), labels, folds, originals, 0.95)
+    aucs = [better[np.ix_(folds[:30] == fold, folds[:30] == fold)] for fold in (0, 1)]
+    assert found.value == pytest.approx(np.mean([table.mean() for table in aucs]))
+    added = [(table.mean(axis=1) + table.mean(axis=0) - 2 * table.mean()) / 15 / 2 for table in aucs]
+    error = np.sqrt(np.square(added).sum() * 30 / 29)
+    assert half_width(found.interval, 30) == pytest.approx(error, rel=0.05)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 import lapsus
+from lapsus.commands.engine_options import chosen_engine, engine_options
 from lapsus.commands.help_texts import example
 from lapsus.commands.hub import build, make, push
 from lapsus.commands.run import run, tasks
@@ -85,10 +86,13 @@ def list_units(*, as_json: bool) -> None:
 
 
 @main.command(
-    epilog=example("lapsus perturb --operator zh_homophone --set rate=0.1 --column text --key id in.jsonl out.jsonl")
+    epilog=example(
+        "lapsus perturb --operator zh_homophone --set rate=0.1 --column text --key id in.jsonl out.jsonl",
+        "lapsus perturb --engine ray --operator zh_keyboard --column text --key id s3://BUCKET/rows s3://BUCKET/noisy",
+    )
 )
 @click.argument("source")
-@click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("target")
 @click.option(
     "--operator",
     "operators",
@@ -112,14 +116,17 @@ def list_units(*, as_json: bool) -> None:
 @click.option("--answers", help="Column of SQuAD answers within --column; they stay whole and are moved.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
-    "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes; same bytes for any."
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Processes; same bytes for any. [default: 1; with --engine ray and no --address, all CPUs]",
 )
+@engine_options
 @click.option("--overwrite", is_flag=True, help="Replace TARGET where it exists.")
 @click.option("--split", help="Split, when SOURCE is a dataset.")
 @click.option("--config", help="Config, when SOURCE is a dataset.")
 def perturb(
     source: str,
-    target: Path,
+    target: str,
     operators: tuple[str, ...],
     settings: tuple[str, ...],
     column: tuple[str, ...],
@@ -127,7 +134,9 @@ def perturb(
     tags_column: str | None,
     answers: str | None,
     seed: int,
-    workers: int,
+    workers: int | None,
+    engine_name: str,
+    address: str | None,
     *,
     overwrite: bool,
     split: str | None,
@@ -137,19 +146,32 @@ def perturb(
 
     Every row keeps its clean text and records its edits. A run that was stopped goes on where it stopped.
     A file that was perturbed before is perturbed further: its clean text stays.
+
+    With --engine ray, SOURCE is a file, a folder or a pattern of JSON lines or Parquet, TARGET a folder of Parquet
+    shards; both may be addresses such as s3://BUCKET/rows.
     """
     from lapsus.commands.catalogue import configured_all
+    from lapsus.corpora.perturb_corpus import perturb_corpus
     from lapsus.corpora.perturb_file import perturb_file
     from lapsus.perturbations import Noise
 
     columns = column[0] if len(column) == 1 else column
     options: dict[str, Any] = {"column": columns, "key": key, "seed": seed, "tags": tags_column, "answers": answers}
     noises = [Noise(operator, **options) for operator in configured_all(operators, settings)]
+    if engine_name == "ray" and (split or config):
+        raise click.UsageError("--split and --config belong to datasets; with --engine ray name the files of one split")
     try:
-        done = perturb_file(source, target, noises, split=split, config=config, workers=workers, overwrite=overwrite)
+        with chosen_engine(engine_name, address, workers) as engine:
+            done = (
+                perturb_corpus(source, target, noises, engine=engine, overwrite=overwrite)
+                if engine_name == "ray"
+                else perturb_file(
+                    source, target, noises, split=split, config=config, workers=workers or 1, overwrite=overwrite
+                )
+            )
         click.echo(str(done))
     except KeyboardInterrupt:
-        parts = target.with_name(f"{target.name}.partial")
+        parts = Path(f"{target.rstrip('/')}.partial")
         kept = f" to go on (parts in {parts})" if parts.exists() else ""
         click.echo(f"stopped; run the same command again{kept}", err=True)
         raise SystemExit(130) from None  # as a shell reports Ctrl-C

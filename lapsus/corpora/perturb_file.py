@@ -15,7 +15,7 @@ from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from io import BytesIO, TextIOWrapper
 from itertools import islice
@@ -26,11 +26,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lapsus.corpora.preparing import REASON, Summary, check_columns, given_noises, hashed
 from lapsus.kernel.atomic import staged_file
 from lapsus.kernel.rows import (
     BYTE_ORDER_MARK,
     FORMATS,
     Row,
+    arrow_table,
     cells,
     decoded,
     delimiter_of,
@@ -40,8 +42,7 @@ from lapsus.kernel.rows import (
     objects,
     parquet_errors,
 )
-from lapsus.perturbations.discovery import OPERATORS
-from lapsus.perturbations.hashed_draws import starts
+from lapsus.perturbations.arrow_tables import noisy_schema, read_names, with_tag_names
 from lapsus.perturbations.noise import Noise
 
 if TYPE_CHECKING:
@@ -49,21 +50,6 @@ if TYPE_CHECKING:
 
 CHUNK = 500  # rows of a part; fixed, since a resumed run must cut the same parts
 ROW_GROUP = 5_000  # rows of a row group of Parquet, independent of the parts
-REASON = "unchanged"  # the column that says why a row has no edits
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What `perturb_file` did."""
-
-    target: Path
-    rows: int
-    changed: int
-    unchanged: dict[str, int]  # by reason
-
-    def __str__(self) -> str:
-        kept = "".join(f"; {count} unchanged: {reason}" for reason, count in sorted(self.unchanged.items()))
-        return f"wrote {self.rows} rows to {self.target}, {self.changed} of them changed{kept}"
 
 
 class Source(NamedTuple):
@@ -118,20 +104,23 @@ def perturb_file(
     is perturbed further: its clean columns stay, and its edits and operators are added to. No two rows may have the
     same key.
     """
-    given = [Noise(OPERATORS[noise])] if isinstance(noise, str) else [noise] if isinstance(noise, Noise) else [*noise]
-    noises = tuple(replace(each, **settings, bad="keep", reason=REASON) for each in given)
-    noise = _common(noises)
+    noises = given_noises(noise, settings)
+    noise = noises[0]
     target = Path(target)
     if Path(source).exists() and Path(source).resolve() == target.resolve():
         raise ValueError(f"{target} is both source and target; write to another file")
+    if "://" in str(source):
+        raise ValueError(f"{source} is an address, which --engine ray reads (perturb_corpus); download it, or use that")
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; name a file")
     if workers < 1:
         raise ValueError(f"workers is {workers}; give 1 or more")
     if target.exists() and not overwrite:
         raise FileExistsError(f"{target} exists; name another file, or replace it with --overwrite (overwrite=True)")
     reader = _open(source, split=split, config=config)
-    noisy = _check_columns(source, reader.columns, noise)
-    noises = tuple(_with_tag_names(each, reader.schema) for each in noises)
-    schema = None if format_of(target) == "json" else _noisy_schema(reader, noise)
+    noisy = check_columns(source, reader.columns, noise)
+    noises = tuple(with_tag_names(each, reader.schema) for each in noises)
+    schema = None if format_of(target) == "json" else noisy_schema(_schema_of(reader), noise)
     words = (*noise.columns, noise.tags, *(noise.clean_names() if noisy else ())) if noise.tags else ()
     part = Part(noises, reader.decode, _Encoder(format_of(target), schema, delimiter_of(target)), words)
     folder = target.with_name(f"{target.name}.partial")
@@ -154,46 +143,6 @@ def perturb_file(
     shutil.rmtree(folder)
     changed = counts.pop("", 0)
     return Summary(target, changed + sum(counts.values()), changed, dict(counts))
-
-
-def _common(noises: Sequence[Noise]) -> Noise:
-    """Return the first of several noises; raise unless the others differ from it in operator and seed only."""
-    if not noises:
-        raise ValueError("no noise is given; give at least one operator")
-    first = noises[0]
-    for each in noises[1:]:
-        if replace(each, op=first.op, seed=first.seed) != first:
-            raise ValueError(
-                "the noises differ in more than operator and seed; perturb the outcome of one by the other"
-            )
-    return first
-
-
-def _check_columns(source: str | Path, columns: list[str], noise: Noise) -> bool:
-    """Raise if the source lacks columns `noise` reads or has ones it writes; return whether it is noisy already."""
-    if not columns:
-        raise ValueError(f"{source}: holds no rows; give a file with at least one")
-    for name in filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)):
-        if name not in columns:
-            raise LookupError(f"no column is called {name!r}; {source} has {', '.join(columns)}")
-    if {*noise.clean_names(), "edits", "operator"} <= {*columns} and noise.is_noisy(columns):
-        return True
-    for name in (*noise.clean_names(), "edits", "operator", REASON):
-        if name in columns:
-            raise ValueError(
-                f"{source} already has the column {name!r}, as perturbed files do; "
-                "perturb the clean file, or rename the column"
-            )
-    return False
-
-
-def _with_tag_names(noise: Noise, schema: Any) -> Noise:
-    """Name the tags where a dataset holds them as numbers."""
-    if schema is None or b"huggingface" not in (schema.metadata or {}):
-        return noise
-    from datasets import Features
-
-    return noise.naming(Features.from_arrow_schema(schema))
 
 
 def _start(folder: Path, job: list[Any]) -> None:
@@ -268,13 +217,10 @@ def _made(part: Part, path: Path, raw: Any) -> Counter[str]:
         return Counter(json.loads(tally.read_text(encoding="utf-8")))
     rows = part.decode(raw)
     noise, *_ = part.noises
-    needed = dict.fromkeys(filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)))
-    if rows and {*noise.clean_names(), "edits", "operator"} <= rows[0].keys():
-        needed |= dict.fromkeys((*noise.clean_names(), "edits", "operator"))
     structures = {noise.answers, "edits"}
     batch = {
         name: [_read(row.get(name), tokens=name in part.words, structure=name in structures) for row in rows]
-        for name in needed
+        for name in read_names(noise, list(rows[0]) if rows else [])
     }
     noisy: dict[str, Any] = {}
     for each in part.noises:
@@ -289,16 +235,11 @@ def _made(part: Part, path: Path, raw: Any) -> Counter[str]:
             row[f"clean_{name}"] = old.get(f"clean_{name}", old.get(name))
     part.encode(written, path)
     if noise.key:
-        np.save(path.with_suffix(".keys.npy"), _hashed(batch[noise.key]))
+        np.save(path.with_suffix(".keys.npy"), hashed(batch[noise.key]))
     counts = Counter(reason or "" for reason in noisy[REASON])
     with staged_file(tally) as file:  # written last and atomically: its existence means that the part is complete
         file.write(json.dumps(counts).encode())
     return counts
-
-
-def _hashed(keys: Sequence[Any]) -> Any:
-    """Return a 64-bit hash of each key that is not None."""
-    return starts("keys", [str(key) for key in keys if key is not None])
 
 
 def _key_of_two_rows(reader: Source, part: Part, folder: Path) -> str | None:
@@ -313,7 +254,7 @@ def _key_of_two_rows(reader: Source, part: Part, folder: Path) -> str | None:
     found: set[str] = set()
     for raw in reader.chunks():  # read the keys again: two keys may share a hash, and the error names the key
         keys = [str(row[name]) for row in part.decode(raw) if row.get(name) is not None]
-        for key in np.array(keys, dtype=object)[np.isin(_hashed(keys), suspects)]:
+        for key in np.array(keys, dtype=object)[np.isin(hashed(keys), suspects)]:
             if key in found:
                 return str(key)
             found.add(key)
@@ -394,23 +335,15 @@ def _cell(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, list | dict) else value
 
 
-def _noisy_schema(reader: Source, noise: Noise) -> Any:
-    """Return the Arrow schema of the noisy rows."""
+def _schema_of(reader: Source) -> Any:
+    """Return the Arrow schema of the source; where its format has no types, that of all its rows."""
     import pyarrow as pa
 
     schema = reader.schema
     if schema is None:
         for raw in reader.chunks():
-            found = pa.Table.from_pylist(reader.decode(raw)).schema
+            found = arrow_table(reader.decode(raw), "the source").schema
             schema = found if schema is None else pa.unify_schemas([schema, found], promote_options="permissive")
-    schema = schema.remove_metadata()  # the metadata describes the clean columns only
-    edits = pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]))
-    added = {clean: schema.field(name).type for clean, name in noise.clean_names().items()}
-    added["edits"] = edits if len(noise.columns) == 1 else pa.struct([(name, edits) for name in noise.columns])
-    added |= {"operator": pa.string(), REASON: pa.string()}
-    for name, kind in added.items():
-        place = schema.get_field_index(name)
-        schema = schema.append(pa.field(name, kind)) if place < 0 else schema.set(place, pa.field(name, kind))
     return schema
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 
-def needed(module: str, extra: str) -> Any:
-    """Import `module`, which `extra` of lapsus installs.
+def needed(module: str, extra: str, by: str = "this operator") -> Any:
+    """Import `module`, which `extra` of lapsus installs; `by` says what needs it.
 
     >>> needed("no_such_module", "en")
     Traceback (most recent call last):
@@ -19,7 +19,7 @@ def needed(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise _missing(module, extra) from error
+        raise _missing(module, extra, by) from error
 
 
 def shipped(module: str, extra: str) -> Path:
@@ -34,7 +34,5 @@ def shipped(module: str, extra: str) -> Path:
     return Path(spec.origin).parent
 
 
-def _missing(module: str, extra: str) -> ModuleNotFoundError:
-    return ModuleNotFoundError(
-        f'this operator needs {module}; install it with: pip install "lapsus[{extra}]"', name=module
-    )
+def _missing(module: str, extra: str, by: str = "this operator") -> ModuleNotFoundError:
+    return ModuleNotFoundError(f'{by} needs {module}; install it with: pip install "lapsus[{extra}]"', name=module)

@@ -14,6 +14,7 @@ import csv
 import json
 import re
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lapsus.kernel.names import shown
@@ -51,9 +52,13 @@ class BrokenFileError(ValueError):
     def __init__(
         self, file: object, what: str, cure: str, *, line: int | None = None, column: int | None = None
     ) -> None:
-        self.line, self.what, self.cure = line, what, cure
+        self.file, self.line, self.column, self.what, self.cure = str(file), line, column, what, cure
         place = (("line", line), ("column", column))
         super().__init__(f"{file}{''.join(f', {name} {n}' for name, n in place if n is not None)}: {what}; {cure}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how a worker's error is made again in the process that waits for it."""
+        return partial(type(self), line=self.line, column=self.column), (self.file, self.what, self.cure)
 
 
 def read(path: Path) -> list[Row]:
@@ -238,6 +243,24 @@ def _read_parquet(path: Path) -> list[Row]:
         table = pq.read_table(path)
     rows: list[Row] = table.to_pylist()
     return rows
+
+
+def arrow_table(rows: Sequence[Row], file: object) -> Any:
+    """Return rows as an Arrow table with every column that any of them has.
+
+    >>> arrow_table([{"id": 1}, {"id": 2, "n": 0.5}], "p.jsonl").column_names
+    ['id', 'n']
+    """
+    import pyarrow as pa
+
+    columns = {}
+    for name in dict.fromkeys(name for row in rows for name in row):
+        try:
+            columns[name] = pa.array([row.get(name) for row in rows])
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+            what = f"the column {name!r} mixes types ({first_sentence(error)})"
+            raise BrokenFileError(file, what, "give it one type") from None
+    return pa.table(columns)
 
 
 def class_names(path: Path) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lapsus.kernel import columns
+from lapsus.kernel import columns, statistics
+from lapsus.kernel.class_rates import class_rates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,6 +18,8 @@ def classification(
     references: Iterable[str] | Iterable[int],
     *,
     label_map: Mapping[Any, Any] | None = None,
+    clusters: Iterable[Any] | None = None,
+    confidence_level: float = 0.95,
 ) -> dict[str, Any]:
     """Return accuracy, and beside it balanced accuracy and macro F1, in which every label weighs the same.
 
@@ -25,13 +28,17 @@ def classification(
         references: the gold labels.
         label_map: labels to be read as others before anything is compared, as in
             `{"contradiction": "not_entailment", "neutral": "not_entailment"}`.
+        clusters: what each example was made from: examples that share an original count as one finding.
+        confidence_level: of the intervals.
 
     Returns:
         accuracy: the share of right predictions.
         balanced_accuracy: the mean of the recalls of the gold labels: of a classifier that always says one label, 1
             divided by their number.
         macro_f1: the mean F1 of the labels that are gold or predicted.
-        labels: for each of these f1, precision, recall and counts (true, predicted, correct); a rate with nothing to
+        accuracy_ci: Wilson's interval of accuracy, at the effective number of originals.
+        balanced_accuracy_ci, macro_f1_ci: their intervals, from those of each label's recall and F1.
+        labels: for each label f1, precision, recall and counts (true, predicted, correct); a rate with nothing to
             divide by is None, and counts as 0 in `macro_f1` where the label is only predicted or never predicted.
         examples: how many there are.
 
@@ -40,6 +47,7 @@ def classification(
         >>> result["accuracy"], result["balanced_accuracy"], round(result["macro_f1"], 4)
         (0.75, 0.75, 0.7333)
     """
+    statistics.check_level(confidence_level)
     guessed, gold = columns.listed("predictions", predictions), columns.listed("references", references)
     guess, truth = columns.labels(label_map, predictions=guessed, references=gold)
     numbers, place = np.unique(np.concatenate([truth, guess]), return_inverse=True)
@@ -48,7 +56,12 @@ def classification(
     true, predicted, correct = (
         np.bincount(found, minlength=len(numbers)) for found in (truth, guess, truth[truth == guess])
     )
-    occurs = true > 0
+    originals = np.arange(len(truth))
+    if clusters is not None:
+        originals, _ = columns.numbered("clusters", clusters)
+        columns.same_length(predictions=guess, clusters=originals)
+    right = statistics.of_numbers((truth == guess).astype(float), originals)
+    rates = class_rates(truth, guess, originals, confidence_level)
     mapped = label_map or {}
     labels = {
         str(mapped.get(named[number], named[number])): _rates(*counts)
@@ -56,8 +69,8 @@ def classification(
     }
     return {
         "accuracy": float(correct.sum() / len(truth)),
-        "balanced_accuracy": float((correct[occurs] / true[occurs]).mean()),
-        "macro_f1": float((2 * correct / (true + predicted)).mean()),
+        "accuracy_ci": statistics.clustered_rate(right, confidence_level),
+        **rates._asdict(),
         "labels": dict(sorted(labels.items())),
         "examples": len(truth),
     }

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.kernel import columns
+from lapsus.kernel import columns, statistics
 from lapsus.kernel.f_score import f1
 
 if TYPE_CHECKING:
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
 
 
 def entity_f1(
-    predictions: Iterable[Iterable[Mapping[str, str]]], references: Iterable[Iterable[Mapping[str, str]]]
+    predictions: Iterable[Iterable[Mapping[str, str]]],
+    references: Iterable[Iterable[Mapping[str, str]]],
+    *,
+    clusters: Iterable[Any] | None = None,
+    confidence_level: float = 0.95,
 ) -> dict[str, Any]:
     """Return F1 over entities, and SLU-F1, which forgives a misheard filler as far as it is like the true one.
 
@@ -26,6 +31,8 @@ def entity_f1(
     Args:
         predictions: for each utterance the list of its entities, `{"type": str, "filler": str}`.
         references: the same, for the truth.
+        clusters: what each utterance was made from: utterances that share an original count as one finding.
+        confidence_level: of the intervals.
 
     A rate with nothing to divide by is None.
 
@@ -36,6 +43,8 @@ def entity_f1(
             missed and invented as its filler has word errors per true word.
         char_f1: the same with the edits of the filler per character of the longer one.
         slu_f1: of the sums of both, as SLURP defines it.
+        entity_f1_ci, entity_precision_ci, entity_recall_ci, word_f1_ci, char_f1_ci, slu_f1_ci: Wilson's intervals at
+            the effective number: what varies is the utterance (or the original), not the entity.
         types: f1, precision, recall and counts of each type, by its name.
         examples: how many utterances there are.
 
@@ -48,27 +57,51 @@ def entity_f1(
     """
     guessed, true = _read("predictions", predictions), _read("references", references)
     examples = columns.same_length(predictions=guessed, references=true)
+    statistics.check_level(confidence_level)
+    originals = np.arange(examples)
+    if clusters is not None:
+        originals, _ = columns.numbered("clusters", clusters)
+        columns.same_length(predictions=guessed, clusters=originals)
     totals: dict[str, Counter[str]] = {"true": Counter(), "predicted": Counter(), "correct": Counter()}
-    for guess, truth in zip(guessed, true, strict=True):
+    counts = np.empty((3, examples), np.int64)  # the true, predicted and correct ones of each utterance
+    for place, (guess, truth) in enumerate(zip(guessed, true, strict=True)):
+        correct = Counter(guess) & Counter(truth)
         totals["true"].update(kind for kind, _ in truth)
         totals["predicted"].update(kind for kind, _ in guess)
-        totals["correct"].update(kind for kind, _ in (Counter(guess) & Counter(truth)).elements())
+        totals["correct"].update(kind for kind, _ in correct.elements())
+        counts[:, place] = len(truth), len(guess), correct.total()
+    there, given, right = counts
     words, characters = _forgiving(guessed, true, word_distance), _forgiving(guessed, true, char_distance)
-    overall = f1(**{side: counts.total() for side, counts in totals.items()})
+    rates = {
+        "entity_f1": (2 * right, there + given),
+        "entity_precision": (right, given),
+        "entity_recall": (right, there),
+        **{
+            name: (2 * paired, 2 * paired + errors)
+            for name, (paired, errors) in (("word_f1", words), ("char_f1", characters), ("slu_f1", words + characters))
+        },
+    }
+    overall = f1(**{side: found.total() for side, found in totals.items()})
     return {
-        "entity_f1": overall["f1"],
-        "entity_precision": overall["precision"],
-        "entity_recall": overall["recall"],
+        **{name: float(part.sum() / whole.sum()) if whole.any() else None for name, (part, whole) in rates.items()},
+        **{f"{name}_ci": _interval(*parts, originals, confidence_level) for name, parts in rates.items()},
         "counts": overall["counts"],
-        "word_f1": _of_errors(*words),
-        "char_f1": _of_errors(*characters),
-        "slu_f1": _of_errors(words[0] + characters[0], words[1] + characters[1]),
         "types": {
-            kind: f1(**{side: counts[kind] for side, counts in totals.items()})
+            kind: f1(**{side: found[kind] for side, found in totals.items()})
             for kind in sorted(totals["true"] | totals["predicted"])
         },
         "examples": examples,
     }
+
+
+def _interval(
+    part: columns.FloatArray | columns.IntArray,
+    whole: columns.FloatArray | columns.IntArray,
+    originals: columns.IntArray,
+    level: float,
+) -> statistics.Interval | None:
+    found = statistics.Clustered(np.bincount(originals, part), np.bincount(originals, whole))
+    return statistics.clustered_rate(found, level)
 
 
 def word_distance(truth: str, heard: str) -> float:
@@ -91,26 +124,26 @@ def char_distance(truth: str, heard: str) -> float:
 
 def _forgiving(
     guessed: list[list[Entity]], true: list[list[Entity]], distance: Callable[[str, str], float]
-) -> tuple[int, float]:
-    """Return how many predicted entities have a true one of their type, and all that is missed or invented."""
-    paired, errors = 0, 0.0
-    for guess, truth in zip(guessed, true, strict=True):
+) -> columns.FloatArray:
+    """Return, of each utterance, how many predicted entities have a true one of their type, and all errors.
+
+    Errors are what is missed or invented.
+    """
+    found = np.zeros((2, len(true)))
+    for place, (guess, truth) in enumerate(zip(guessed, true, strict=True)):
+        paired, errors = 0, 0.0
         left = list(truth)
         for kind, filler in guess:
-            near = [(distance(text, filler), place) for place, (other, text) in enumerate(left) if other == kind]
+            near = [(distance(text, filler), number) for number, (other, text) in enumerate(left) if other == kind]
             if near:
-                wrong, place = min(near)
-                del left[place]
+                wrong, number = min(near)
+                del left[number]
                 paired += 1
                 errors += 2 * wrong
             else:
                 errors += 1
-        errors += len(left)
-    return paired, errors
-
-
-def _of_errors(paired: int, errors: float) -> float | None:
-    return 2 * paired / (2 * paired + errors) if paired or errors else None
+        found[:, place] = paired, errors + len(left)
+    return found
 
 
 def _read(name: str, rows: Iterable[Iterable[Mapping[str, str]]]) -> list[list[Entity]]:

@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.kernel import columns
+from lapsus.kernel import columns, statistics
 from lapsus.kernel.error_rates import ErrorRates, edit_distances
 
 if TYPE_CHECKING:
@@ -30,7 +30,13 @@ TOLERANCE = 1e-3  # of the weights, on average
 
 
 def human_likeness(
-    predictions: Noisy, references: Iterable[str], human: Noisy, *, top_features: int = 10
+    predictions: Noisy,
+    references: Iterable[str],
+    human: Noisy,
+    *,
+    top_features: int = 10,
+    clusters: Iterable[Any] | None = None,
+    confidence_level: float = 0.95,
 ) -> dict[str, Any]:
     """Return the AUC of a classifier between synthetic and human noise, and the profile of each side.
 
@@ -43,10 +49,14 @@ def human_likeness(
         references: the clean texts.
         human: the human texts, given likewise.
         top_features: how many of the strongest features of each side are listed.
+        clusters: what each clean text was made from: texts that share an original are in one fold, and count as one
+            finding.
+        confidence_level: of the intervals.
 
     Returns:
         auc: of the classifier between synthetic and human texts, the mean over five folds; None with too few texts.
-        human_aucs: the same for each human against the other humans.
+        auc_ci: its interval over other originals, for classifiers such as these: by DeLong's variance.
+        human_aucs, human_aucs_ci: the same for each human against the other humans.
         synthetic: the profile of the synthetic texts: `micro_average` and `worst_average` of the error rate,
             `annotator_averages`, `unchanged` (share of the texts), `equal_length` (share of the changed texts),
             `edits_per_text`, `kinds` and `span_lengths` (shares of the edits), and `new_latin` (share of the texts
@@ -69,24 +79,41 @@ def human_likeness(
         raise ValueError(f"references[{clean.index('')}] is empty: leave it out, nothing can be told of its noise.")
     synthetic, humans = _tracks("predictions", predictions, clean), _tracks("human", human, clean)
     seen = features([*synthetic, *humans])
-    folds = np.array([crc32(clean[text.example].encode("utf-8", "replace")) % FOLDS for text in seen.texts])
+    originals, fold_of = _originals(clean, clusters)
+    example = np.array([text.example for text in seen.texts])
+    folds, original = fold_of[example], originals[example]
     writer = np.repeat(np.arange(len(synthetic) + len(humans)), [len(track) for track in (*synthetic, *humans)])
     is_synthetic = (writer < len(synthetic)).astype(float)
     among_humans = np.flatnonzero(is_synthetic == 0)
+    aucs = [
+        cross_validated_auc(seen.values[rows], labels[rows], folds[rows], original[rows], confidence_level)
+        for rows, labels in (
+            (np.arange(len(writer)), is_synthetic),
+            *((among_humans, (writer == one) * 1.0) for one in range(len(synthetic), len(synthetic) + len(humans))),
+        )
+    ]
     return {
-        "auc": cross_validated_auc(seen.values, is_synthetic, folds),
-        "human_aucs": [
-            cross_validated_auc(
-                seen.values[among_humans], (writer[among_humans] == one).astype(float), folds[among_humans]
-            )
-            for one in range(len(synthetic), len(synthetic) + len(humans))
-        ],
+        "auc": aucs[0].value,
+        "auc_ci": aucs[0].interval,
+        "human_aucs": [found.value for found in aucs[1:]],
+        "human_aucs_ci": [found.interval for found in aucs[1:]],
         "synthetic": profile(synthetic, len(clean)),
         "human": profile(humans, len(clean)),
         "humans": [profile([track], len(clean)) for track in humans],
         "features": strongest(seen, is_synthetic, top_features),
         "examples": len(clean),
     }
+
+
+def _originals(clean: Sequence[str], clusters: Iterable[Any] | None) -> tuple[columns.IntArray, columns.IntArray]:
+    """Return the number of each example's original, and its fold: by the first text of the original."""
+    originals = np.arange(len(clean))
+    if clusters is not None:
+        originals, _ = columns.numbered("clusters", clusters)
+        columns.same_length(references=clean, clusters=originals)
+    _, first, number = np.unique(originals, return_index=True, return_inverse=True)
+    fold = np.array([crc32(clean[place].encode("utf-8", "replace")) % FOLDS for place in first])
+    return originals, fold[number]
 
 
 class Change(NamedTuple):
@@ -381,23 +408,61 @@ def auc(scores: NDArray[np.float64], labels: NDArray[np.float64]) -> float:
     >>> auc(np.array([0.1, 0.4, 0.4, 0.9]), np.array([0, 0, 1, 1]))
     0.875
     """
+    return float(placements(scores, labels)[labels > 0].mean())
+
+
+def placements(scores: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each positive the share of negatives below it, for each negative that of positives above it.
+
+    >>> placements(np.array([0.1, 0.4, 0.4, 0.9]), np.array([0, 0, 1, 1]))
+    array([1.  , 0.75, 0.75, 1.  ])
+    """
     from scipy.stats import rankdata
 
-    positive = labels > 0
-    count = positive.sum()
-    above = rankdata(scores)[positive].sum() - count * (count + 1) / 2
-    return float(above / (count * (len(labels) - count)))
+    found = np.empty(len(scores))
+    ranks = rankdata(scores)
+    for side in (labels > 0, labels <= 0):
+        below = (ranks[side] - rankdata(scores[side])) / (len(side) - side.sum())
+        found[side] = below if labels[side][0] > 0 else 1 - below
+    return found
 
 
-def cross_validated_auc(values: csr_matrix, labels: NDArray[np.float64], folds: NDArray[np.int64]) -> float | None:
-    """Return the mean AUC over the folds, each scored by a classifier fitted on the others; None if there is none."""
-    aucs = []
+class Auc(NamedTuple):
+    """The mean AUC over the folds, and its interval; None where there is none."""
+
+    value: float | None
+    interval: statistics.Interval | None
+
+
+def cross_validated_auc(
+    values: csr_matrix,
+    labels: NDArray[np.float64],
+    folds: NDArray[np.int64],
+    originals: NDArray[np.int64],
+    level: float,
+) -> Auc:
+    """Return the mean AUC over the folds, each scored by a classifier fitted on the others.
+
+    Its variance is DeLong's, with what the texts of one original add to the AUC summed first.
+    """
+    aucs: list[float] = []
+    added = np.full(len(labels), np.nan)
     for fold in np.unique(folds):
         held = folds == fold
         if all(len(np.unique(labels[part])) == 2 for part in (held, ~held)):
             weights = fit(values[~held], labels[~held])
-            aucs.append(auc(values[held] @ weights[:-1], labels[held]))
-    return float(np.mean(aucs)) if aucs else None
+            shares, positive = placements(values[held] @ weights[:-1], labels[held]), labels[held] > 0
+            aucs.append(float(shares[positive].mean()))
+            added[held] = (shares - aucs[-1]) / np.where(positive, positive.sum(), (~positive).sum())
+    if not aucs:
+        return Auc(None, None)
+    known = ~np.isnan(added)
+    of_original = np.bincount(np.unique(originals[known], return_inverse=True)[1], added[known] / len(aucs))
+    value, number = float(np.mean(aucs)), len(of_original)
+    if number < 2:
+        return Auc(value, None)
+    variance = float(of_original @ of_original) * number / (number - 1)
+    return Auc(value, statistics.effective_interval(value, variance, number, level))
 
 
 def strongest(seen: Features, labels: NDArray[np.float64], count: int) -> dict[str, list[str]]:

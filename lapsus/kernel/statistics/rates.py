@@ -39,19 +39,24 @@ def wilson(successes: float, trials: float, level: float, quantile: float | None
 def clustered_rate(found: Clustered, level: float) -> Interval | None:
     """Return the interval of a rate, or of a mean of scores between 0 and 1, whose rows come in clusters.
 
-    Wilson's interval at the effective number of trials: the one at which independent trials of 0 and 1 would vary as
-    much as the clusters do (Korn and Graubard), with Student's t for the number of clusters. Without any spread, every
-    cluster counts as one trial. With a single cluster the spread is unknown: None.
+    With a single cluster the spread is unknown: None.
     """
     clusters = found.number
     if clusters < 2:
         return None
-    rate = min(1.0, max(0.0, found.mean))
-    variance = found.variance
-    effective = float(clusters)
-    if variance > 1e-15 and 0 < rate < 1:
-        effective = rate * (1 - rate) / variance * (clusters - 1) / clusters
-    return wilson(rate * effective, effective, level, quantile=float(special.stdtrit(clusters - 1, 0.5 + level / 2)))
+    return effective_interval(found.mean, found.variance * clusters / (clusters - 1), clusters, level)
+
+
+def effective_interval(rate: float, variance: float, clusters: int, level: float) -> Interval:
+    """Return the interval of a score between 0 and 1, given the estimated variance of it and the number of clusters.
+
+    Wilson's interval at the effective number of trials: the one at which independent trials of 0 and 1 would vary as
+    much as the score does (Korn and Graubard), with Student's t for the number of clusters. Without any spread, every
+    cluster counts as one trial.
+    """
+    rate = min(1.0, max(0.0, rate))
+    effective = rate * (1 - rate) / variance if variance > 1e-15 and 0 < rate < 1 else float(clusters)
+    return wilson(rate * effective, effective, level, float(special.stdtrit(clusters - 1, 0.5 + level / 2))) or [0, 1]
 
 
 def clustered_wilson(successes: IntArray, trials: IntArray, level: float) -> Interval | None:
@@ -119,9 +124,7 @@ def jackknife_rate(rate: float, without: FloatArray, level: float) -> Interval |
     if clusters < 2:
         return None
     variance = (clusters - 1) / clusters * float(((without - without.mean()) ** 2).sum())
-    effective = rate * (1 - rate) / variance if variance > 1e-15 and 0 < rate < 1 else float(clusters)
-    quantile = float(special.stdtrit(clusters - 1, 0.5 + level / 2))
-    return wilson(min(1.0, max(0.0, rate)) * effective, effective, level, quantile=quantile)
+    return effective_interval(rate, variance, clusters, level)
 
 
 def check_level(level: float) -> None:

@@ -1,0 +1,160 @@
+"""Where work is done: in this process, or on the machines of a Ray cluster.
+
+An engine maps a function over items. What the function returns depends on the item alone, so the engine changes the
+time and nothing else. The function and its items are pickled: they name modules that every machine has.
+
+>>> with engine("local") as here:
+...     list(here.map(abs, [-1, 2]))
+[(-1, 1), (2, 2)]
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
+
+from lapsus.kernel.extras import needed
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+T = TypeVar("T")
+R = TypeVar("R")
+Name: TypeAlias = Literal["local", "ray"]
+
+RETRIES = 5  # of a task whose worker or node died; one that kills every worker it gets must end
+OBJECT_STORE = 128 * 1024**2  # bytes of a cluster that is started here: what tasks exchange is small
+AGAIN = "run the same again to go on"
+
+
+class Engine(Protocol):
+    """Maps functions over items."""
+
+    def map(self, work: Callable[[T], R], items: Iterable[T], *, ordered: bool = False) -> Iterator[tuple[T, R]]:
+        """Yield each item with what `work` makes of it, as they are done or in their order; take few ahead."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """This process."""
+
+    def map(self, work: Callable[[T], R], items: Iterable[T], *, ordered: bool = False) -> Iterator[tuple[T, R]]:
+        """Yield each item with what `work` makes of it."""
+        for item in items:
+            yield item, work(item)
+
+
+@dataclass(frozen=True, slots=True)
+class OnRay:
+    """A Ray cluster that this process is connected to: each item is a plain task that takes one CPU."""
+
+    ray: ModuleType
+
+    def map(self, work: Callable[[T], R], items: Iterable[T], *, ordered: bool = False) -> Iterator[tuple[T, R]]:
+        """Yield each item with what `work` makes of it; a task whose worker or node died is done again elsewhere."""
+        task = self.ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(_checked)
+        given = self.ray.put((work, version("lapsus")))
+        waiting = iter(items)
+        running: deque[tuple[Any, T]] = deque()
+        try:
+            while True:
+                for item in islice(waiting, max(0, 2 * self.cpus() - len(running))):
+                    running.append((task.remote(given, item), item))
+                if not running:
+                    return
+                if ordered:
+                    place = 0
+                else:
+                    (done,), _ = self.ray.wait([each for each, _ in running], num_returns=1)
+                    place = next(place for place, (each, _) in enumerate(running) if each == done)
+                done, item = running[place]
+                result = self.result(done)
+                del running[place]
+                yield item, result
+        finally:
+            for each, _ in running:  # an error, or the caller wants no more
+                self.ray.cancel(each, force=True)
+
+    def cpus(self) -> int:
+        """Return how many tasks the cluster does at once; nodes may come and go."""
+        return max(1, int(self.ray.cluster_resources().get("CPU", 0)))
+
+    def result(self, reference: Any) -> Any:
+        """Return what a task made; raise its error as if it had been raised here."""
+        errors = self.ray.exceptions
+        try:
+            return self.ray.get(reference)
+        except errors.RayTaskError as error:
+            raise error.cause from error
+        except errors.OutOfMemoryError as error:
+            raise MemoryError(
+                f"a worker had too little memory; give nodes more memory, or fewer CPUs, and {AGAIN}"
+            ) from error
+        except (errors.WorkerCrashedError, errors.NodeDiedError, errors.ObjectLostError) as error:
+            raise ChildProcessError(
+                f"a worker died {RETRIES + 1} times at the same task, perhaps for want of memory; {AGAIN}"
+            ) from error
+
+
+def _checked(given: tuple[Callable[[T], R], str], item: T) -> R:
+    """Do the work, if this machine has the release of lapsus that the work was sent from."""
+    work, wanted = given
+    if version("lapsus") != wanted:
+        raise ImportError(
+            f"a node has lapsus {version('lapsus')} and this machine {wanted}, which may be other noise; "
+            "install the same on all"
+        )
+    return work(item)
+
+
+@contextmanager
+def engine(name: Name = "local", *, address: str | None = None, cpus: int | None = None) -> Iterator[Engine]:
+    """Yield an engine; one of Ray is connected to until the block ends.
+
+    Args:
+        name: `local` is this process, `ray` a cluster.
+        address: Of a running cluster, such as `auto` or `10.0.0.1:6379`; without one, and without RAY_ADDRESS, a
+            cluster of this machine alone is started, and ends with the block.
+        cpus: How many CPUs a cluster that is started here takes; by default all that this process may use.
+    """
+    if name == "local":
+        yield Here()
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # tell nobody
+    os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # nodes have lapsus already
+    ray = needed("ray", "ray", "the engine ray")
+    if ray.is_initialized():  # the caller's own connection
+        yield OnRay(ray)
+        return
+    given = address or os.environ.get("RAY_ADDRESS")
+    own: dict[str, Any] = (
+        {}
+        if given
+        else {
+            "num_cpus": cpus or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cpus,
+            "object_store_memory": OBJECT_STORE,
+            "include_dashboard": False,
+        }
+    )
+    try:
+        ray.init(given or "local", log_to_driver=False, logging_level=logging.ERROR, **own)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise ConnectionError(
+            f"there is no Ray cluster at {given} ({str(error).partition('.')[0]}); start one with "
+            "`ray start --head`, or leave --address out"
+        ) from error
+    try:
+        yield OnRay(ray)
+    finally:
+        ray.shutdown()
+
+
+HERE = Here()

@@ -1,0 +1,179 @@
+"""The engine `ray` on a cluster of two nodes on this machine, whose head has no CPUs: it can lose any node but that."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from datasets import Dataset
+
+from lapsus.commands.cli import main
+from lapsus.corpora.perturb_corpus import perturb_corpus
+from lapsus.kernel import engines
+from lapsus.kernel.engines import OnRay, engine
+from lapsus.perturbations import OPERATORS, Edit, Noise
+
+os.environ |= {"RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+pytestmark = pytest.mark.slow
+ROWS = [{"id": f"u{i}", "text": ["play jazz", "", "我想听歌", "go 🎷"][i % 4], "n": i} for i in range(120)]
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """Takes its time, and tells which process works where."""
+
+    seen: str
+    pause: float = 0.0
+    fatal: str = ""
+    name: str = "slow"
+    version: str = "1"
+
+    def edits(self, text, rng):
+        with Path(self.seen, str(os.getpid())).open("a", encoding="utf-8") as file:
+            file.write(f"{ray.get_runtime_context().get_node_id()}\n")
+        if self.fatal and self.fatal in text:
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(self.pause)
+        return (Edit(0, 0, "so "),)
+
+
+class Nodes:
+    """A cluster whose nodes come and go."""
+
+    def __init__(self):
+        from ray.cluster_utils import Cluster
+
+        head = {"num_cpus": 0, "object_store_memory": 2**27, "include_dashboard": False}
+        self.cluster = Cluster(initialize_head=True, head_node_args=head)
+        self.workers = []
+
+    def add(self):
+        self.workers.append(self.cluster.add_node(num_cpus=1, object_store_memory=2**27))
+
+    def kill(self, identity):
+        node = next(node for node in self.workers if node.node_id == identity)
+        self.workers.remove(node)
+        self.cluster.remove_node(node, allow_graceful=False)
+
+
+@pytest.fixture(scope="module")
+def nodes():
+    cluster = Nodes()
+    cluster.add()
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers have lapsus, and not this test
+    with engine("ray", address=cluster.cluster.address):
+        yield cluster
+    cluster.cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def both(nodes):
+    while len(nodes.workers) < 2:
+        nodes.add()
+    nodes.cluster.wait_for_nodes()
+    return nodes
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in ROWS), encoding="utf-8")
+    return path
+
+
+def run(source, target, noise="zh_homophone", **options):
+    given = {"column": "text", "key": "id", "progress": False, "shard_bytes": 400, "engine": OnRay(ray)} | options
+    return perturb_corpus(source, target, noise, **given)
+
+
+def shards(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_any_number_of_nodes_makes_the_same_bytes(nodes, source, tmp_path):
+    with engine() as here:
+        run(source, tmp_path / "here", engine=here)
+    run(source, tmp_path / "one")
+    nodes.add()
+    nodes.cluster.wait_for_nodes()
+    assert OnRay(ray).cpus() == 2
+    run(source, tmp_path / "two")
+    assert shards(tmp_path / "here") == shards(tmp_path / "one") == shards(tmp_path / "two")
+
+
+@pytest.mark.parametrize("loss", ["worker", "node"])
+def test_a_loss_changes_nothing(both, source, tmp_path, loss):
+    seen = tmp_path / "seen"
+    seen.mkdir()
+    noise = Noise(Slow(str(seen), 0.03))
+    lost = []
+
+    def kill():
+        while len(list(seen.iterdir())) < 2 or not list((tmp_path / "out.partial" / "notes").glob("*")):
+            time.sleep(0.02)
+        pid = max(seen.iterdir(), key=lambda path: path.stat().st_mtime)  # it works right now
+        if loss == "worker":
+            os.kill(int(pid.name), signal.SIGKILL)
+        else:
+            both.kill(pid.read_text().split()[0])
+        lost.append(pid.name)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    done = run(source, tmp_path / "out", noise)
+    killer.join()
+    if loss == "node":
+        both.add()
+    assert lost and done.rows == len(ROWS)
+    made = pq.read_table(tmp_path / "out").to_pylist()
+    assert [row["id"] for row in made] == [row["id"] for row in ROWS]
+    assert all(row["text"] == f"so {row['clean_text']}" for row in made)
+    again = sum(len(path.read_text().split()) for path in seen.iterdir()) - len(ROWS)
+    assert again < 60  # what was lost was done again, and nothing else
+
+
+@pytest.mark.usefixtures("both")
+def test_errors_of_workers_are_one_sentence(source, tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="memory:// is the memory of one process, which workers do not see; name a fo"):
+        run(source, "memory://out")
+    source.write_text(source.read_text() + "{\n")
+    with pytest.raises(
+        ValueError, match=r"in.jsonl, line 121, column 2: Expecting property name .*; every line is one"
+    ):
+        run(source, tmp_path / "out")
+    monkeypatch.setattr(engines, "RETRIES", 1)
+    source.write_text('{"id": 1, "text": "fatal"}\n')
+    (tmp_path / "seen").mkdir()
+    with pytest.raises(
+        ChildProcessError, match=r"a worker died 2 times at the same task, perhaps for want of memory; r"
+    ):
+        run(source, tmp_path / "out", Noise(Slow(str(tmp_path / "seen"), fatal="fatal")))
+    assert len(list((tmp_path / "seen").iterdir())) == 2
+
+
+@pytest.mark.usefixtures("both")
+def test_noise_over_a_dataset_of_ray():
+    noise = Noise(OPERATORS["zh_homophone"], column="text", key="id", seed=2)
+    found = sorted(
+        noise.over(ray.data.from_arrow(pa.Table.from_pylist(ROWS)).repartition(4)).take_all(), key=lambda row: row["n"]
+    )
+    wanted = noise.map(Dataset.from_list(ROWS)).to_list()
+    assert [{name: row[name] for name in wanted[0]} for row in found] == wanted
+
+
+@pytest.mark.usefixtures("both")
+def test_the_command_on_a_running_cluster(source, tmp_path):
+    words = ["perturb", "--operator", "filler_eos", "--column", "text", "--key", "id", "--engine", "ray"]
+    done = CliRunner().invoke(main, [*words, str(source), str(tmp_path / "out")])
+    assert done.exit_code == 0 and done.output.startswith("wrote 120 rows to "), done.output
