@@ -445,9 +445,24 @@ def test_groups_count_up_and_the_widest_gap_is_told(tmp_path):
     noisy = [row | {"score": int(row["length"] != "100")} for row in rows]
     tracks = [Track("m", "clean", rows), Track("m", "k.1", noisy)]
     text = report(tracks, tmp_path / "out", by=["length"]).read_text(encoding="utf-8")
-    section = text[text.index('id="d0-by0"') :]
+    section = text[text.index('id="d0-by0"') : text.index('id="d0-gaps"')]
     assert re.findall(r'data-sort="(9|10 to 20|100)"', section) == ["9", "10 to 20", "100"]
     assert (
-        "m scores 100.0 % where length is 9 (20 examples) and 0.0 % where it is 100 (20 examples)"
+        "The widest gap that holds up is 100.0 points: on k, m scores 100.0 % where length is 9 (20 examples) and 0.0 % where it is 100 (20 examples)"
         in section.replace("length is 10 to 20", "length is 9")
     )
+
+
+def test_groups_that_differ_by_chance_are_said_to(tmp_path):
+    rows = [{"id": i, "score": 1, "room": "ab"[i % 2]} for i in range(40)]
+    noisy = [row | {"score": int(row["id"] % 4 < (3 if row["id"] < 20 else 2))} for row in rows]
+    tracks = [Track("m", "clean", rows), Track("m", "k.1", noisy)]
+    out = tmp_path / "out"
+    text = report(tracks, out, by=["room"]).read_text(encoding="utf-8")
+    assert "The widest gap, which may be chance, is 25.0 points: on k, m scores 75.0 % where room is a" in text
+    gaps = json.loads((out / "report.json").read_text("utf-8"))["gaps"]
+    assert [(gap["measure"], gap["worst"], gap["best"], gap["gap"]) for gap in gaps] == [
+        ("average", "b", "a", 0.25),
+        ("drop", "b", "a", 0.25),
+    ]
+    assert all(gap["p_value"] > 0.05 and gap["p_holm"] == pytest.approx(2 * gap["p_value"], abs=0.01) for gap in gaps)

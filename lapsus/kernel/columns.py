@@ -263,6 +263,22 @@ def numbered(name: str, values: Iterable[Any]) -> tuple[IntArray, list[Any]]:
     return (np.cumsum(occurs) - 1)[offsets], (np.flatnonzero(occurs) + low).tolist()
 
 
+def grouped(groups: Iterable[Any], group_names: Iterable[Any] | None, length: int) -> tuple[IntArray, list[str]]:
+    """Return the number of each row's group, and the groups' names: all that occur, or the given ones.
+
+    >>> grouped(["b", "a", "b"], None, 3)
+    (array([1, 0, 1]), ['a', 'b'])
+    """
+    column = [str(value) for value in listed("groups", groups)]
+    if len(column) != length:
+        raise ValueError(f"groups has {len(column)} elements for {length} examples: give one per example.")
+    wanted = sorted(set(column)) if group_names is None else [str(name) for name in group_names]
+    place = {name: number for number, name in enumerate(wanted)}
+    if unknown := set(column) - set(wanted):
+        raise ValueError(f"groups holds {min(unknown)!r}, which is not in group_names {wanted}.")
+    return np.fromiter(map(place.__getitem__, column), np.int64, length), wanted
+
+
 def breakdown(
     groups: Groups,
     group_names: Iterable[Any] | Mapping[str, Iterable[Any]] | None,
@@ -273,19 +289,27 @@ def breakdown(
 
     `groups` is one value per example, or several such columns by name. Results are keyed by `str(value)`.
     """
+
+    def of_column(codes: IntArray, names: Sequence[str]) -> dict[str, Any]:
+        ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
+        rows = np.split(np.argsort(codes, kind="stable"), ends)
+        return {name: score(members) for name, members in zip(names, rows, strict=True)}
+
+    return by_column(groups, group_names, length, of_column)
+
+
+def by_column(
+    groups: Groups,
+    group_names: Iterable[Any] | Mapping[str, Iterable[Any]] | None,
+    length: int,
+    of_column: Callable[[IntArray, list[str]], dict[str, Any]],
+) -> dict[str, Any]:
+    """Return what a function makes of the groups of each row; of several columns, a result for each by its name."""
     if isinstance(groups, Mapping):
         named = group_names if isinstance(group_names, Mapping) else {}
-        return {name: breakdown(column, named.get(name), length, score) for name, column in groups.items()}
-    column = [str(value) for value in listed("groups", groups)]
-    if len(column) != length:
-        raise ValueError(f"groups has {len(column)} elements for {length} examples: give one per example.")
-    wanted = sorted(set(column)) if group_names is None else [str(name) for name in group_names]
-    place = {name: number for number, name in enumerate(wanted)}
-    if unknown := set(column) - set(wanted):
-        raise ValueError(f"groups holds {min(unknown)!r}, which is not in group_names {wanted}.")
-    codes = np.fromiter(map(place.__getitem__, column), np.int64, length)
-    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes, minlength=len(wanted)))[:-1])
-    return {name: score(members) for name, members in zip(wanted, rows, strict=True)}
+        return {name: by_column(column, named.get(name), length, of_column) for name, column in groups.items()}
+    names = None if group_names is None or isinstance(group_names, Mapping) else group_names
+    return of_column(*grouped(groups, names, length))
 
 
 def whole(name: str, value: Any, least: int = 0) -> int:

@@ -49,6 +49,9 @@ def micro_worst_average(
         micro_drop_p, worst_drop_p: with `clean_scores` only: the two-sided p-value that the drop is 0.
         examples: how many were scored.
         groups: with `groups` only: the same for each group, by its name.
+        gaps: with `groups` only: for the average and the worst (and their drops), the group that is served worst, the
+            one that is served best, the gap between them, and its p_value, that so wide a gap between any two of so
+            many groups is chance.
 
     Example:
         >>> result = micro_worst_average([[1, 1, 0], [1, 1, 1]], clean_scores=[1, 1], n_resamples=0)
@@ -84,7 +87,30 @@ def micro_worst_average(
     result = score(slice(None))
     if groups is not None:
         result["groups"] = columns.breakdown(groups, group_names, len(table), score)
+        measured = dict(zip(("micro_average", "worst_average"), rows, strict=False))
+        if clean_scores is not None:
+            measured |= {name: rows[2] - row for name, row in zip(("micro_drop", "worst_drop"), rows, strict=False)}
+        result["gaps"] = columns.by_column(
+            groups, group_names, len(table), lambda codes, names: _gaps(measured, codes, names, originals, sign)
+        )
     return result
+
+
+def _gaps(
+    measured: dict[str, columns.FloatArray], codes: columns.IntArray, names: list[str], originals: Any, sign: float
+) -> dict[str, Any]:
+    """Return the gap between groups of each measure; a high drop, and a high score of costs, is worst."""
+    found: dict[str, Any] = {}
+    for name, values in measured.items():
+        bad_is_low = sign if name.endswith("average") else -sign
+        gap = statistics.group_gap(bad_is_low * values, codes, originals)
+        found[name] = gap and {
+            "worst": names[gap.lowest],
+            "best": names[gap.highest],
+            "gap": gap.gap,
+            "p_value": gap.p_value,
+        }
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ To describe and to compare two tracks, these are enough:
   interval, the p-value that the interval inverts, the size of the effect, and the smallest difference that so many
   examples would find. (Average, worst and drops over several annotators: `micro_worst_average(..., clusters=...)`.)
 - `holm(p_values)`: corrected p-values of one family of hypotheses; pass each hypothesis once.
+- `group_gap(scores, groups, clusters)`: which groups of examples are served worst and best, and a test of the gap.
 - `permutation_test(first, second, clusters)`: the same hypothesis, without assuming a distribution.
 """
 
@@ -17,6 +18,7 @@ from lapsus.kernel.statistics.clusters import Clustered, clustered, of_numbers
 from lapsus.kernel.statistics.comparison import Comparison, clustered_mean, compare, score_difference, score_test
 from lapsus.kernel.statistics.discordance import mcnemar, sign_test
 from lapsus.kernel.statistics.families import bonferroni, holm
+from lapsus.kernel.statistics.groups import Gap, group_gap
 from lapsus.kernel.statistics.permutation import permutation_test
 from lapsus.kernel.statistics.rates import (
     Average,
@@ -41,6 +43,7 @@ __all__ = [
     "Average",
     "Clustered",
     "Comparison",
+    "Gap",
     "Interval",
     "average",
     "bonferroni",
@@ -52,6 +55,7 @@ __all__ = [
     "compare",
     "distinct_rows",
     "effective_interval",
+    "group_gap",
     "holm",
     "jackknife_rate",
     "mcnemar",

@@ -22,6 +22,7 @@ from lapsus.results.measuring.class_scores import class_scores, mean_class_score
 from lapsus.results.measuring.comparisons import compared_once, comparisons
 from lapsus.results.measuring.doubts import doubts
 from lapsus.results.measuring.flips import MOST_LABELS, changes, transitions
+from lapsus.results.measuring.gaps import gaps_once, group_gaps
 from lapsus.results.measuring.joins import left_out
 from lapsus.results.measuring.noise import noise_classes, noise_rates
 from lapsus.results.measuring.paired import corrected, paired_test
@@ -31,6 +32,7 @@ from lapsus.results.measuring.records import (
     Estimate,
     FamilySummary,
     FromClean,
+    GroupGap,
     GroupScore,
     LeftOut,
     NoiseClass,
@@ -81,6 +83,7 @@ class _Family:
 
     summary: FamilySummary
     breakdowns: list[GroupScore] = field(default_factory=list)
+    gaps: list[GroupGap] = field(default_factory=list)
     transitions: list[Transition] = field(default_factory=list)
     noise: list[NoiseClass] = field(default_factory=list)
 
@@ -110,6 +113,7 @@ def _dataset(runs: Sequence[Run], options: Options) -> dict[str, list[Any]]:
         "transitions": [record for family in families for record in family.transitions],
         "noise": [record for family in families for record in family.noise],
         "breakdowns": [record for family in families for record in family.breakdowns],
+        "gaps": [record for family in families for record in family.gaps],
         "joins": joins,
         "examples": broken_texts(runs, models),
         "doubts": doubts([run.track for run in runs]),
@@ -208,6 +212,7 @@ def _with_holm(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
         "tracks": done,
         "summary": families,
         "comparisons": compared_once(tables["comparisons"]),
+        "gaps": gaps_once(tables["gaps"]),
     }
     return {name: tuple(records) for name, records in (tables | given).items()}
 
@@ -261,6 +266,7 @@ def _family(
             for column, values in result.get("groups", {}).items()
             for value, scored in values.items()
         ],
+        group_gaps(result, *place),
         transitions(pairs, *place),
         noise_classes(members, options, *place),
     )

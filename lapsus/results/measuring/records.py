@@ -207,6 +207,32 @@ class GroupScore:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupGap:
+    """The groups of one column that a model serves worst and best under one noise; `measure` is average or drop.
+
+    `p_value` is that so wide a gap between any two of the groups is chance; `p_holm` is corrected for as many `tests`.
+    """
+
+    dataset: str
+    model: str
+    family: str
+    column: str
+    measure: str
+    groups: int
+    worst: str
+    best: str
+    gap: float
+    p_value: float | None
+    p_holm: float | None = None
+    tests: int | None = None
+
+    @property
+    def holds_up(self) -> bool:
+        """Whether the corrected p-value says that the groups differ."""
+        return self.p_holm is not None and self.p_holm < ALPHA
+
+
+@dataclass(frozen=True, slots=True)
 class Doubt:
     """A warning about the numbers of a track, or of all tracks of a model."""
 
@@ -259,6 +285,7 @@ class Numbers:
     transitions: tuple[Transition, ...] = ()
     noise: tuple[NoiseClass, ...] = ()
     breakdowns: tuple[GroupScore, ...] = ()
+    gaps: tuple[GroupGap, ...] = ()
     joins: tuple[LeftOut, ...] = ()
     examples: tuple[BrokenText, ...] = ()
     doubts: tuple[Doubt, ...] = ()

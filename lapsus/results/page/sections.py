@@ -13,13 +13,26 @@ from lapsus.results.measuring.records import (
     BrokenText,
     Estimate,
     FamilySummary,
+    GroupGap,
     GroupScore,
     NoiseClass,
     Numbers,
     Transition,
 )
 from lapsus.results.page import plots
-from lapsus.results.page.cells import MOST_TABLED, Cell, Table, count, counted, percent, rate, table, tested, word
+from lapsus.results.page.cells import (
+    MOST_TABLED,
+    Cell,
+    Table,
+    count,
+    counted,
+    p_value,
+    percent,
+    rate,
+    table,
+    tested,
+    word,
+)
 from lapsus.results.page.order import Panel, model_order, natural, panels
 
 Item = TypeVar("Item")
@@ -64,7 +77,7 @@ class Section:
 
 def sections(key: str, numbers: Numbers) -> list[Section]:
     """Return the sections of one dataset; `key` is the prefix of their anchors."""
-    writers = (_overview, _annotators, _flips, _noise, _breakdowns, _comparisons, _examples, _joins)
+    writers = (_overview, _annotators, _flips, _noise, _breakdowns, _gaps, _comparisons, _examples, _joins)
     return [section for write in writers for section in write(key, numbers)]
 
 
@@ -353,32 +366,66 @@ def _breakdowns(key: str, numbers: Numbers) -> Iterator[Section]:
             f"{key}-by{number}",
             f"By {called}",
             "The same averages within each group of examples. A safe average can hide a group that pays for it."
-            f"{_widest_gap(records, called)}",
+            f"{_widest_gap(records, [gap for gap in numbers.gaps if gap.column == column], called)}",
             figures,
             legend="states" if figures else "",
             table=table(f"Scores by {called}", cells),
         )
 
 
-def _widest_gap(records: Sequence[GroupScore], called: str) -> str:
-    """Say which model treats groups most differently under which noise."""
-    gaps: list[tuple[float, GroupScore, GroupScore]] = []
-    for of_model in grouped(records, lambda record: record.model).values():
-        for inside in grouped(of_model, lambda record: record.family).values():
-            known = [record for record in inside if record.averages.micro_average.value is not None]
-            ranked = sorted(known, key=lambda record: record.averages.micro_average.value or 0.0)
-            if len(ranked) > 1:
-                low, high = ranked[0], ranked[-1]
-                gap = (high.averages.micro_average.value or 0.0) - (low.averages.micro_average.value or 0.0)
-                gaps.append((gap, low, high))
-    if not gaps:
+def _widest_gap(records: Sequence[GroupScore], gaps: Sequence[GroupGap], called: str) -> str:
+    """Say which model treats groups most differently under which noise, and whether that holds up."""
+    of_scores = [gap for gap in gaps if gap.measure == "average"]
+    if not of_scores:
         return ""
-    gap, low, high = max(gaps, key=lambda found: found[0])
+    sure = [gap for gap in of_scores if gap.holds_up]
+    widest = max(sure or of_scores, key=lambda gap: gap.gap)
+    low, high = (
+        next(
+            record
+            for record in records
+            if (record.model, record.family, record.value) == (widest.model, widest.family, value)
+        )
+        for value in (widest.worst, widest.best)
+    )
     best, worst = percent(high.averages.micro_average.value), percent(low.averages.micro_average.value)
+    said = "The widest gap that holds up" if sure else "The widest gap, which may be chance,"
     return (
-        f" The widest gap is {percent(gap)} points: on {low.family}, {low.model} scores {best} % where {called} is"
-        f" {high.value} ({counted(high.examples, 'example')}) and {worst} % where it is {low.value}"
+        f" {said} is {percent(widest.gap)} points: on {widest.family}, {widest.model} scores {best} % where {called} is"
+        f" {widest.best} ({counted(high.examples, 'example')}) and {worst} % where it is {widest.worst}"
         f" ({counted(low.examples, 'example')})."
+    )
+
+
+def _gaps(key: str, numbers: Numbers) -> Iterator[Section]:
+    """Show, for each model, noise and column, whom it serves worst and whom best."""
+    if not numbers.gaps:
+        return
+    cells = [
+        {
+            "Model": word(record.model),
+            "Noise": word(record.family),
+            "Groups": word("right answer" if record.column == "gold" else record.column),
+            "In": word(record.measure),
+            "Served worst": word(record.worst),
+            "Served best": word(record.best),
+            "Gap": rate(record.gap, "points"),
+            "p": Cell(p_value(record.p_value), record.p_value, "range of groups"),
+            "p, Holm": Cell(
+                p_value(record.p_holm),
+                record.p_holm,
+                marked=record.holds_up,
+                unit=counted(record.tests or 0, "test"),
+            ),
+        }
+        for record in numbers.gaps
+    ]
+    yield Section(
+        f"{key}-gaps",
+        "Who is served worst",
+        "The groups that are the farthest apart: in their average score under noise, and in what noise takes from it."
+        " The test knows that these two were picked from all groups; where the corrected p is bold, the gap holds up.",
+        table=table("Gaps between groups", cells),
     )
 
 
