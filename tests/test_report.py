@@ -550,3 +550,12 @@ def test_progress_sees_every_model(tmp_path):
 
     report(random_tracks(models=2), tmp_path / "out", n_resamples=10, progress=watched)
     assert seen == ["m0", "m1"]
+
+
+def test_a_missing_answer_is_no_class():
+    gold = ["a", "b"] * 20
+    rows = [{"id": i, "gold": g, "prediction": g} for i, g in enumerate(gold)]
+    silent = [row | {"prediction": None} if row["id"] == 0 else row for row in rows]
+    record = measure([Track("m", "clean", silent)], QUICK)["tracks"][0]
+    assert record["balanced_accuracy"] == pytest.approx((19 / 20 + 1) / 2)
+    assert record["macro_f1"] == pytest.approx((2 * 19 / 39 + 1) / 2)

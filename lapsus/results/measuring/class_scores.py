@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lapsus.results.measuring.records import ClassScores
+from lapsus.results.measuring.runs import NO_ANSWER
 from lapsus.results.predictions import label
 
 MOST_CLASSES = 100
@@ -21,7 +22,8 @@ def class_scores(
     """Score the rows with these ids by class; None where the right answers are not classes.
 
     They are classes if there are at least two of them, each right for two examples or more on average, and every
-    answer is right or wrong. A macro-F1 averages over the classes that occur as right answers or as predictions.
+    answer is right or wrong. A macro-F1 averages over the classes that occur as right answers or as predictions; a
+    missing answer is wrong, and no class.
 
     >>> rows = {"1": {"gold": "a", "prediction": "a"}, "2": {"gold": "a", "prediction": "a"},
     ...         "3": {"gold": "a", "prediction": "a"}, "4": {"gold": "b", "prediction": "a"}}
@@ -38,7 +40,7 @@ def class_scores(
     # A prediction that was scored as right is of the right class, whatever its wording.
     said = Counter(label(gold if score else answer) for gold, answer, score in cases)
     recalls = [right[gold] / number for gold, number in golds.items()]
-    every = golds.keys() | said.keys()
+    every = golds.keys() | said.keys() - {NO_ANSWER}
     f1 = [2 * right[each] / (golds[each] + said[each]) for each in sorted(every)]
     return ClassScores(sum(recalls) / len(recalls), sum(f1) / len(f1))
 

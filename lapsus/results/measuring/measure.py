@@ -18,6 +18,7 @@ from typing import Any
 from lapsus.metrics.micro_worst_average.score import micro_worst_average
 from lapsus.results.measuring.broken_texts import broken_texts
 from lapsus.results.measuring.chance import worst_by_chance
+from lapsus.results.measuring.class_drop import balanced_drop_p
 from lapsus.results.measuring.class_scores import class_scores, mean_class_scores
 from lapsus.results.measuring.comparisons import compared_once, comparisons
 from lapsus.results.measuring.doubts import doubts
@@ -237,12 +238,15 @@ def _family(
     result = micro_worst_average(
         table, clean_scores=clean_scores, groups=groups or None, clusters=originals, **options.resampling
     )
-    test = None
+    test = balanced_p = None
     clean_classes, chance = ClassScores(), WorstByChance()
     if clean is not None and clean_scores is not None:
         averages = [fmean(score for score in row if score is not None) for row in table]
         test = paired_test(averages, clean_scores, originals, options.confidence_level)
         clean_classes = class_scores(clean.rows, clean.scores, keys)
+        if clean_classes.balanced_accuracy is not None:
+            golds = [label(clean.rows[key]["gold"]) for key in keys]
+            balanced_p = balanced_drop_p(clean_scores, averages, golds, originals)
         chance = worst_by_chance(members, clean, repeats, keys)
     pairs = [] if clean is None else [(clean, run) for run in members]
     place = (members[0].track.dataset, members[0].track.model, members[0].track.family)
@@ -260,6 +264,7 @@ def _family(
             ),
             clean_classes.balanced_accuracy,
             clean_classes.macro_f1,
+            balanced_p,
         ),
         [
             GroupScore(*place, column, value, len(members), scored["examples"], _averages(scored))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from lapsus.perturbations import Edit
 
+CLASS_DROP = 0.005  # a smaller fall in balanced accuracy (half a point) gives no warning
 ALPHA = 0.05  # a corrected p-value below this counts as a difference
 LEFT_OUT_IF_NONE = {"left_out_if_none": True}  # of a nested record: None gives no columns instead of empty ones
 
@@ -130,6 +131,17 @@ class FamilySummary:
     classes: ClassScores = ClassScores()
     clean_balanced_accuracy: float | None = None  # on clean text, for the same examples
     clean_macro_f1: float | None = None
+    balanced_drop_p: float | None = None  # that balanced accuracy is the same on clean and on noisy text
+
+    @property
+    def favours_a_class(self) -> bool:
+        """Whether the classes are told apart less well than on clean text, and the score hides it."""
+        before, after = self.clean_balanced_accuracy, self.classes.balanced_accuracy
+        if before is None or after is None:
+            return False
+        fall = self.averages.micro_drop.value or 0.0
+        seen = fall > 0 and self.test is not None and self.test.holds_up
+        return not seen and before - after >= CLASS_DROP + max(0.0, fall)
 
 
 @dataclass(frozen=True, slots=True)

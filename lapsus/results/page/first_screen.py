@@ -22,6 +22,7 @@ class Cost:
     colour: str  # "worst" where the score falls, "clean" where it rises
     share: float  # share of the full colour
     holds_up: bool
+    favours: bool  # although the drop hides it, fewer classes are told apart
     said: str  # the cell in words
 
 
@@ -32,6 +33,11 @@ class CostMatrix:
     families: Sequence[str]
     links: Sequence[str]
     rows: Sequence[tuple[str, float | None, str, Sequence[Cost | None]]]  # model, clean score, the same as text, cells
+
+    @property
+    def favours(self) -> bool:
+        """Whether a cell hides that fewer classes are told apart."""
+        return any(cell is not None and cell.favours for *_, cells in self.rows for cell in cells)
 
 
 def cost_matrix(key: str, numbers: Numbers) -> CostMatrix | None:
@@ -60,14 +66,25 @@ def _cost(record: FamilySummary) -> Cost:
     drop, score = record.averages.micro_drop.value, percent(record.averages.micro_average.value)
     place = f"{record.model} on {record.family}"
     if drop is None:
-        return Cost("?", score, None, "clean", 0.0, holds_up=False, said=f"{place}: {score} %, no clean score")
+        return Cost(
+            "?", score, None, "clean", 0.0, holds_up=False, favours=False, said=f"{place}: {score} %, no clean score"
+        )
     holds_up = record.test is not None and record.test.holds_up
     return Cost(
         signed(-drop, "+"),
         score,
         -drop,
         "worst" if drop > 0 else "clean",
-        min(1.0, abs(drop) / FULL_COLOUR),
+        0.0 if record.favours_a_class else min(1.0, abs(drop) / FULL_COLOUR),
         holds_up=holds_up,
-        said=f"{place}: {signed(-drop, '+')} points to {score} %, {'holds up' if holds_up else 'may be chance'}",
+        favours=record.favours_a_class,
+        said=f"{place}: {signed(-drop, '+')} points to {score} %, {'holds up' if holds_up else 'may be chance'}"
+        + _of_classes(record),
     )
+
+
+def _of_classes(record: FamilySummary) -> str:
+    if not record.favours_a_class:
+        return ""
+    before, after = percent(record.clean_balanced_accuracy), percent(record.classes.balanced_accuracy)
+    return f"; balanced accuracy falls from {before} % to {after} %"

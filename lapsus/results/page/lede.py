@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lapsus.results.measuring.records import FamilySummary
-from lapsus.results.page.cells import percent
-
-CLASS_DROP = 0.005  # a smaller fall in balanced accuracy (half a point) gives no warning
+from lapsus.results.measuring.records import ALPHA, FamilySummary
+from lapsus.results.page.cells import counted, percent
 
 
 def lede(summary: Sequence[FamilySummary]) -> str:
@@ -67,19 +65,23 @@ def _missed(open_ones: Sequence[FamilySummary]) -> Iterator[str]:
 
 def _unbalanced(compared: Sequence[FamilySummary]) -> Iterator[str]:
     """Warn of accuracy that does not fall while fewer classes are told apart."""
-    found = [(_class_drop(record), record) for record in compared if _drop(record) <= 0]
-    if found and (worst := max(found, key=lambda pair: pair[0]))[0] >= CLASS_DROP:
-        record = worst[1]
-        before, after = percent(record.clean_balanced_accuracy), percent(record.classes.balanced_accuracy)
-        yield (
-            f"But {record.model} is not robust on {record.family}: its accuracy does not fall, yet its balanced"
-            f" accuracy falls from {before} % to {after} %, as the rarer classes are found less often."
-        )
+    found = [record for record in compared if record.favours_a_class]
+    if not found:
+        return
+    sure = [record for record in found if (record.balanced_drop_p or 0.0) < ALPHA]
+    record = max(sure or found, key=_class_drop)
+    before, after = percent(record.clean_balanced_accuracy), percent(record.classes.balanced_accuracy)
+    accuracy = "does not fall" if _drop(record) <= 0 else "falls by no more than chance explains"
+    others = f" The same may be so in {counted(len(found) - 1, 'other cell')} below (†)." if len(found) > 1 else ""
+    yield (
+        f"But {record.model} {'is not' if sure else 'may not be'} robust on {record.family}: its accuracy {accuracy},"
+        f" yet its balanced accuracy falls from {before} % to {after} %, as the rarer classes are found less often"
+        f"{'' if sure else ', which may be chance'}.{others}"
+    )
 
 
 def _class_drop(record: FamilySummary) -> float:
-    before, after = record.clean_balanced_accuracy, record.classes.balanced_accuracy
-    return 0.0 if before is None or after is None else before - after
+    return (record.clean_balanced_accuracy or 0.0) - (record.classes.balanced_accuracy or 0.0)
 
 
 def _holds_up(record: FamilySummary) -> bool:

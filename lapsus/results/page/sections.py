@@ -181,6 +181,7 @@ def _by_class(record: FamilySummary) -> dict[str, Cell]:
     return {
         "Balanced, clean": rate(record.clean_balanced_accuracy),
         "Balanced": rate(record.classes.balanced_accuracy),
+        "p, balanced": Cell(p_value(record.balanced_drop_p), record.balanced_drop_p),
         "Macro-F1, clean": rate(record.clean_macro_f1),
         "Macro-F1": rate(record.classes.macro_f1),
     }
