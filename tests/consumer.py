@@ -27,6 +27,7 @@ from lapsus.dataset_scripts import (
 )
 from lapsus.metrics import (
     annotated_bleu,
+    annotated_chrf,
     answer_f1,
     classification,
     dialect_awareness,
@@ -118,6 +119,7 @@ def measures() -> None:
         mixed_effects([1, 2, 1, 3, 2, 4], ["a", "b"] * 3, [1, 1, 2, 2, 3, 3]),
         dialect_awareness([1.0, 0.5], [0.5, 1.0]),
         annotated_bleu([["the lamp is on", "the lamp on"]], ["the lamp is on"], mode="sentence"),
+        annotated_chrf([["the lamp is on", None]], ["the lamp is on"], mode="corpus", word_order=2),
         answer_f1(["on"], [["on", "on it"]], rules="squad"),
         classification(["on"], ["off"], label_map={"off": "on"}),
         entity_f1([[{"type": "lamp", "filler": "desk"}]], [[{"type": "lamp", "filler": "desk"}]]),

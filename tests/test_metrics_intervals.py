@@ -8,7 +8,7 @@ from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics import BLEU
 from scipy import stats
 
-from lapsus.metrics import annotated_bleu, classification, entity_f1, noise_rate, slu_accuracy
+from lapsus.metrics import annotated_bleu, annotated_chrf, classification, entity_f1, noise_rate, slu_accuracy
 from lapsus.metrics.annotated_bleu.score import corpus_bleu
 from lapsus.metrics.human_likeness.score import cross_validated_auc, placements
 
@@ -111,17 +111,20 @@ def sentences():
     return noisy, truth
 
 
-@pytest.mark.parametrize("mode", ["paper", "sentence"])
-def test_bleu_varies_as_sentences_do(mode):
+@pytest.mark.parametrize(
+    ("metric", "mode"),
+    [(annotated_bleu, "paper"), (annotated_bleu, "sentence"), (annotated_chrf, "corpus"), (annotated_chrf, "sentence")],
+)
+def test_scores_of_translations_vary_as_sentences_do(metric, mode):
     noisy, truth = sentences()
-    result = annotated_bleu(noisy, truth, mode=mode)
+    result = metric(noisy, truth, mode=mode)
     for key in ("micro_average", "worst_average"):
 
         def score(rows, key=key):
-            return annotated_bleu([noisy[row] for row in rows], [truth[row] for row in rows], mode=mode)[key]
+            return metric([noisy[row] for row in rows], [truth[row] for row in rows], mode=mode)[key]
 
         assert half_width(result[f"{key}_ci"]) == pytest.approx(resampled(score, draws=40), rel=0.4)
-    doubled = annotated_bleu(noisy * 2, truth * 2, mode=mode, clusters=list(range(COUNT)) * 2)
+    doubled = metric(noisy * 2, truth * 2, mode=mode, clusters=list(range(COUNT)) * 2)
     assert doubled["micro_average_ci"] == pytest.approx(result["micro_average_ci"])
 
 

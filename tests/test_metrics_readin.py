@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics import BLEU, CHRF
 from scipy import stats
 
 from lapsus.kernel.error_rates import BatchedRates
-from lapsus.metrics import annotated_bleu, micro_worst_average, noise_rate
+from lapsus.metrics import annotated_bleu, annotated_chrf, micro_worst_average, noise_rate
+from lapsus.running.kinds import Translation
 
 settings.register_profile("patient", deadline=None)  # two busy cores are no failure
 settings.load_profile("patient")
@@ -330,6 +331,37 @@ def test_bleu_is_sacrebleu(tokenize, caplog):
     micro, worst, annotators = scored(scores)
     assert (sentence["micro_average"], sentence["worst_average"]) == pytest.approx((micro, worst))
     assert sentence["annotator_averages"] == pytest.approx(annotators)
+
+
+WRITTEN = st.text(alphabet="ab 猫.,'", max_size=9)
+
+
+@given(
+    st.lists(st.tuples(WRITTEN, WRITTEN, WRITTEN.filter(str.strip)), min_size=1, max_size=4), st.sampled_from([0, 2])
+)
+def test_chrf_is_sacrebleus(rows, word_order):
+    *annotators, truth = (list(side) for side in zip(*rows, strict=True))
+    table = [list(row) for row in zip(*annotators, strict=True)]
+    chrf = CHRF(word_order=word_order)
+    sentences = [
+        [chrf.sentence_score(text, [good]).score for text in row] for row, good in zip(table, truth, strict=True)
+    ]
+    found = annotated_chrf(table, truth, word_order=word_order)
+    assert found["micro_average"] == pytest.approx(np.mean(sentences))
+    assert found["worst_average"] == pytest.approx(np.min(sentences, axis=1).mean())
+    corpora = [chrf.corpus_score(side, [truth]).score for side in annotators]
+    pooled = annotated_chrf(table, truth, word_order=word_order, mode="corpus")
+    assert pooled["annotator_averages"] == pytest.approx(corpora)
+    assert pooled["micro_average"] == pytest.approx(np.mean(corpora))
+    assert pooled["worst_average"] == found["worst_average"]
+    assert pooled["signature"] == str(chrf.get_signature()) == found["signature"]
+
+
+def test_a_run_scores_translations_by_the_same_chrf():
+    rows = [("the cat sat", "the cat sat down"), ("a dog", "the dog"), ("猫", "cat")]
+    judged = [Translation("en").judged(said, {"en": gold})["score"] for said, gold in rows]
+    found = annotated_chrf([[said] for said, _ in rows], [gold for _, gold in rows])
+    assert 100 * np.mean(judged) == pytest.approx(found["micro_average"])
 
 
 def test_bleu_of_perfect_output_is_not_100_at_worst_in_the_papers_way():

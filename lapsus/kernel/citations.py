@@ -58,3 +58,11 @@ CMRC2018 = """\
   booktitle = "Proceedings of the 2019 Conference on Empirical Methods in Natural Language Processing",
   year = "2019",
 }"""
+
+CHRF = """\
+@inproceedings{popovic-2015-chrf,
+  title = "chr{F}: character n-gram {F}-score for automatic {MT} evaluation",
+  author = "Popovi{\\'c}, Maja",
+  booktitle = "Proceedings of the Tenth Workshop on Statistical Machine Translation",
+  year = "2015",
+}"""

@@ -1,0 +1,30 @@
+"""Annotated chrF: translations of several noisy versions of one source, in any language.
+
+>>> import evaluate
+>>> metric = evaluate.load("metrics/annotated_chrf")
+>>> hypotheses = [["the cat sat down", "the hat sat down"]]
+>>> results = metric.compute(predictions=hypotheses, references=["the cat sat down"])
+>>> round(results["micro_average"], 1), round(results["worst_average"], 1)
+(84.5, 69.0)
+"""
+
+import datasets
+
+import lapsus.kernel.citations
+import lapsus.kernel.metric_module
+
+from .score import annotated_chrf
+
+
+class AnnotatedChrf(lapsus.kernel.metric_module.StrictMetric):
+    """chrF (or chrF++) by sacrebleu, on average over the annotators of a source and for each sentence's worst served.
+
+    It compares characters, so that it needs no tokenizer, and a sentence of a few words is not 0.
+    """
+
+    CITATION = lapsus.kernel.citations.CHRF
+    FEATURES = datasets.Features(
+        {"predictions": datasets.Sequence(datasets.Value("string")), "references": datasets.Value("string")}
+    )
+    EXAMPLE = {"predictions": [["the cat sat down", "the hat sat down"]], "references": ["the cat sat down"]}
+    _compute = lapsus.kernel.metric_module.as_method(annotated_chrf)
