@@ -66,12 +66,21 @@ class ReadinCmrc2018Sim(Simulated, ReadinCmrc2018):
 
 
 class ReadinCspiderSim(Simulated, ReadinCspider):
-    """Questions to databases under synthetic noise."""
+    """Questions to databases under synthetic noise; the config `schemas` holds the databases' tables."""
 
     NAME = "readin-cspider-sim"
     TITLE = "READIN CSpider, synthetic tracks"
     WHERE = "https://taolusi.github.io/CSpider-explorer, or READIN's archive"
-    ROWS = simulated(ReadinCspider)
+    VERSION = Version("1.2.0")  # the config `schemas`
+    ROWS = simulated(ReadinCspider) | {"schemas": ReadinCspider.ROWS["schemas"]}
+
+    def columns(self, config: str) -> Features:
+        """Return the features of a config."""
+        return self.SCHEMA if config == "schemas" else super().columns(config)
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
+        """Yield the rows of a config."""
+        return self.schemas(source.within(*self.WORDS)) if config == "schemas" else super().rows(source, config, split)
 
 
 class ReadinWmt2021Sim(Simulated, ReadinWmt2021):

@@ -54,7 +54,7 @@ BUILT = {
     "readin-wmt2021": ("readin", readin({"test": 4}, 4, 3)),
     "readin-afqmc-sim": ("afqmc", simulated(4)),
     "readin-cmrc2018-sim": ("cmrc2018", simulated(3)),
-    "readin-cspider-sim": ("cspider", simulated(3)),
+    "readin-cspider-sim": ("cspider", {**simulated(3), "schemas": {"databases": 2}}),
     "readin-wmt2021-sim": ("wmt21", simulated(4)),
     "rte": ("rte", {f"rte{number}": {"validation": 2, "test": 2} for number in (1, 2, 3)}),
     "parte": ("parte", {config: {"test": rows} for config, rows in zip(

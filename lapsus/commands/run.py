@@ -223,12 +223,21 @@ def tell_cost(planned: Run, price: tuple[float, float] | None) -> None:
 
 def tell_outcome(planned: Run, outcome: Outcome) -> None:
     """Print the outcome of a run, and the next command."""
+    from lapsus.results.measuring.dialects import about_dialects, dialect_score
+    from lapsus.results.measuring.runs import run_of
+
     click.echo(f"{'track':<24}{'rows':>8}{'score':>9}{'unparsed':>10}")
     for track in outcome.tracks:
         scores = [row["score"] for row in track.rows if row["score"] is not None]
         mean = f"{sum(scores) / len(scores):.1%}" if scores else "-"
         unparsed = sum(bool(row["unparsed"]) for row in track.rows)
         click.echo(f"{track.track:<24}{len(track.rows):>8,}{mean:>9}{unparsed:>10,}")
+    if about_dialects(outcome.tracks):
+        found = dialect_score([run_of(track) for track in outcome.tracks], 0.95)
+        aware = "" if found.awareness_rate.value is None else f"; awareness {found.awareness_rate.value:.1%}"
+        aware += f" ({found.awareness_ties} ties)" if found.awareness_ties else ""
+        wins = f"the dialect wins {found.win_rate.value:.1%} of {found.examples:,} sentences ({found.ties} ties)"
+        click.echo(wins + aware)
     kept = f"; {outcome.reused:,} answers were kept from before (--fresh asks again)" if outcome.reused else ""
     click.echo(f"asked {outcome.asked:,} questions{kept}")
     for name, number in planned.model.usage().items():

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 CLEAN = ("clean", "original")
+DIALECTS = ("dialect", "perturbed", "other_tag")  # a sentence in a dialect, one with another meaning, a wrong tag
 REWRITTEN = "rewritten"  # track names for all rewrites of an original together
 NO_TRACKS = ("default", "schemas", "augmented")  # configs that are no tracks: whole benchmarks, tables, training data
 MARK = "[._/-]"
@@ -71,7 +72,7 @@ def _families() -> dict[str, str]:
     from lapsus.perturbations.discovery import OPERATORS
 
     configs = (config for benchmark in benchmarks().values() for config in benchmark.ROWS)
-    names: Iterable[str] = (*CLEAN, REWRITTEN, *configs, *OPERATORS)
+    names: Iterable[str] = (*CLEAN, *DIALECTS, REWRITTEN, *configs, *OPERATORS)
     families = {re.sub(r"\.\d+$", "", name) for name in names if name not in NO_TRACKS}
     return {re.sub(MARK, "", family.casefold()): family for family in sorted(families)}
 

@@ -18,8 +18,8 @@ from typing import Any
 from lapsus.kernel.names import shown
 from lapsus.kernel.progress_bars import quiet_datasets
 from lapsus.results.predictions import read
-from lapsus.results.track_names import CLEAN
-from lapsus.running.kinds import Exact
+from lapsus.results.track_names import CLEAN, DIALECTS
+from lapsus.running.kinds import Exact, Similarity
 from lapsus.running.tasks import Task
 
 Row = dict[str, Any]
@@ -139,16 +139,30 @@ class _Reader:
         clean = self.task.clean
         noisy = [name for name in self.configs if name != clean and _fits(name, self.task.tracks)]
         for pattern in patterns:  # before anything is loaded
-            if not any(_fits(name, [pattern]) or _fits(f"{name}.1", [pattern]) for name in (clean, *noisy)):
+            if not any(_fits(name, [pattern]) or _fits(f"{name}.1", [pattern]) for name in (clean, *CLEAN, *noisy)):
                 raise LookupError(f"no track fits {pattern!r}; {self.place} has {shown([clean, *noisy], 40)}")
-        rows, names = self.load(clean)
-        tracks: dict[str, Sequence[Row]] = {clean: rows}
+        rows, names = self.load(clean) if clean in self.configs or not noisy else self.clean_twins(noisy[0])
+        tracks: dict[str, Sequence[Row]] = {clean if clean in CLEAN else CLEAN[0]: rows}
         for config in noisy:
             if not patterns or _fits(config, patterns) or _fits(f"{config}.1", patterns):
                 found, own = self.load(config)
                 names = {column: _merged(names.get(column, ()), own.get(column, ())) for column in {*names, *own}}
                 tracks |= _annotators(config, found, self.task.inputs)
         return self.made(tracks, names)
+
+    def clean_twins(self, config: str) -> tuple[list[Row], dict[str, tuple[str, ...]]]:
+        """Return the rows of a noisy config as they were meant, of a dataset that holds them nowhere else."""
+        rows, names = self.load(config)
+        inputs = self.task.inputs
+        lacking = [f"clean_{name}" for name in inputs if rows and f"clean_{name}" not in rows[0]]
+        if lacking:
+            raise LookupError(
+                f"{self.place} has neither a config {self.task.clean!r} nor a column {lacking[0]!r} in {config!r}, so "
+                "what noise costs cannot be told; choose the task that fits the data (lapsus tasks)"
+            )
+        made = {"edits", "operator", *(f"clean_{name}" for name in inputs)}
+        meant = ({**row, **{name: row[f"clean_{name}"] for name in inputs}} for row in rows)
+        return [{name: value for name, value in row.items() if name not in made} for row in meant], names
 
     def rewritten(self) -> Data:
         """Return pairs before and after they were rewritten."""
@@ -162,11 +176,29 @@ class _Reader:
         return self.made({"original": before, "rewritten": after}, names)
 
     def dialect(self) -> Data:
-        """Return each sentence in the dialect and with another meaning."""
-        rows, names = self.load("dialect" if "dialect" in self.configs else self.configs[0])
-        return self.made(
-            {side: [{**row, "candidate": row[side]} for row in rows] for side in ("dialect", "perturbed")}, names
-        )
+        """Return each sentence in the dialect, with another meaning, and in the dialect with the other one's tag.
+
+        A sentence without an edit that surely changes its meaning is left out, and one that both dialects share.
+        """
+        kind = self.task.kind
+        if not isinstance(kind, Similarity):
+            raise TypeError(f"{self.task.name} reads dialects, but its kind is {type(kind).__name__}; give Similarity")
+        found, names = self.load("dialect" if "dialect" in self.configs else self.configs[0])
+        for name in ("base", *DIALECTS[:2]):
+            if found and name not in found[0]:
+                raise LookupError(f"{self.place} has no column {name!r}, which the task {self.task.name} reads")
+        rows = [row for row in found if row["perturbed"] is not None and row["dialect"] != row["base"]]
+        same = sum(row["dialect"] == row["base"] for row in found)
+        base, other = kind.tags
+        sides = (("dialect", other), ("perturbed", base), ("dialect", base))
+        tracks = {
+            track: [{**row, "candidate": row[side], "tag": tag} for row in rows]
+            for track, (side, tag) in zip(DIALECTS, sides, strict=True)
+        }
+        left = len(found) - len(rows)
+        why = f"{left - same} have no edit that surely changes their meaning, {same} are the same in both dialects"
+        said = (f"{left} of {len(found)} sentences are left out: {why}",) if left else ()
+        return replace(self.made(tracks, names), said=said)
 
     def load(self, config: str) -> tuple[list[Row], dict[str, tuple[str, ...]]]:
         """Return the rows of a config, labels by name, and these names."""
@@ -200,6 +232,8 @@ class _Reader:
         """Give each question the tables of its database, and the database where there is a folder of them."""
         from lapsus.running.queries import create_tables
 
+        if "schemas" not in self.configs:
+            raise LookupError(f"{self.place} has no config 'schemas' with the tables of the databases; build it again")
         schemas = {row["id"]: create_tables(row) for row in self.load("schemas")[0]}
         return {
             track: [{**row, "schema": schemas[row["db_id"]], **self.database(row["db_id"])} for row in rows]

@@ -340,13 +340,17 @@ class Query(_Plain):
 
 @dataclass(frozen=True, slots=True)
 class Similarity(_Plain):
-    """How alike two texts mean, from 0 to 100; `score` is a hundredth of it. There is no right answer."""
+    """How alike two texts mean, from 0 to 100; `score` is a hundredth of it. There is no right answer.
 
+    `tags` are the dialects of the base sentence and of the other one, as a model is told them.
+    """
+
+    tags: tuple[str, str] = ("its dialect", "another dialect")
     max_tokens: int = 8
 
     @property
     def gold_columns(self) -> tuple[str, ...]:
-        return ("perturbation", "bucket", "feature", "features")
+        return ()
 
     def parse(self, raw: Any, row: Row) -> float | None:
         number = first_number(raw) if isinstance(raw, str) else raw

@@ -37,6 +37,7 @@ class Task:
         tracks: Patterns of the configs with noise.
         context: Columns that a model reads besides the inputs, such as the paragraph of a question.
         cluster: The column that names the original several rows share.
+        hidden: Columns that would give the answer away, besides the right answer itself.
         version: Another one whenever the same row would be asked or read in another way.
     """
 
@@ -50,6 +51,7 @@ class Task:
     tracks: tuple[str, ...] = ("*",)
     context: tuple[str, ...] = ()
     cluster: str | None = None
+    hidden: tuple[str, ...] = ()
     version: str = "1"
 
     @property
@@ -74,7 +76,7 @@ class Task:
 
     def seen(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a model that is given rows may see: no right answer, no clean twin, no edits."""
-        hidden = {*self.kind.gold_columns, "edits", "operator"}
+        hidden = {*self.kind.gold_columns, *self.hidden, "edits", "operator"}
         hidden |= {f"{twin}_{name}" for twin in ("clean", "original") for name in (*self.inputs, "tags")}
         return {name: value for name, value in row.items() if name not in hidden}
 
@@ -144,6 +146,7 @@ FRAME = Task(
     "intent and slots of a request, right when all of it is right",
     clean="original",
     tracks=("filler_*", "synonym_*", "speako", "random.*", "hard"),
+    hidden=("intent", "tags", "slots", "scenario", "action", "entities", "frame"),
 )
 INTENT = replace(
     FRAME,
@@ -181,6 +184,7 @@ TRANSLATION = Task(
     "Translate into English. Write the translation alone.\n{zh}",
     Translation("en"),
     "Chinese news in English",
+    hidden=("translation",),
 )
 QUERY = Task(
     "text-to-sql",
@@ -194,13 +198,15 @@ QUERY = Task(
 MEANING = Task(
     "same-meaning",
     ("candidate",),
-    "Sentence 1: {base}\nSentence 2: {candidate}\n"
-    "How alike is their meaning, from 0 (another meaning) to 100 (the same meaning)? Answer with a number alone.",
+    "Sentence 1: {base}\nSentence 2: {candidate}\nHow well does sentence 2 say in {tag} what sentence 1 means, "
+    "from 0 (another meaning) to 100 (the same meaning)? Answer with a number alone.",
     Similarity(),
     "how alike a sentence means in another dialect, and with another meaning",
     clean="dialect",
-    tracks=("perturbed",),
-    context=("base",),
+    tracks=("perturbed", "other_tag"),
+    context=("base", "tag"),
+    hidden=("dialect", "perturbed", "perturbation", "identical", "bucket", "feature", "features"),
+    version="2",
 )
 
 
@@ -255,7 +261,37 @@ UNITS = (
         kind=Span(unanswerable="unanswerable"),
     ),
     _on(PASSAGE_ZH, "odsqa", tracks=("speech",)),
-    *(_on(MEANING, name) for name in ("dialect-en", "dialect-en-demszky", "dialect-pt", "dialect-zh")),
+    _on(
+        PASSAGE_EN,
+        "noiseqa-search",
+        dataset="noiseqa",
+        prompt="Find the paragraph of an encyclopedia that answers the question, and write it out.\n{question}",
+        kind=Exact("context", 512),
+        summary="the paragraph that answers a question, among all of the data: for searches, not for chats",
+        context=(),
+        hidden=("answers",),
+    ),
+    *(
+        _on(MEANING, name, kind=Similarity(tags))
+        for name, tags in (
+            ("dialect-en", ("en-US", "en-IN")),
+            ("dialect-en-demszky", ("en-US", "en-IN")),
+            ("dialect-pt", ("pt-BR", "pt-PT")),
+            ("dialect-zh", ("zh-CN", "zh-TW")),
+        )
+    ),
+    _on(
+        TRANSLATION,
+        "dialect-pt-translation",
+        dataset="dialect-pt",
+        inputs=("source",),
+        prompt="Translate into Brazilian Portuguese. Write the translation alone.\n{source}",
+        kind=Translation("base"),
+        summary="English sentences of an encyclopedia in Brazilian Portuguese",
+        clean="default",
+        tracks=(),
+        hidden=("dialect", "perturbed"),
+    ),
     _on(PARAPHRASE, "sample-paraphrase", dataset="sample", tracks=NOISY_READIN),
     _on(FRAME, "sample-commands", dataset="sample"),
     _on(INTENT, "sample-intent", dataset="sample"),

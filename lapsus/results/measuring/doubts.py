@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from lapsus.kernel.names import shown
 from lapsus.results.classes import only_class
+from lapsus.results.measuring.dialects import about_dialects
 from lapsus.results.measuring.records import Doubt
 from lapsus.results.track_names import CLEAN
 from lapsus.results.tracks import Track
@@ -25,7 +26,7 @@ def doubts(tracks: Sequence[Track]) -> list[Doubt]:
 
 def _of_model(mine: Sequence[Track]) -> Iterator[Doubt]:
     dataset, model = mine[0].dataset, mine[0].model
-    if not any(track.family in CLEAN for track in mine):
+    if not any(track.family in CLEAN for track in mine) and not about_dialects(mine):
         it, name = "it" if len(mine) == 1 else "them", f"{dataset}_clean" if dataset else "clean"
         said = f"no clean track belongs to {it}, so what noise costs is not known; add one, called {name}"
         yield Doubt(dataset, model, shown((track.track for track in mine), 4), said)

@@ -21,6 +21,8 @@ from lapsus.results.measuring.chance import worst_by_chance
 from lapsus.results.measuring.class_drop import balanced_drop_p
 from lapsus.results.measuring.class_scores import class_scores, mean_class_scores
 from lapsus.results.measuring.comparisons import compared_once, comparisons
+from lapsus.results.measuring.dialects import about_dialects, dialect_score
+from lapsus.results.measuring.dialects import corrected as corrected_dialects
 from lapsus.results.measuring.doubts import doubts
 from lapsus.results.measuring.flips import MOST_LABELS, changes, transitions
 from lapsus.results.measuring.gaps import gaps_once, group_gaps
@@ -30,6 +32,7 @@ from lapsus.results.measuring.paired import corrected, paired_test
 from lapsus.results.measuring.records import (
     Averages,
     ClassScores,
+    DialectScore,
     Estimate,
     FamilySummary,
     FromClean,
@@ -45,6 +48,7 @@ from lapsus.results.measuring.records import (
 )
 from lapsus.results.measuring.runs import Options, Run, clean_of, run_of, shared_keys
 from lapsus.results.predictions import few, label
+from lapsus.results.track_names import DIALECTS
 from lapsus.results.tracks import Track
 
 MOST_GROUPS = 50
@@ -96,21 +100,26 @@ def _dataset(runs: Sequence[Run], options: Options) -> dict[str, list[Any]]:
     tracks: list[TrackScore] = []
     families: list[_Family] = []
     joins: list[LeftOut] = []
+    dialects: list[DialectScore] = []
     for model in options.progress(models):
         mine = [run for run in runs if run.track.model == model]
         clean = clean_of(mine)
         noisy = [run for run in mine if not run.is_clean]
         repeats = [run for run in mine if run.is_clean and run is not clean]
         tracks += [_track(run, clean, options) for run in mine]
+        if clean is None and about_dialects(run.track for run in mine):
+            dialects.append(dialect_score(mine, options.confidence_level))
+            noisy = [run for run in noisy if run.track.track not in DIALECTS]
         for family in dict.fromkeys(run.track.family for run in noisy):
             members = [run for run in noisy if run.track.family == family]
             found = _family(members, clean, repeats, by, options)
             families += [found] if found else []
         joins += left_out(mine, clean, runs)
+    scorers = {record.model for record in dialects}  # their scores are likenesses on scales of their own
     return {
         "summary": [family.summary for family in families],
         "tracks": tracks,
-        "comparisons": comparisons(runs, models, options),
+        "comparisons": comparisons([run for run in runs if run.track.model not in scorers], models, options),
         "transitions": [record for family in families for record in family.transitions],
         "noise": [record for family in families for record in family.noise],
         "breakdowns": [record for family in families for record in family.breakdowns],
@@ -118,6 +127,7 @@ def _dataset(runs: Sequence[Run], options: Options) -> dict[str, list[Any]]:
         "joins": joins,
         "examples": broken_texts(runs, models),
         "doubts": doubts([run.track for run in runs]),
+        "dialects": dialects,
     }
 
 
@@ -214,6 +224,7 @@ def _with_holm(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
         "summary": families,
         "comparisons": compared_once(tables["comparisons"]),
         "gaps": gaps_once(tables["gaps"]),
+        "dialects": corrected_dialects(tables["dialects"]),
     }
     return {name: tuple(records) for name, records in (tables | given).items()}
 

@@ -270,6 +270,27 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class DialectScore:
+    """How often a scorer of texts prefers a dialect to another meaning, and a text with its own tag to another's."""
+
+    dataset: str
+    model: str
+    examples: int
+    win_rate: Estimate
+    wins: int
+    losses: int
+    ties: int
+    p_value: float | None = None
+    p_holm: float | None = None
+    tests: int | None = None
+    awareness_rate: Estimate = Estimate()
+    awareness_wins: int | None = None
+    awareness_losses: int | None = None
+    awareness_ties: int | None = None
+    awareness_p_value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BrokenText:
     """A noisy text on which models lost the right answer; `edits` turn the clean text into it."""
 
@@ -301,6 +322,7 @@ class Numbers:
     joins: tuple[LeftOut, ...] = ()
     examples: tuple[BrokenText, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    dialects: tuple[DialectScore, ...] = ()
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         """Return the tables by name, each a list of flat records, as the files hold them."""

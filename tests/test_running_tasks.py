@@ -1,0 +1,167 @@
+"""Every task on every dataset that is built from the small files: right answers, one answer to all, and rubbish."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from test_datasets import BUILT, FILES
+
+from lapsus import report
+from lapsus import run as run_model
+from lapsus.commands.cli import main
+from lapsus.dataset_scripts import benchmarks
+from lapsus.hub.publish import publish
+from lapsus.results.measuring.measure import measure
+from lapsus.results.track_names import CLEAN
+from lapsus.running.data import open_dataset
+from lapsus.running.kinds import Similarity
+from lapsus.running.tasks import tasks
+
+TRAINED = ("nature-atis", "nature-snips", "nature-nlued")  # their config `hard` trains a model when it is built
+NAMES = [name for name, task in tasks().items() if task.dataset not in TRAINED]
+HIDDEN = ("label", "intent", "tags", "slots", "scenario", "action", "entities", "frame", "answers", "query", "edits",
+          "reference", "translation", "perturbed", "identical", "operator")  # fmt: skip
+RUBBISH = "@@ ;; {"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Return a function that builds a dataset once."""
+    root, made = tmp_path_factory.mktemp("built"), {}
+
+    def build(name):
+        if name not in made:
+            folder = BUILT[name][0] if name in BUILT else None
+            source = None if folder is None else FILES / folder
+            publish(benchmarks()[name], root / name, source=source, allow_partial=True)
+            made[name] = root / name
+        return made[name]
+
+    return build
+
+
+def right_answer(task, row):
+    """Return what a model that knows the right answer would say."""
+    judged = task.kind.judged(None, row)
+    if isinstance(task.kind, Similarity):
+        return 90 if row["tag"] == task.kind.tags[1] else 10
+    if "gold_slots" in judged:
+        return {"intent": row.get("intent"), "slots": judged["gold_slots"]}
+    return judged["gold"]
+
+
+def asked_and_answered(task, data):
+    """Return the right answers by what a model sees: so a model that sees too little cannot be right."""
+    return {repr(task.seen(row)): right_answer(task, row) for rows in data.tracks.values() for row in rows}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_right_answers_score_one_on_every_track_and_rubbish_nothing(name, built):
+    task = tasks()[name]
+    data = open_dataset(str(built(task.dataset)), task)
+    task, known = data.task, asked_and_answered(data.task, data)
+    right = run_model(task, data, lambda rows: [known[repr(row)] for row in rows])
+    assert [track.track for track in right] == list(data.tracks)
+    assert all(not row["unparsed"] for track in right for row in track.rows)
+    wrong = run_model(task, data, lambda rows: [RUBBISH] * len(rows))
+    if isinstance(task.kind, Similarity):
+        found = measure(right).dialects[0]
+        assert (found.losses, found.ties) == (0, 0) and found.wins == found.examples > 0
+        assert (found.awareness_wins, found.awareness_losses) == (found.examples, 0)
+        silent = measure(wrong).dialects[0]
+        assert (silent.wins, silent.ties) == (0, silent.examples), "no answer never wins"
+        return
+    assert right[0].track in {*CLEAN}, "the report finds the clean track"
+    assert {row["score"] for track in right for row in track.rows} == {1.0}
+    assert {row["score"] for track in wrong for row in track.rows} == {0.0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_is_told_neither_the_right_answer_nor_the_clean_text(name, built):
+    task = tasks()[name]
+    data = open_dataset(str(built(task.dataset)), task)
+    for rows in data.tracks.values():
+        for row in rows:
+            seen = data.task.seen(row)
+            assert not {*HIDDEN} & {*seen}
+            assert not [
+                column for column in seen if column.startswith(("clean_", "original_")) and column != "original_id"
+            ]
+            assert set(data.task.columns) <= {*seen}
+
+
+def test_a_dialect_that_is_a_sentences_own_or_has_no_edit_is_left_out(tmp_path):
+    from datasets import Dataset
+
+    rows = [
+        {"id": "a", "base": "o trem", "dialect": "o comboio", "perturbed": "o avião"},
+        {"id": "b", "base": "a casa", "dialect": "a casa", "perturbed": "a rua"},
+        {"id": "c", "base": "o ônibus", "dialect": "o autocarro", "perturbed": None},
+    ]
+    Dataset.from_list(rows).to_parquet(tmp_path / "test.parquet")
+    data = open_dataset(str(tmp_path), tasks()["dialect-pt"])
+    assert [[(row["candidate"], row["tag"]) for row in part] for part in data.tracks.values()] == [
+        [("o comboio", "pt-PT")], [("o avião", "pt-BR")], [("o comboio", "pt-BR")],
+    ]  # fmt: skip
+    assert data.said == (
+        "2 of 3 sentences are left out: 1 have no edit that surely changes their meaning, 1 are the same in both dialects",
+    )
+
+
+def test_the_page_and_the_command_say_how_often_a_dialect_wins(built, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "letters_in_common.py").write_text(
+        "def alike(rows):\n"
+        "    sets = [(set(row['base'].lower()), set(row['candidate'].lower())) for row in rows]\n"
+        "    return [100 * len(a & b) / len(a | b) for a, b in sets]\n"
+    )
+    words = ("run", "dialect-en", "--data", str(built("dialect-en")), "--model", "python:letters_in_common:alike")
+    done = CliRunner().invoke(main, [*words, "--out", "out"])
+    assert done.exit_code == 0, done.output
+    files = sorted(Path("out").rglob("*.jsonl"))
+    scores = {file.stem: [json.loads(line)["score"] for line in file.read_text().splitlines()] for file in files}
+    wins = sum(a > b for a, b in zip(scores["dialect"], scores["perturbed"], strict=True))
+    ties = sum(a == b for a, b in zip(scores["dialect"], scores["perturbed"], strict=True))
+    assert f"the dialect wins {wins / 48:.1%} of 48 sentences ({ties} ties); awareness 100.0% (48 ties)" in done.output
+    told = CliRunner().invoke(main, ["report", *map(str, files), "--out", "report"])
+    assert told.exit_code == 0 and "no clean track" not in told.output, told.output
+    page = Path("report/index.html").read_text(encoding="utf-8")
+    assert "Dialect against meaning" in page and f"{100 * wins / 48:.1f}" in page
+    assert Path("report/dialects.csv").read_text(encoding="utf-8-sig").splitlines()[1].split(",")[6:9] == [
+        str(wins), str(48 - wins - ties), str(ties),
+    ]  # fmt: skip
+
+
+def test_noise_on_rte_finds_its_clean_track(built, tmp_path):
+    tracks = run_model("rte3", built("rte"), lambda rows: [1] * len(rows), noise=["filler_eos:2"])
+    assert [track.track for track in tracks] == ["clean", "filler_eos.1", "filler_eos.2"]
+    report(tracks, tmp_path / "page")
+    assert measure(tracks).summary[0].averages.clean_average.value == 0.5
+
+
+@pytest.mark.slow
+def test_queries_run_on_the_databases_that_are_given(built, tmp_path):
+    task = tasks()["readin-cspider"]
+    plain = open_dataset(str(built("readin-cspider")), task)
+    for row in plain.tracks["clean"]:
+        file = tmp_path / row["db_id"] / f"{row['db_id']}.sqlite"
+        file.parent.mkdir(exist_ok=True)
+        with sqlite3.connect(file) as connection:
+            for line in row["schema"].splitlines():
+                connection.execute(f"CREATE TABLE IF NOT EXISTS {line}")
+    data = open_dataset(str(built("readin-cspider")), task, databases=tmp_path)
+    known = asked_and_answered(data.task, data)
+    right = run_model(data.task, data, lambda rows: [known[repr(row)] for row in rows])
+    assert {row["executed"] for track in right for row in track.rows} == {1.0}
+    broken = run_model(data.task, data, lambda rows: ["SELECT nothing FROM nowhere"] * len(rows))
+    assert {row["executed"] for track in broken for row in track.rows} == {0.0}
