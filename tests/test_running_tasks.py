@@ -165,3 +165,12 @@ def test_queries_run_on_the_databases_that_are_given(built, tmp_path):
     assert {row["executed"] for track in right for row in track.rows} == {1.0}
     broken = run_model(data.task, data, lambda rows: ["SELECT nothing FROM nowhere"] * len(rows))
     assert {row["executed"] for track in broken for row in track.rows} == {0.0}
+
+
+@pytest.mark.slow
+def test_a_track_within_a_config_of_all_annotators_can_be_chosen(built):
+    task = tasks()["slurp-asr-intent"]
+    found = open_dataset(str(built("slurp-asr")), task, ["speech.2"])
+    assert list(found.tracks) == ["clean", "speech.2"] and found.tracks["speech.2"]
+    with pytest.raises(LookupError, match=r"no track fits 'speech\.9'"):
+        open_dataset(str(built("slurp-asr")), task, ["speech.9"])

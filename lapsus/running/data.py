@@ -139,12 +139,12 @@ class _Reader:
         clean = self.task.clean
         noisy = [name for name in self.configs if name != clean and _fits(name, self.task.tracks)]
         for pattern in patterns:  # before anything is loaded
-            if not any(_fits(name, [pattern]) or _fits(f"{name}.1", [pattern]) for name in (clean, *CLEAN, *noisy)):
+            if not any(_may_hold(name, [pattern]) for name in (clean, *CLEAN, *noisy)):
                 raise LookupError(f"no track fits {pattern!r}; {self.place} has {shown([clean, *noisy], 40)}")
         rows, names = self.load(clean) if clean in self.configs or not noisy else self.clean_twins(noisy[0])
         tracks: dict[str, Sequence[Row]] = {clean if clean in CLEAN else CLEAN[0]: rows}
         for config in noisy:
-            if not patterns or _fits(config, patterns) or _fits(f"{config}.1", patterns):
+            if not patterns or _may_hold(config, patterns):
                 found, own = self.load(config)
                 names = {column: _merged(names.get(column, ()), own.get(column, ())) for column in {*names, *own}}
                 tracks |= _annotators(config, found, self.task.inputs)
@@ -252,6 +252,15 @@ class _Reader:
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _may_hold(config: str, patterns: Sequence[str]) -> bool:
+    """Tell whether a config is, or may hold, a track that a pattern names: `speech` may hold `speech.2`.
+
+    >>> _may_hold("speech", ["speech.2"]), _may_hold("speech", ["keyboard.*"])
+    (True, False)
+    """
+    return any(_fits(config, [pattern, re.sub(r"\.[\d*?]+$", "", pattern)]) for pattern in patterns)
 
 
 def _annotators(config: str, rows: Sequence[Row], inputs: Sequence[str]) -> dict[str, list[Row]]:
