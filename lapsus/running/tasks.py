@@ -290,7 +290,7 @@ UNITS = (
         summary="English sentences of an encyclopedia in Brazilian Portuguese",
         clean="default",
         tracks=(),
-        hidden=("dialect", "perturbed"),
+        hidden=("dialect", "perturbed", "perturbation", "identical"),
     ),
     _on(PARAPHRASE, "sample-paraphrase", dataset="sample", tracks=NOISY_READIN),
     _on(FRAME, "sample-commands", dataset="sample"),
