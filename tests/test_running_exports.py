@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
+import subprocess
 import sys
 
 import pytest
@@ -15,6 +18,8 @@ from click.testing import CliRunner
 from lapsus.commands.cli import main
 from lapsus.dataset_scripts import benchmarks
 from lapsus.hub.publish import publish
+from lapsus.perturbations import ZhKeyboard, apply
+from lapsus.perturbations.core import propose
 from lapsus.results.measuring.measure import measure
 from lapsus.results.tracks import read_tracks
 from lapsus.running.data import Data, open_dataset
@@ -152,7 +157,7 @@ def test_the_worst_average_of_lm_eval_is_ours(sample, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_inspect_asks_scores_and_reports_with_our_ids(sample, commands, tmp_path, monkeypatch):
+def test_inspect_asks_scores_and_reports_with_our_ids(sample, commands, tmp_path):
     import inspect_ai
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
@@ -161,7 +166,7 @@ def test_inspect_asks_scores_and_reports_with_our_ids(sample, commands, tmp_path
         output.usage = ModelUsage(input_tokens=3, output_tokens=1, total_tokens=4)
         return output
 
-    from lapsus.running.exports.inspect_plugin import benchmark, noisy
+    from lapsus.running.exports.inspect_plugin import benchmark
 
     golds = [row["intent"] for row in commands.tracks["filler_eos"]]
     task = benchmark("sample-intent", str(sample), "filler_eos")
@@ -175,17 +180,85 @@ def test_inspect_asks_scores_and_reports_with_our_ids(sample, commands, tmp_path
     assert {row["id"] for row in track.rows} == {row["id"] for row in commands.tracks["filler_eos"]}
     assert sum(row["score"] for row in track.rows) == sum(gold == golds[0] for gold in golds[:3])
 
-    (tmp_path / "other.py").write_text(
-        "from inspect_ai import Task, task\nfrom inspect_ai.dataset import Sample\nfrom inspect_ai.scorer import match\n"
-        "from inspect_ai.solver import generate\n@task\ndef other():\n"
-        "    return Task(dataset=[Sample(id='q1', input='slow down', target='ok')], solver=generate(), scorer=match())\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    model = get_model("mockllm/model", custom_outputs=[said("ok")])
-    (log,) = inspect_ai.eval(noisy("other.py@other"), model=model, log_dir=str(tmp_path / "logs"), display="none")
-    (one,) = log.samples
-    assert one.metadata["clean_text"] == "slow down" and one.metadata["text"] != "slow down"
-    assert one.messages[0].text == one.metadata["text"]
+
+OTHER = """
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample
+from inspect_ai.scorer import match
+from inspect_ai.solver import generate, prompt_template, system_message
+
+SAID = ["花呗怎么提前还款", "借呗额度为什么没有了", "花呗分期怎么取消"]
+
+@task
+def other():
+    samples = [Sample(id=f"q{n}", input=text, target="ok") for n, text in enumerate(SAID)]
+    return Task(samples, solver=[system_message("brief"), prompt_template("Now: {prompt}"), generate()], scorer=match())
+"""
+PROVIDER = """
+import asyncio
+from inspect_ai.model import ModelAPI, ModelOutput, ModelUsage, modelapi
+
+@modelapi(name="offline")
+def offline():
+    class Words(ModelAPI):
+        loops = set()
+
+        async def generate(self, input, tools, tool_choice, config):
+            self.loops.add(id(asyncio.get_running_loop()))
+            said = input[-1].text
+            made = ModelOutput.from_content(self.model_name, "ok" if "呗" in said else "music" if "song" in said else "no")
+            made.usage = ModelUsage(input_tokens=len(said), output_tokens=1, total_tokens=len(said) + 1)
+            return made
+
+    return Words
+"""
+
+
+@pytest.fixture
+def provider(tmp_path):
+    """A package with a provider of inspect: a model that answers by the words it sees."""
+    told = tmp_path / "site" / "offline-1.0.dist-info"
+    told.mkdir(parents=True)
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: offline\nVersion: 1.0\n")
+    (told / "entry_points.txt").write_text("[inspect_ai]\noffline = offline\n")
+    (tmp_path / "site" / "offline.py").write_text(PROVIDER)
+    return tmp_path / "site"
+
+
+@pytest.mark.slow
+def test_inspects_own_command_puts_noise_on_any_task(provider, tmp_path):
+    (tmp_path / "other.py").write_text(OTHER)
+    env = os.environ | {"PYTHONPATH": str(provider)}
+    command = [sys.executable, "-m", "inspect_ai", "eval", "lapsus/noisy", "--model", "offline/words"]
+    command += ["--display", "none", "-T", "of=other.py@other"]
+    for own in (["-T", "operator=clean"], ["-T", "operator=zh_keyboard", "-T", "annotator=2"]):
+        subprocess.run([*command, *own], cwd=tmp_path, env=env, check=True, capture_output=True)
+    tracks = {track.track: track for track in read_tracks([tmp_path / "logs"])}
+    assert set(tracks) == {"clean", "zh_keyboard.2"} and {track.dataset for track in tracks.values()} == {"other"}
+    noisy = tracks["zh_keyboard.2"].rows
+    assert [row["id"] for row in noisy] == [row["id"] for row in tracks["clean"].rows] == ["q0", "q1", "q2"]
+    assert any(row["text"] != row["clean_text"] for row in noisy)
+    for row in noisy:
+        (clean,), (text,) = row["clean_text"], row["text"]
+        (made,) = propose(ZhKeyboard.annotator(2), [clean], seed=0, keys=[row["id"]])
+        assert text == apply(clean, made.edits) and row["score"] == float("呗" in text), "the model saw the noise"
+    (line,) = measure(list(tracks.values())).summary
+    assert line.averages.clean_average.value == 1.0
+
+
+@pytest.mark.slow
+def test_a_model_of_inspect_answers_a_run(provider, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(provider)
+    importlib.invalidate_caches()
+    importlib.import_module("offline")
+    rows = [{"id": "a", "text": "a song", "label": "music"}, {"id": "b", "text": "rain", "label": "music"}]
+    model = open_model("inspect:offline/words", {"batch": 1})
+    data = Data.of_rows("mine", own_task(["text"], "label", labels=["music", "weather"]), rows)
+    outcome = Run(data, model, tmp_path / "out").execute()
+    assert [row["prediction"] for row in outcome.tracks[0].rows] == ["music", None] and outcome.unparsed == 1
+    assert model.usage() == {"tokens of prompts": 10, "tokens of answers": 2}
+    assert Run(data, model, tmp_path / "out").execute().asked == 0
+    assert len(model.model.api.loops) == 1, "connections of a provider live in one loop"
 
 
 def test_the_command_writes_exports_and_refuses_other_folders(sample, tmp_path):

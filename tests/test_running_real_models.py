@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -30,6 +35,31 @@ def smollm2(tmp_path_factory):
         yield WHEEL.folder()
 
 
+@pytest.fixture(scope="module")
+def served(smollm2):
+    """Put the model behind `transformers serve`, and return its address."""
+    for module in ("fastapi", "uvicorn", "openai"):
+        pytest.importorskip(module)  # of transformers[serving]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", "from transformers.cli.transformers import main; main()", "serve", smollm2]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu", "--dtype", "float32"]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(240):
+            assert server.poll() is None, "transformers serve ended"
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/health").close()
+                break
+            except OSError:
+                time.sleep(0.5)
+        yield f"http://127.0.0.1:{port}/v1#{smollm2}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
 ROWS = [
     {"id": "a", "text": "What is the capital of France?", "label": "Paris"},
     {"id": "b", "text": "Which city is the capital of Italy?", "label": "Rome"},
@@ -50,6 +80,22 @@ class TestSmolLM2:
         assert all(len(row["scores"]) == len(labels) for row in noisy.rows)
         (written, *_) = run(own_task(["text"], "label"), ROWS[:1], f"hf:{smollm2}")
         assert written.rows[0]["answer"] == "The capital of France is Paris."
+
+    def test_behind_a_real_server_it_writes_the_same(self, smollm2, served, tmp_path):
+        task = own_task(["text"], "label", max_tokens=12)
+        (local,) = run(task, ROWS, f"hf:{smollm2}")
+        (remote,) = run(task, ROWS, served, out=tmp_path, batch=2)
+        assert [row["answer"] for row in remote.rows] == [row["answer"] for row in local.rows]
+        model = open_model(served)
+        (again,) = run(task, ROWS, model, out=tmp_path)
+        assert again.rows == remote.rows and model.usage() == {}, "nothing is asked twice"
+
+    def test_a_real_server_that_drops_log_probabilities_is_found_out(self, smollm2, served):
+        task = own_task(["text"], "label", labels=["Paris", "Rome", "Tokyo"])
+        model = open_model(served, {"tokenizer": smollm2})
+        (track,) = run(task, ROWS, model)
+        assert "Paris" in track.rows[0]["answer"] and track.rows[0]["score"] == 1.0
+        assert any("leaves out the log-probabilities" in name for name in model.usage())
 
 
 def test_other_weights_than_the_known_are_refused(tmp_path, monkeypatch):

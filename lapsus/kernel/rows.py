@@ -304,6 +304,6 @@ def parquet_errors(path: Path) -> Iterator[None]:
         raise BrokenFileError(path, f"is no Parquet file ({first_sentence(error)})", "write it again") from None
 
 
-def first_sentence(error: Exception) -> str:
+def first_sentence(error: BaseException) -> str:
     """Return the first line of an error's message, without its full stop."""
     return str(error).partition("\n")[0].rstrip(".")

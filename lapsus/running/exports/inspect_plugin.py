@@ -2,6 +2,7 @@
 
     inspect eval lapsus/benchmark -T task=readin-afqmc -T data=DIR -T track=keyboard.1 --model PROVIDER/NAME
     inspect eval lapsus/noisy -T of=inspect_evals/mmlu -T operator=zh_keyboard --model PROVIDER/NAME
+    inspect eval lapsus/noisy -T of=inspect_evals/mmlu -T operator=clean --model PROVIDER/NAME
 
 Logs keep our ids, datasets and tracks: `lapsus report logs/*.eval --out report`.
 """
@@ -18,12 +19,15 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 
-from lapsus.perturbations import OPERATORS, apply
+from lapsus.perturbations import apply
 from lapsus.perturbations.core import propose
 from lapsus.perturbations.noise import signature
+from lapsus.perturbations.specs import NoiseTrack, tracks_of
+from lapsus.results.track_names import CLEAN
 from lapsus.running.data import open_dataset
 from lapsus.running.exports import rendered
 from lapsus.running.exports.judging import exported_task, judged
+from lapsus.running.noise_on_rows import track_name
 from lapsus.running.tasks import Task as LapsusTask
 from lapsus.running.tasks import find_task
 
@@ -83,13 +87,23 @@ def benchmark(task: str, data: str, track: str = "clean", split: str | None = No
 
 
 @solver  # type: ignore[untyped-decorator] # likewise
-def noise(operator: str = "filler_eos", seed: int = 0) -> Solver:
-    """Put noise into the user's words, keyed by the sample's id; chain it before a task's own solver."""
-    op = OPERATORS[operator]
+def noise(operator: str = "filler_eos", annotator: int | None = None, dataset: str | None = None) -> Solver:
+    """Put noise into the user's words, keyed by the sample's id; chain it before a task's own solver.
+
+    Args:
+        operator: OPERATOR[@SEVERITY], or `clean` for the twin without noise.
+        annotator: The number of an annotator, or a seed where the operator knows none.
+        dataset: What `lapsus report` calls the data.
+    """
+    named = {"dataset": dataset} if dataset else {}
+    if operator in CLEAN:
+        return _mark({**named, "track": CLEAN[0]})
+    made_by = noise_track(operator, annotator)
+    track = f"{track_name(operator)}{made_by.suffix}"
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - inspect gives it
         clean = state.input_text
-        (made,) = propose(op, [clean], seed=seed, keys=[str(state.sample_id)])
+        (made,) = propose(made_by.operator, [clean], seed=made_by.seed, keys=[str(state.sample_id)])
         text = apply(clean, made.edits)
         if clean not in state.user_prompt.text:
             raise ValueError(
@@ -97,21 +111,45 @@ def noise(operator: str = "filler_eos", seed: int = 0) -> Solver:
             )
         state.user_prompt.text = state.user_prompt.text.replace(clean, text, 1)
         edits = [edit._asdict() for edit in made.edits]
-        state.metadata |= {"text": text, "clean_text": clean, "edits": edits, "track": operator}
-        state.metadata["operator"] = signature(op, seed, made.operator)
+        state.metadata |= {**named, "text": text, "clean_text": clean, "edits": edits, "track": track}
+        state.metadata["operator"] = signature(made_by.operator, made_by.seed, made.operator)
         return state
 
     return solve
 
 
+def _mark(metadata: dict[str, Any]) -> Solver:
+    """Return a solver that leaves the words as they are, and says so."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - inspect gives it
+        state.metadata |= metadata | {"text": state.input_text}
+        return state
+
+    return solve
+
+
+def noise_track(operator: str, annotator: int | None) -> NoiseTrack:
+    """Return the noise of one annotator, or of the operator as it is.
+
+    >>> noise_track("zh_keyboard@0.5", 2).operator.who, noise_track("filler_eos", 2).seed
+    (2, 2)
+    """
+    if annotator is None:
+        return tracks_of(operator)[0]
+    name, at, severity = operator.partition("@")
+    return tracks_of(f"{name}:{annotator}{at}{severity}")[-1]
+
+
 @task  # type: ignore[untyped-decorator] # likewise
-def noisy(of: str, operator: str = "filler_eos", seed: int = 0) -> Task:
-    """Ask any task of inspect with noise in its samples."""
+def noisy(of: str, operator: str = "filler_eos", annotator: int | None = None) -> Task:
+    """Ask any task of inspect with noise in its samples, or with `operator=clean` the twin that it is compared with."""
     from inspect_ai._eval.loader import load_tasks
 
     found = load_tasks([of])
-    if not found:
-        raise LookupError(f"inspect finds no task {of!r}; give FILE@TASK, or PACKAGE/TASK")
+    if len(found) != 1:
+        raise LookupError(f"inspect finds {len(found)} tasks for {of!r}; give one, as FILE@TASK or PACKAGE/TASK")
     inner = found[0]
-    before = [noise(operator, seed), *([inner.setup] if inner.setup is not None else [])]
-    return task_with(inner, setup=before, name=f"{inner.name.rpartition('/')[2]}_{operator}")
+    name = inner.name.rpartition("/")[2]
+    before = [noise(operator, annotator, name), *([inner.setup] if inner.setup is not None else [])]
+    number = "" if annotator is None else f"_{annotator}"
+    return task_with(inner, setup=before, name=f"{name}_{operator}{number}")

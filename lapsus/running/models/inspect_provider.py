@@ -6,9 +6,11 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
+from lapsus.kernel.rows import first_sentence
 from lapsus.running.answers import Answer
 from lapsus.running.models import ModelKind, Row
 from lapsus.running.tasks import Task
@@ -35,14 +37,22 @@ class InspectModel:
         return {"prompt": task.asked(row), "max_tokens": task.kind.max_tokens}
 
     def answers(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Answer]]:
-        replies = asyncio.run(self._all([task.asked(row) for row in rows], task.kind.max_tokens))
+        replies = self._loop.run(self._all([task.asked(row) for row in rows], task.kind.max_tokens))
         for place, reply in enumerate(replies):
             if isinstance(reply, BaseException):
-                raise ConnectionError(f"inspect:{self.word} gave no answer ({reply}); run again to go on") from reply
+                raise ConnectionError(
+                    f"inspect:{self.word} gave no answer ({type(reply).__name__}: {first_sentence(reply)}); "
+                    "run again to go on"
+                ) from reply
             if reply.usage is not None:
                 self.counted["tokens of prompts"] += reply.usage.input_tokens
                 self.counted["tokens of answers"] += reply.usage.output_tokens
             yield place, Answer(reply.completion)
+
+    @cached_property
+    def _loop(self) -> asyncio.Runner:
+        """The loop of all batches, as a provider's connections belong to the loop that made them."""
+        return asyncio.Runner()
 
     async def _all(self, prompts: Sequence[str], max_tokens: int) -> list[Any]:
         from inspect_ai.model import GenerateConfig
