@@ -84,7 +84,7 @@ class Sample(Benchmark):
     """Customer questions, commands, entailments and dialect pairs that the project wrote itself."""
 
     NAME = "sample"
-    VERSION = Version("1.1.0")  # edits are keyed by column
+    VERSION = Version("1.1.1")  # the card loads its version
     TITLE = "lapsus sample"
     LANGUAGES = ("zh", "en")
     LICENSE = "apache-2.0"

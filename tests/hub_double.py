@@ -1,9 +1,10 @@
 """A Hub on the loopback: what huggingface_hub, datasets and evaluate ask of huggingface.co, kept in memory.
 
 Modelled: repos with commits, branches and tags; LFS objects; byte ranges; tokens and what they may write; private
-repos; `parent_commit` conflicts; the pages of a file tree; requests that fail, break off or take their time.
+and gated repos; `parent_commit` conflicts; lists of repos by owner and by tag of the card; collections; the pages of a
+file tree; requests that fail, break off or take their time.
 Not modelled: Xet storage (clients set HF_HUB_DISABLE_XET=1), redirects to a CDN, multipart uploads, pull requests,
-gated repos, rate limits, and the real Hub's opinion of a card: `validate-yaml` accepts every YAML.
+asking for access to a gated repo, rate limits, and the real Hub's opinion of a card: `validate-yaml` accepts every YAML.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
+
+import yaml
 
 DATE = "2026-01-01T00:00:00.000Z"
 USER = "tester"
@@ -62,8 +65,10 @@ class Repo:
     name: str
     private: bool = False
     sdk: str | None = None
+    gated: str | bool = False
     commits: dict[str, dict[str, bytes]] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
 
     def commit(self, branch: str, add: Mapping[str, bytes], delete: tuple[str, ...], title: str) -> str:
         """Return the id of a new commit on `branch`."""
@@ -85,6 +90,7 @@ class Hub:
         self.url = ""
         self.repos: dict[tuple[str, str], Repo] = {}
         self.objects: dict[str, bytes] = {}
+        self.collections: dict[str, dict[str, Any]] = {}  # by slug
         self.log: list[Logged] = []
         self.faults: list[Fault] = []
         self.tokens = {WRITE_TOKEN: frozenset({USER, "org"}), READ_TOKEN: frozenset[str]()}
@@ -102,7 +108,7 @@ class Hub:
     def files(self, kind: str, name: str, ref: str = "main") -> dict[str, bytes]:
         """Return what a visitor of the repo sees."""
         repo = self.repos[kind, name]
-        return repo.commits[repo.refs[ref]]
+        return repo.commits[(repo.refs | repo.tags)[ref]]
 
     def requests(self, method: str, path: str = "") -> list[Logged]:
         """Return the logged requests of `method` whose path contains the pattern `path`."""
@@ -175,8 +181,9 @@ class Request:
     def commit_of(self, repo: Repo) -> str:
         """Return the commit that the path's revision (a branch, a tag, a commit or its beginning) names."""
         revision = unquote(self.parts.get("rev") or "main")
-        if revision in repo.refs:
-            return repo.refs[revision]
+        for names in (repo.refs, repo.tags):
+            if revision in names:
+                return names[revision]
         for sha in repo.commits:
             if len(revision) >= 7 and sha.startswith(revision):
                 return sha
@@ -198,11 +205,11 @@ MOST_YAML = 60_000  # the Hub's own limit is not published; cards of 139 KB and 
 class Refused(Exception):  # noqa: N818 - it is an answer, not a fault
     """An answer other than success, with the headers that the clients read."""
 
-    def __init__(self, status: int, message: str, code: str = "") -> None:
+    def __init__(self, status: int, message: str, code: str = "", **facts: str) -> None:
         headers = {"X-Error-Message": message} | ({"X-Error-Code": code} if code else {})
         if status == 401:
             headers["WWW-Authenticate"] = 'Bearer realm="Authentication required", charset="UTF-8"'
-        self.answer = Answer({"error": message}, status, headers)
+        self.answer = Answer({"error": message, **facts}, status, headers)
 
 
 Handling = Callable[[Request], Answer]
@@ -260,6 +267,13 @@ def folder_entry(path: str) -> dict[str, Any]:
     return {"type": "directory", "path": path, "size": 0, "oid": git_oid(path.encode())}
 
 
+def card_tags(repo: Repo) -> list[str]:
+    """Return the tags that the YAML of a repo's card names."""
+    card = repo.commits[repo.refs["main"]].get("README.md", b"").decode()
+    data = yaml.safe_load(card.split("---\n")[1]) if card.startswith("---\n") else {}
+    return list(data.get("tags") or [])
+
+
 def repo_card(repo: Repo, sha: str) -> dict[str, Any]:
     """Describe a repo at a commit."""
     return {
@@ -268,9 +282,9 @@ def repo_card(repo: Repo, sha: str) -> dict[str, Any]:
         "author": repo.name.split("/")[0],
         "sha": sha,
         "private": repo.private,
-        "gated": False,
+        "gated": repo.gated,
         "disabled": False,
-        "tags": [],
+        "tags": card_tags(repo),
         "downloads": 0,
         "likes": 0,
         "lastModified": DATE,
@@ -326,30 +340,112 @@ def repo_info(ask: Request) -> Answer:
 @route("PUT", API + "/settings")
 def change_settings(ask: Request) -> Answer:
     repo, wish = ask.writable(), ask.json
-    repo.private = wish.get("private", wish.get("visibility") == "private")
+    if "visibility" in wish:
+        repo.private = wish["visibility"] == "private"
+    repo.gated = wish.get("gated", repo.gated)
     return Answer({})
 
 
 @route("GET", API + "/refs")
 def refs(ask: Request) -> Answer:
-    branches = [
-        {"name": name, "ref": f"refs/heads/{name}", "targetCommit": sha} for name, sha in ask.repo().refs.items()
-    ]
-    return Answer({"branches": branches, "converts": [], "tags": []})
+    repo = ask.repo()
+    named = {
+        kind: [{"name": name, "ref": f"refs/{kind}/{name}", "targetCommit": sha} for name, sha in names.items()]
+        for kind, names in (("heads", repo.refs), ("tags", repo.tags))
+    }
+    return Answer({"branches": named["heads"], "converts": [], "tags": named["tags"]})
 
 
-@route("POST", API + f"/(?P<what>branch|tag){REV}")
-def name_commit(ask: Request) -> Answer:
-    repo, wish = ask.writable(), ask.json
-    if ask.parts["what"] == "tag":
-        name, target = wish["tag"], ask.commit_of(repo)
-    else:
-        name = unquote(ask.parts["rev"])
-        target = wish.get("startingPoint") or repo.refs["main"]
+@route("POST", API + f"/branch{REV}")
+def create_branch(ask: Request) -> Answer:
+    repo, name = ask.writable(), unquote(ask.parts["rev"])
+    target = ask.json.get("startingPoint") or repo.refs["main"]
     if name in repo.refs:
         raise Refused(409, f"Reference already exists: {name}")
     repo.refs[name] = repo.refs.get(target, target)
     return Answer({})
+
+
+@route("POST", API + f"/tag{REV}")
+def create_tag(ask: Request) -> Answer:
+    repo, name = ask.writable(), ask.json["tag"]
+    if name in repo.tags:
+        raise Refused(409, f"Tag reference exists already: {name}")
+    repo.tags[name] = ask.commit_of(repo)
+    return Answer({})
+
+
+@route("DELETE", API + f"/tag{REV}")
+def delete_tag(ask: Request) -> Answer:
+    repo, name = ask.writable(), unquote(ask.parts["rev"])
+    if name not in repo.tags:
+        raise Refused(404, f"No tag {name}", "RevisionNotFound")
+    del repo.tags[name]
+    return Answer({})
+
+
+@route("GET", r"/api/(?P<kind>models|datasets|spaces)")
+def list_repos(ask: Request) -> Answer:
+    known = ask.namespaces() or frozenset[str]()
+    found = [
+        repo_card(repo, repo.refs["main"])
+        for (kind, _), repo in sorted(ask.hub.repos.items())
+        if kind == ask.parts["kind"]
+    ]
+    return Answer(
+        [
+            each
+            for each in found
+            if ask.query.get("author") in {None, each["author"]}
+            and (not each["private"] or each["author"] in known)
+            and ("filter" not in ask.query or ask.query["filter"] in each["tags"])
+        ]
+    )
+
+
+COLLECTION = r"/api/collections/(?P<slug>[^/]+/[^/]+)"
+
+
+@route("POST", r"/api/collections")
+def create_collection(ask: Request) -> Answer:
+    wish = ask.json
+    owner, title = wish["namespace"], wish["title"]
+    ask.demand(owner, f"You may not write to {owner}")
+    stem = re.sub(r"\W+", "-", title.lower())
+    slug = f"{owner}/{stem}-{sha256(f'{owner}/{title}'.encode())[:24]}"
+    if slug in ask.hub.collections:
+        raise Refused(409, "This collection already exists", slug=slug)
+    made = {"slug": slug, "title": title, "owner": {"name": owner}, "items": [], "private": wish.get("private", False)}
+    made |= {"description": wish.get("description"), "lastUpdated": DATE, "position": 0, "theme": "blue", "upvotes": 0}
+    ask.hub.collections[slug] = made
+    return Answer(made)
+
+
+@route("GET", COLLECTION)
+def get_collection(ask: Request) -> Answer:
+    return Answer(known_collection(ask))
+
+
+@route("POST", COLLECTION + "/items")
+def add_to_collection(ask: Request) -> Answer:
+    held, item = known_collection(ask), ask.json["item"]
+    ask.demand(held["owner"]["name"], "You may not write to this collection")
+    if (item["type"] + "s", item["id"]) not in ask.hub.repos:
+        raise Refused(404, f"{item['type']} {item['id']} not found")
+    if any((each["type"], each["id"]) == (item["type"], item["id"]) for each in held["items"]):
+        raise Refused(409, "Already in this collection")
+    note = {"text": ask.json["note"]} if "note" in ask.json else None
+    held["items"].append(
+        {**item, "_id": sha256(item["id"].encode())[:24], "position": len(held["items"]), "note": note}
+    )
+    return Answer(held)
+
+
+def known_collection(ask: Request) -> dict[str, Any]:
+    """Return the collection that the path names."""
+    if ask.parts["slug"] not in ask.hub.collections:
+        raise Refused(404, "Collection not found")
+    return ask.hub.collections[ask.parts["slug"]]
 
 
 @route("GET", API + f"/tree{REV}(?:/(?P<path>.*))?")
@@ -459,6 +555,10 @@ def commit(ask: Request) -> Answer:
 @route("GET HEAD", WEB + f"/(?:resolve|raw){REV}/(?P<path>.+)")
 def resolve(ask: Request) -> Answer:
     repo = ask.repo()
+    if repo.gated and repo.name.split("/")[0] not in (ask.namespaces() or ()) and ask.parts["path"] != "README.md":
+        raise Refused(
+            403, f"Access to dataset {repo.name} is restricted and you are not in the authorized list.", "GatedRepo"
+        )
     sha, path = ask.commit_of(repo), unquote(ask.parts["path"])
     data = repo.commits[sha].get(path)
     if data is None:

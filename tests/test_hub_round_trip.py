@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 from dataclasses import replace
 from functools import partial
@@ -11,10 +12,14 @@ from types import SimpleNamespace
 import hub_double
 import pytest
 import small_folder
+from click.testing import CliRunner
 from hub_double import Fault
 from huggingface_hub import CommitOperationAdd, HfApi, constants, get_session
-from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.errors import GatedRepoError, HfHubHTTPError
+from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
+from lapsus.commands.cli import main
+from lapsus.hub.collection import collect
 from lapsus.hub.upload import UploadError, _local_files, upload, upload_space
 
 ROOT = Path(__file__).parents[1]
@@ -40,6 +45,7 @@ class Agreement(evaluate.Metric):
         return {"agreement": share(predictions, references)}
 '''
 SCORE = "def share(left, right):\n    return sum(a == b for a, b in zip(left, right, strict=True)) / len(left)\n"
+CLEAN_FILE = "clean/test-00000-of-00001.parquet"
 METRICS = [script.parent for script in sorted(ROOT.glob("metrics/*/*.py")) if script.stem == script.parent.name]
 SPACE_CARD = "---\ntitle: Agreement\nsdk: gradio\napp_file: app.py\ntags: [evaluate, metric]\n---\n\n# Agreement\n"
 
@@ -71,7 +77,7 @@ def published(hub, client, folders):
 
 @pytest.fixture(scope="module")
 def loaded(hub, client, published):  # noqa: ARG001 - there is something to load only then
-    commit = hub.repos["datasets", "org/built"].refs["v1"]
+    commit = hub.repos["datasets", "org/built"].tags["v1"]
     return client("read", commit=commit, metrics=["agreement", *(metric.name for metric in METRICS)])
 
 
@@ -97,7 +103,7 @@ def test_what_the_clients_published_is_on_the_hub(hub, folders, published):
 
 @pytest.mark.slow
 def test_uploads_say_what_they_did(hub, published):
-    first = hub.repos["datasets", "org/built"].refs["v1"]
+    first = hub.repos["datasets", "org/built"].tags["v1"]
     assert published["built"][0] == f"{hub.url}/datasets/org/built/commit/{first}: 4 files sent, 0 removed"
     assert published["repeated"] == [f"{hub.url}/datasets/org/built/commit/{first}: nothing to change", []]
     _, sent, removed = published["changed"]
@@ -296,6 +302,107 @@ def test_what_a_user_got_wrong_is_one_sentence(here, folders, repo, token, sente
     assert not here.repos
 
 
+def test_a_version_is_a_tag_and_stays_what_it_is(here, folders):
+    first = upload(folders.first, "org/small", version="1.0.0")
+    repo = here.repos["datasets", "org/small"]
+    assert str(first).endswith(": 4 files sent, 0 removed, tagged v1.0.0")
+    assert repo.tags == {"v1.0.0": repo.refs["main"]}
+    assert str(upload(folders.first, "org/small", version="1.0.0")).endswith(": nothing to change")
+    before = here.files("datasets", "org/small")
+    with pytest.raises(UploadError) as caught:
+        upload(folders.second, "org/small", version="1.0.0")
+    assert "v1.0.0 is there with other data (clean/test-00000-of-00001.parquet, keyboard.1/test-" in str(caught.value)
+    assert "--replace-version" in str(caught.value)
+    assert here.files("datasets", "org/small") == before
+    second = upload(folders.second, "org/small", version="1.1.0")
+    assert str(second).endswith(": 2 files sent, 1 removed, tagged v1.1.0")
+    assert here.files("datasets", "org/small", "v1.0.0") == before
+    assert repo.tags["v1.1.0"] == repo.refs["main"]
+
+
+def test_a_version_moves_when_that_is_asked_for(here, folders):
+    upload(folders.first, "org/small", version="1.0.0")
+    moved = upload(folders.second, "org/small", version="1.0.0", replace_version=True)
+    repo = here.repos["datasets", "org/small"]
+    assert str(moved).endswith(", tag v1.0.0 moved") and repo.tags == {"v1.0.0": repo.refs["main"]}
+
+
+def test_a_mended_card_leaves_the_version_where_it_is(here, folders, tmp_path):
+    first = upload(folders.first, "org/small", version="1.0.0")
+    mended = shutil.copytree(folders.first, tmp_path / "small")
+    with (mended / "README.md").open("a") as card:
+        card.write("A word more.\n")
+    assert str(upload(mended, "org/small", version="1.0.0")).endswith(": 1 file sent, 0 removed")
+    assert first.url.endswith(here.repos["datasets", "org/small"].tags["v1.0.0"])
+
+
+@pytest.mark.parametrize("drop", ["before", "after"])
+def test_a_tag_that_fails_is_made_by_the_next_upload(here, folders, drop):
+    here.faults = [Fault("POST", "/tag/", drop=drop)]
+    with pytest.raises(UploadError, match=r"was uploaded to org/small, but not tagged v1.0.0: the connection"):
+        upload(folders.first, "org/small", version="1.0.0")
+    upload(folders.first, "org/small", version="1.0.0")
+    repo = here.repos["datasets", "org/small"]
+    assert repo.tags == {"v1.0.0": repo.refs["main"]}
+
+
+def test_a_commit_whose_answer_is_lost_is_tagged(here, folders):
+    here.faults = [Fault("POST", "/commit/", drop="after")]
+    upload(folders.first, "org/small", version="1.0.0")
+    repo = here.repos["datasets", "org/small"]
+    assert repo.tags == {"v1.0.0": repo.refs["main"]}
+
+
+def test_a_gated_repo_is_gated_before_any_file_is_there(here, folders):
+    done = upload(folders.first, "org/small", gated="manual")
+    assert str(done).endswith(": 4 files sent, 0 removed, gated (manual)")
+    assert here.repos["datasets", "org/small"].gated == "manual"
+    order = [seen.path for seen in here.log if seen.method in {"PUT", "POST"}]
+    assert order.index("/api/datasets/org/small/settings") < next(
+        i for i, path in enumerate(order) if "/commit/" in path
+    )
+    assert str(upload(folders.first, "org/small", gated="manual")).endswith(": nothing to change")
+    assert not here.repos["datasets", "org/small"].private
+    url = f"{here.url}/datasets/org/small/resolve/main/{CLEAN_FILE}"
+    with pytest.raises(GatedRepoError):
+        hf_raise_for_status(get_session().get(url, headers=build_hf_headers(token=hub_double.READ_TOKEN)))
+    hf_raise_for_status(get_session().get(url, headers=build_hf_headers(token=hub_double.WRITE_TOKEN)))
+
+
+def test_a_collection_holds_every_repo_of_lapsus(here, folders, tmp_path):
+    with pytest.raises(UploadError, match="org has no repo whose card has the tag lapsus"):
+        collect("org")
+    tagged = shutil.copytree(folders.first, tmp_path / "small")
+    card = tagged / "README.md"
+    card.write_text(card.read_text().replace("---\n", "---\ntags: [lapsus]\n", 1))
+    upload(tagged, "org/small")
+    upload(folders.first, "org/others")  # not of lapsus
+    upload_space(METRICS[0], f"org/{METRICS[0].name}")
+    first = collect("org")
+    assert first.added == ("org/small", f"org/{METRICS[0].name}") and not first.there
+    upload(tagged, "org/again")
+    second = collect("org")
+    assert (second.url, second.added, second.there) == (first.url, ("org/again",), first.added)
+    (collection,) = here.collections.values()
+    assert [(item["type"], item["id"]) for item in collection["items"]] == [
+        ("dataset", "org/small"),
+        ("space", f"org/{METRICS[0].name}"),
+        ("dataset", "org/again"),
+    ]
+    here.create("datasets", "others/x").commit("main", {"README.md": card.read_bytes()}, (), "card")
+    with pytest.raises(
+        UploadError, match="the repos of others were not collected: the token may not write to 'others'"
+    ):
+        collect("others")
+
+
+def test_push_takes_a_metric_too(here):
+    done = CliRunner().invoke(main, ["push", str(METRICS[0]), "org"])
+    assert done.exit_code == 0, done.output
+    assert here.repos["spaces", f"org/{METRICS[0].name}"].sdk == "gradio"
+    assert here.files("spaces", f"org/{METRICS[0].name}")["requirements.txt"].startswith(b"lapsus==")
+
+
 def test_no_token_at_all(here, folders, monkeypatch, tmp_path):
     monkeypatch.delenv("HF_TOKEN")
     monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "none"))
@@ -374,7 +481,7 @@ def test_hidden_files_stay_at_home(tmp_path):
 
 
 def test_private_makes_a_public_repo_private(here, folders):
-    assert not upload(folders.first, "org/open").hidden
+    assert upload(folders.first, "org/open").settings == ()
     done = upload(folders.first, "org/open", private=True)
     assert str(done).endswith(": made private") and here.repos["datasets", "org/open"].private
     assert str(upload(folders.first, "org/open", private=True)).endswith(": nothing to change")

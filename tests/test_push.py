@@ -29,14 +29,16 @@ def test_a_built_folder_is_sent_without_a_rebuild(sent, tmp_path):
     publish(Toy, tmp_path / "out")
     done = push(tmp_path / "out", "org", "--private")
     assert done.exit_code == 0, done.output
-    assert sent == [(tmp_path / "out", "org/sample", {"private": True})]
+    wishes = {"private": True, "gated": None, "version": "1.0.0", "replace_version": False}
+    assert sent == [(tmp_path / "out", "org/sample", wishes)]
 
 
 def test_a_part_is_published_only_when_asked_for(sent, tmp_path):
     publish(toy(ROWS={"clean": {"test": 3}}), tmp_path / "out", allow_partial=True)
     refused = push(tmp_path / "out", "org")
     assert refused.exit_code == 2 and "--partial-too" in refused.output and not sent
-    assert push(tmp_path / "out", "org", "--partial-too").exit_code == 0 and sent
+    assert push(tmp_path / "out", "org", "--partial-too").exit_code == 0
+    assert sent[0][2]["version"] is None  # a part is no version of the data
 
 
 def test_a_split_that_its_address_cuts_short_is_no_part(sent, tmp_path):

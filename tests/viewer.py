@@ -1,7 +1,8 @@
 """Will the Hub show this folder? The rules of its dataset viewer, and of the clients that load it, as checks.
 
-The viewer's worker cannot run here, so its rules are restated from its public source: limits, first rows, and what
-each column's statistics need. Not covered: image and audio columns, scans for personal data, the web pages themselves.
+The rules of the viewer's worker are restated from its public source, huggingface/dataset-viewer at commit f62009e:
+limits, first rows, and what each column's statistics need. `viewer_worker.py` runs that worker itself where it is there.
+Not covered: image and audio columns, scans for personal data, the web pages themselves.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import click
 import lapsus
 from lapsus.commands.engine_options import chosen_engine, engine_options
 from lapsus.commands.help_texts import example
-from lapsus.commands.hub import build, make, push
+from lapsus.commands.hub import build, collect, make, push
 from lapsus.commands.run import run, tasks
 
 # Errors that a user can cause; any other is a bug of lapsus, and its traceback is shown.
@@ -51,7 +51,7 @@ def main(*, debug: bool) -> None:
     """Measure what real human input costs a language model."""
 
 
-for command in (build, make, push):
+for command in (build, make, push, collect):
     main.add_command(command)
 main.add_command(run)
 main.add_command(tasks)

@@ -1,14 +1,23 @@
-"""`lapsus build`, `lapsus make` and `lapsus push`: from rows to dataset folders, and up to the Hub."""
+"""`lapsus build`, `make`, `push` and `collect`: from rows to dataset folders, and up to the Hub."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from lapsus.commands.help_texts import example
 
+if TYPE_CHECKING:
+    from lapsus.hub.upload import Gate
+
 PATH = click.Path(path_type=Path)
+GATED = click.option(
+    "--gated",
+    type=click.Choice(["auto", "manual"]),
+    help="Who asks for access gets it: at once (auto), or when you say so (manual). With build and make: of --push.",
+)
 
 
 def check_repo_id(repo: str) -> None:
@@ -28,6 +37,7 @@ def check_repo_id(repo: str) -> None:
 )
 @click.option("--push", metavar="ORG", help="Upload to ORG/NAME on the Hub when it is built.")
 @click.option("--private", is_flag=True, help="With --push: make the repo private.")
+@GATED
 @click.option("--i-have-the-rights", is_flag=True, help="With --push: publish although the source states no licence.")
 @click.option("--partial-too", is_flag=True, help="With --push: publish although rows are missing.")
 def build(
@@ -39,6 +49,7 @@ def build(
     allow_partial: bool,
     push: str | None,
     private: bool,
+    gated: Gate | None,
     i_have_the_rights: bool,
     partial_too: bool,
 ) -> None:
@@ -66,7 +77,8 @@ def build(
         click.echo(f"partial: {place} has {found:,} of {official:,} rows", err=True)
     click.echo(built.sentence())
     if push:
-        send(built.path, push, private=private, i_have_the_rights=i_have_the_rights, partial_too=partial_too)
+        rights = {"i_have_the_rights": i_have_the_rights, "partial_too": partial_too}
+        send(built.path, push, private=private, gated=gated, **rights)
 
 
 def build_all(source: Path | None, out: Path, *, allow_partial: bool) -> None:
@@ -76,7 +88,7 @@ def build_all(source: Path | None, out: Path, *, allow_partial: bool) -> None:
 
     built = 0
     for name, benchmark in benchmarks().items():
-        own = source / name if source and (source / name).is_dir() else source
+        own = source / name if source and (source / name).is_dir() else None if benchmark.home() else source
         try:
             done = publish(benchmark, out / name, source=own, allow_partial=allow_partial)
         except (ValueError, OSError, ImportError) as error:
@@ -108,8 +120,10 @@ def build_all(source: Path | None, out: Path, *, allow_partial: bool) -> None:
 @click.option("--name", help="Name of the dataset; that of --out otherwise.")
 @click.option("--license", help="Its licence, as the Hub spells it, such as cc-by-4.0.")
 @click.option("--language", help="Its language, such as zh; otherwise told from the texts.")
+@click.option("--version", default="1.0.0", show_default=True, help="Version of the data, and its tag on the Hub.")
 @click.option("--push", metavar="ORG", help="Upload to ORG/NAME on the Hub when it is built; needs --license.")
 @click.option("--private", is_flag=True, help="With --push: make the repo private.")
+@GATED
 def make(
     rows: Path,
     text: str,
@@ -121,9 +135,11 @@ def make(
     name: str | None,
     license: str | None,
     language: str | None,
+    version: str,
     push: str | None,
     *,
     private: bool,
+    gated: Gate | None,
 ) -> None:
     """Make a dataset folder of your own ROWS: clean, each annotator of each track, and all annotators together.
 
@@ -151,24 +167,53 @@ def make(
         name=name,
         license=license,
         language=language,
+        version=version,
     )
     click.echo(built.sentence())
     if push:
-        send(built.path, push, private=private)
+        send(built.path, push, private=private, gated=gated)
 
 
 @click.command(epilog=example("lapsus push readin-afqmc my-org --private"))
 @click.argument("folder", type=PATH)
 @click.argument("org")
 @click.option("--private", is_flag=True, help="Make the repo private, also one that is public now.")
+@GATED
 @click.option("--i-have-the-rights", is_flag=True, help="Publish although no licence is stated.")
 @click.option("--partial-too", is_flag=True, help="Publish although rows are missing.")
-def push(folder: Path, org: str, *, private: bool, i_have_the_rights: bool, partial_too: bool) -> None:
-    """Upload a FOLDER that `lapsus build` or `lapsus make` wrote to ORG/NAME on the Hub, as one commit."""
-    send(folder, org, private=private, i_have_the_rights=i_have_the_rights, partial_too=partial_too)
+@click.option("--replace-version", is_flag=True, help="Move the tag of the version when it is there with other data.")
+def push(
+    folder: Path,
+    org: str,
+    *,
+    private: bool,
+    gated: Gate | None,
+    i_have_the_rights: bool,
+    partial_too: bool,
+    replace_version: bool,
+) -> None:
+    """Upload a FOLDER to ORG/NAME on the Hub, as one commit: of `lapsus build` or `make`, or a metric's.
+
+    A dataset that is whole is tagged with its version, for load_dataset(..., revision="v1.0.0"). A metric becomes a
+    Space, for evaluate.load("ORG/NAME").
+    """
+    if (folder / f"{folder.absolute().name}.py").is_file():
+        send_metric(folder, org, private=private)
+        return
+    rights = {"i_have_the_rights": i_have_the_rights, "partial_too": partial_too}
+    send(folder, org, private=private, gated=gated, replace_version=replace_version, **rights)
 
 
-def send(folder: Path, org: str, *, private: bool, i_have_the_rights: bool = False, partial_too: bool = False) -> None:
+def send(
+    folder: Path,
+    org: str,
+    *,
+    private: bool,
+    gated: Gate | None = None,
+    i_have_the_rights: bool = False,
+    partial_too: bool = False,
+    replace_version: bool = False,
+) -> None:
     """Upload a built folder, unless its card says what must be confirmed first."""
     from lapsus.hub.built_folder import read_card
     from lapsus.hub.upload import upload
@@ -184,5 +229,27 @@ def send(folder: Path, org: str, *, private: bool, i_have_the_rights: bool = Fal
             f"{folder} lacks rows of {card.name}, as its card says; "
             f"publish the part with: lapsus push {folder} {org} --partial-too"
         )
-    check_repo_id(f"{org}/{card.name}")
-    click.echo(f"uploaded to {upload(folder, f'{org}/{card.name}', private=private)}")
+    repo = f"{org}/{card.name}"
+    check_repo_id(repo)
+    version = None if card.partial else card.version  # a part is no version
+    done = upload(folder, repo, private=private, gated=gated, version=version, replace_version=replace_version)
+    click.echo(f"uploaded to {done}")
+
+
+def send_metric(folder: Path, org: str, *, private: bool) -> None:
+    """Upload a metric's folder as a Space."""
+    from lapsus.hub.upload import upload_space
+
+    repo = f"{org}/{folder.absolute().name}"
+    check_repo_id(repo)
+    click.echo(f"uploaded to {upload_space(folder, repo, private=private)}")
+
+
+@click.command(epilog=example("lapsus collect my-org"))
+@click.argument("org")
+@click.option("--title", default="lapsus", show_default=True, help="Name of the collection.")
+def collect(org: str, title: str) -> None:
+    """Put all repos of lapsus that ORG has on the Hub, datasets and Spaces, into one collection."""
+    from lapsus.hub.collection import collect as gather
+
+    click.echo(f"collected in {gather(org, title=title)}")

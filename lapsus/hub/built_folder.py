@@ -23,6 +23,7 @@ class BuiltCard:
     name: str
     license: str | None
     partial: bool
+    version: str | None = None  # of the data; older builds state none
 
 
 def read_card(folder: Path) -> BuiltCard:
@@ -35,7 +36,10 @@ def read_card(folder: Path) -> BuiltCard:
         raise ValueError(f"{folder} was not written by `lapsus build` or `lapsus make`; name a folder that was")
     stated = data.get("license", NO_LICENSE)
     partial = PARTIAL in card.read_text(encoding="utf-8")
-    return BuiltCard(str(data["lapsus"]), None if stated == NO_LICENSE else str(stated), partial)
+    version = data.get("version")
+    return BuiltCard(
+        str(data["lapsus"]), None if stated == NO_LICENSE else str(stated), partial, version and str(version)
+    )
 
 
 def own_files(names: Iterable[str]) -> set[str]:

@@ -47,6 +47,7 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
         task_categories=list(benchmark.TASKS),
         task_ids=list(benchmark.TASK_IDS),
         tags=["lapsus", "robustness", *benchmark.TAGS],
+        version=str(benchmark.VERSION),
         lapsus=benchmark.NAME,  # marks a build of this dataset, which may be replaced
     )
     MetadataConfigs(
@@ -68,7 +69,7 @@ def render(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Publi
         rows_table=_rows_table(benchmark, published),
         columns_table=_columns_table(infos),
         error_rates_table=_error_rates_table(published),
-        loading_example=_loading_example(benchmark, infos),
+        loading_example=_loading_example(benchmark, infos, published),
         sources_table=_sources_table(published),
     )
     return f"---\n{data.to_yaml()}\n---\n\n{body.strip()}\n"
@@ -242,12 +243,15 @@ def _rates(rate: TrackRates) -> tuple[float | None, ...]:
     return rate.micro_average, rate.worst_average, rate.corpus_rate
 
 
-def _loading_example(benchmark: type[Benchmark], infos: DatasetInfosDict) -> str:
+def _loading_example(benchmark: type[Benchmark], infos: DatasetInfosDict, published: Published) -> str:
+    """Return how to load a noisy split: this version, where it is tagged (a part is not)."""
     config = list(infos)[min(1, len(infos) - 1)]
     split = list(infos[config].splits)[-1]
+    asked = [f'"<org>/{benchmark.NAME}"', f'"{config}"', f'split="{split}"']
+    if PARTIAL not in _partial(benchmark, published):
+        asked.append(f'revision="v{benchmark.VERSION}"')
     return (
-        "```python\nfrom datasets import load_dataset\n\n"
-        f'rows = load_dataset("<org>/{benchmark.NAME}", "{config}", split="{split}")\nprint(rows[0])\n```'
+        f"```python\nfrom datasets import load_dataset\n\nrows = load_dataset({', '.join(asked)})\nprint(rows[0])\n```"
     )
 
 

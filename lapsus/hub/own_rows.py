@@ -32,6 +32,7 @@ SPLIT = "test"
 TRACK_NAME = re.compile(r"\w[\w-]*")
 HAN = re.compile(r"[\u4e00-\u9fff]")
 NAME = re.compile(r"[\w-][\w.-]*")
+VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
 class OwnRows(Benchmark):
@@ -105,6 +106,7 @@ def make(
     name: str | None = None,
     license: str | None = None,
     language: str | None = None,
+    version: str = "1.0.0",
 ) -> Published:
     """Build the folder `out` from a file of rows.
 
@@ -119,6 +121,7 @@ def make(
         name: The name of the dataset; that of `out` otherwise.
         license: Its licence, as the Hub spells it; without one the card says that none is stated.
         language: Its language, as the Hub spells it; otherwise zh where most texts hold Chinese characters, else en.
+        version: That of the data, as in 1.0.0; other rows are another version.
     """
     benchmark = own_rows(
         rows,
@@ -130,6 +133,7 @@ def make(
         name=name or out.absolute().name,
         license=license,
         language=language,
+        version=version,
     )
     return publish(benchmark, out, source=rows)
 
@@ -145,10 +149,13 @@ def own_rows(
     name: str,
     license: str | None,
     language: str | None,
+    version: str,
 ) -> type[OwnRows]:
     """Return the benchmark of a file of rows and its tracks; raise if either is wrong."""
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a dataset; give one of letters, digits, - and . with --name")
+    if not VERSION.fullmatch(version):
+        raise ValueError(f"{version!r} is no version; give three numbers, as in 1.0.0, with --version")
     if not tracks:
         raise ValueError("there is no track; give one such as keyboard=zh_keyboard:3 with --track")
     annotators = {track: _annotators(track, spec) for track, spec in tracks.items()}
@@ -163,6 +170,7 @@ def own_rows(
         "TITLE": name,
         "LANGUAGES": (language or _language(data, text),),
         "LICENSE": license,
+        "VERSION": datasets.Version(version),
         "ROWS": {config: {SPLIT: len(data)} for config in configs},
         "DATA": data,
         "FEATURES": features,

@@ -2,16 +2,19 @@
 
 `huggingface_hub.upload_folder` may spread a folder over several commits; `create_commit` does not. Large files are
 sent before that commit and kept by the Hub, so a repeated upload continues where the last one broke off.
+
+A data version is a tag: `v1.1.0` names the commit that brought its files, for `load_dataset(..., revision="v1.1.0")`.
+What a tag names stays as it is: other data need another version.
 """
 
 from __future__ import annotations
 
 import hashlib
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from lapsus.hub.built_folder import own_files
+from lapsus.hub.built_folder import CARD, own_files
+from lapsus.hub.hub_errors import UploadError, diagnosis, patience
 from lapsus.kernel.names import shown
 
 if TYPE_CHECKING:
@@ -22,12 +25,8 @@ if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoFile
 
 Kind = Literal["dataset", "space"]
-AGAIN = "repeat the upload, it continues where it stopped"
+Gate = Literal["auto", "manual"]
 KEPT = ".gitattributes"  # written by the Hub; large files break without it
-
-
-class UploadError(OSError):
-    """An upload failed: one sentence with the cause, what the Hub shows now, and the cure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +43,41 @@ class Upload:
     sent: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()  # files that others put there
-    hidden: bool = False  # whether a public repo was made private
+    settings: tuple[str, ...] = ()  # what else was changed, such as "made private"
 
     def __str__(self) -> str:
-        changed = f"{_count(self.sent)} sent, {len(self.removed)} removed" if self.sent or self.removed else ""
-        done = [changed or ("" if self.hidden else "nothing to change"), "made private" if self.hidden else ""]
+        changed = (f"{_count(self.sent)} sent, {len(self.removed)} removed",) if self.sent or self.removed else ()
+        done = changed + self.settings or ("nothing to change",)
         kept = f"; not of this build and left there: {shown(self.kept)}" if self.kept else ""
-        return f"{self.url}: {', '.join(filter(None, done))}{kept}"
+        return f"{self.url}: {', '.join(done)}{kept}"
 
 
 def upload(
-    folder: Path, repo_id: str, *, token: str | None = None, private: bool = False, timeout: float = 60.0
+    folder: Path,
+    repo_id: str,
+    *,
+    token: str | None = None,
+    private: bool = False,
+    gated: Gate | None = None,
+    version: str | None = None,
+    replace_version: bool = False,
+    timeout: float = 60.0,
 ) -> Upload:
     """Make the dataset repo `repo_id` hold what `folder` holds, creating it if need be.
 
-    `private` also makes a public repo private; nothing makes a private one public. Configs and shards that the folder
-    no longer has are removed; what others put there (LICENSE, figures) stays, and is named.
+    `private` also makes a public repo private; nothing makes a private one public. `gated` lets only those in whom the
+    Hub ("auto") or you ("manual") grant access. Configs and shards that the folder no longer has are removed; what
+    others put there (LICENSE, figures) stays, and is named.
+
+    The commit is tagged with `version`. Where that version is there with other data, nothing is sent, unless
+    `replace_version` says that the tag shall move.
 
     Without a `token`, the one of HF_TOKEN or of `hf auth login` counts. `timeout` is how many seconds the Hub may be
     silent; huggingface_hub repeats most requests five times before it gives up. Raises UploadError.
     """
     _demand(folder, "README.md")
-    return _send(folder, repo_id, "dataset", token, timeout, private=private)
+    wishes = _Wishes(private, gated, version, replace_version)
+    return _send(folder, repo_id, "dataset", token, timeout, wishes)
 
 
 def upload_space(
@@ -74,50 +86,123 @@ def upload_space(
     """Make the Space `repo_id` hold the metric of `folder`, for `evaluate.load(repo_id)`; otherwise as `upload`."""
     _demand(folder, "README.md")
     _demand(folder, f"{repo_id.rpartition('/')[2]}.py")
-    return _send(folder, repo_id, "space", token, timeout, private=private)
+    return _send(folder, repo_id, "space", token, timeout, _Wishes(private))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wishes:
+    """What an upload sets besides the files."""
+
+    private: bool = False
+    gated: Gate | None = None
+    version: str | None = None
+    replace_version: bool = False
+
+    @property
+    def tag(self) -> str:
+        return f"v{self.version}" if self.version else ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Main:
-    """The state of the branch `main`."""
+    """The state of the branch `main`, or of a tag."""
 
     commit: str
     files: dict[str, RepoFile]
 
 
-def _send(folder: Path, repo_id: str, kind: Kind, token: str | None, timeout: float, *, private: bool) -> Upload:
-    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+def _send(folder: Path, repo_id: str, kind: Kind, token: str | None, timeout: float, wishes: _Wishes) -> Upload:
+    from huggingface_hub import HfApi
 
     api = HfApi(token=token)
     local = _local_files(folder)
-    before: _Main | None = None
-    with _patience(timeout):
+    with patience(timeout):
+        done, commit = _sent(api, folder, local, repo_id, kind, wishes, timeout)
         try:
-            sdk = "gradio" if kind == "space" else None
-            api.create_repo(repo_id, repo_type=kind, private=private, space_sdk=sdk, exist_ok=True)
-            hidden = private and _hide(api, repo_id, kind)
-            before = _main(api, repo_id, kind)
-            sent, removed = _change(local, before, kind)
-            kept = tuple(sorted(before.files.keys() - local.keys() - {*removed, KEPT}))
-            if not sent and not removed:
-                return Upload(_url(api, repo_id, kind, before), kept=kept, hidden=hidden)
-            commit = api.create_commit(
-                repo_id,
-                [CommitOperationAdd(path, local[path]) for path in sent]
-                + [CommitOperationDelete(path, is_folder=False) for path in removed],
-                commit_message="Upload with lapsus",
-                repo_type=kind,
-                parent_commit=before.commit,
-            )
-            return Upload(commit.commit_url, sent, removed, kept, hidden)
-        except Exception as error:  # for every error, tell the user what reached the Hub
-            now = _main_if_known(api, repo_id, kind)
-            if before and now and _change(local, now, kind) == ((), ()):  # the commit arrived, but the answer was lost
-                return Upload(_url(api, repo_id, kind, now), *_change(local, before, kind))
-            cause, cure = _diagnosis(error, api, repo_id, timeout)
+            tagged = _tag(api, repo_id, kind, wishes, commit, local)
+        except Exception as error:
+            cause, cure = diagnosis(error, api, repo_id, timeout)
             raise UploadError(
-                f"{folder.name} was not uploaded to {repo_id}: {cause}; {_state(before, now)}; {cure}"
+                f"{folder.name} was uploaded to {repo_id}, but not tagged {wishes.tag}: {cause}; {cure}"
             ) from error
+    return replace(done, settings=done.settings + tagged)
+
+
+def _sent(
+    api: HfApi, folder: Path, local: dict[str, Path], repo_id: str, kind: Kind, wishes: _Wishes, timeout: float
+) -> tuple[Upload, str]:
+    """Send what differs; return what was done, and the commit that holds it."""
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+    before: _Main | None = None
+    settings: tuple[str, ...] = ()
+    try:
+        sdk = "gradio" if kind == "space" else None
+        api.create_repo(repo_id, repo_type=kind, private=wishes.private, space_sdk=sdk, exist_ok=True)
+        settings = tuple(_set(api, repo_id, kind, wishes))
+        before = _main(api, repo_id, kind)
+        _refuse_other_data(api, folder, local, repo_id, kind, wishes)
+        sent, removed = _change(local, before, kind)
+        kept = tuple(sorted(before.files.keys() - local.keys() - {*removed, KEPT}))
+        if not sent and not removed:
+            return Upload(_url(api, repo_id, kind, before), kept=kept, settings=settings), before.commit
+        commit = api.create_commit(
+            repo_id,
+            [CommitOperationAdd(path, local[path]) for path in sent]
+            + [CommitOperationDelete(path, is_folder=False) for path in removed],
+            commit_message=f"Upload with lapsus{wishes.tag and f', data version {wishes.version}'}",
+            repo_type=kind,
+            parent_commit=before.commit,
+        )
+        return Upload(commit.commit_url, sent, removed, kept, settings), commit.oid
+    except UploadError:
+        raise
+    except Exception as error:  # for every error, tell the user what reached the Hub
+        now = _main_if_known(api, repo_id, kind)
+        if before and now and _change(local, now, kind) == ((), ()):  # the commit arrived, but the answer was lost
+            return Upload(_url(api, repo_id, kind, now), *_change(local, before, kind), settings=settings), now.commit
+        cause, cure = diagnosis(error, api, repo_id, timeout)
+        raise UploadError(
+            f"{folder.name} was not uploaded to {repo_id}: {cause}; {_state(before, now)}; {cure}"
+        ) from error
+
+
+def _tagged(api: HfApi, repo_id: str, kind: Kind, tag: str) -> _Main | None:
+    """Return the state that a tag names."""
+    tags = api.list_repo_refs(repo_id, repo_type=kind).tags if tag else []
+    return next((_main(api, repo_id, kind, each.target_commit) for each in tags if each.name == tag), None)
+
+
+def _refuse_other_data(
+    api: HfApi, folder: Path, local: dict[str, Path], repo_id: str, kind: Kind, wishes: _Wishes
+) -> None:
+    """Raise where the version is on the Hub with other rows."""
+    there = _tagged(api, repo_id, kind, wishes.tag)
+    different = _other_data(local, there) if there else []
+    if different and not wishes.replace_version:
+        raise UploadError(
+            f"{folder.name} was not uploaded to {repo_id}: {wishes.tag} is there with other data "
+            f"({shown(different, 3)}); build it as another version, or move the tag with --replace-version"
+        )
+
+
+def _tag(api: HfApi, repo_id: str, kind: Kind, wishes: _Wishes, commit: str, local: dict[str, Path]) -> tuple[str, ...]:
+    """Let the tag of the version name the commit, unless it names one with the same rows."""
+    if not wishes.tag:
+        return ()
+    there = _tagged(api, repo_id, kind, wishes.tag)
+    if there:
+        if not _other_data(local, there):
+            return ()
+        api.delete_tag(repo_id, tag=wishes.tag, repo_type=kind)
+    api.create_tag(repo_id, tag=wishes.tag, revision=commit, repo_type=kind)
+    return (f"tag {wishes.tag} moved" if there else f"tagged {wishes.tag}",)
+
+
+def _other_data(local: dict[str, Path], there: _Main) -> list[str]:
+    """Return the files of rows that differ; a card may be mended under its version."""
+    ours = own_files({*local, *there.files}) - {CARD}
+    return sorted(name for name in ours if name not in local or not _same(local[name], there.files.get(name)))
 
 
 def _demand(folder: Path, file: str) -> None:
@@ -135,10 +220,10 @@ def _local_files(folder: Path) -> dict[str, Path]:
     }
 
 
-def _main(api: HfApi, repo_id: str, kind: Kind) -> _Main:
+def _main(api: HfApi, repo_id: str, kind: Kind, revision: str | None = None) -> _Main:
     from huggingface_hub.hf_api import RepoFile
 
-    commit = str(api.repo_info(repo_id, repo_type=kind).sha)
+    commit = revision or str(api.repo_info(repo_id, repo_type=kind).sha)
     tree = api.list_repo_tree(repo_id, repo_type=kind, revision=commit, recursive=True)
     return _Main(commit, {entry.path: entry for entry in tree if isinstance(entry, RepoFile)})
 
@@ -157,12 +242,17 @@ def _change(local: dict[str, Path], main: _Main, kind: Kind) -> tuple[tuple[str,
     return sent, tuple(name for name in main.files if name in ours and name not in local)
 
 
-def _hide(api: HfApi, repo_id: str, kind: Kind) -> bool:
-    """Make a public repo private; tell whether it was public."""
-    if api.repo_info(repo_id, repo_type=kind).private:
-        return False
-    api.update_repo_settings(repo_id, private=True, repo_type=kind)
-    return True
+def _set(api: HfApi, repo_id: str, kind: Kind, wishes: _Wishes) -> Iterator[str]:
+    """Change the settings that are not as wished, before any file is sent; yield what was changed."""
+    if not (wishes.private or wishes.gated):
+        return
+    now = api.repo_info(repo_id, repo_type=kind)
+    if wishes.private and not now.private:
+        api.update_repo_settings(repo_id, private=True, repo_type=kind)
+        yield "made private"
+    if wishes.gated and now.gated != wishes.gated:
+        api.update_repo_settings(repo_id, gated=wishes.gated, repo_type=kind)
+        yield f"gated ({wishes.gated})"
 
 
 def _same(path: Path, remote: RepoFile | None) -> bool:
@@ -180,23 +270,6 @@ def _url(api: HfApi, repo_id: str, kind: Kind, main: _Main) -> str:
     return f"{api.endpoint}/{kind}s/{repo_id}/commit/{main.commit}"
 
 
-@contextmanager
-def _patience(seconds: float) -> Iterator[None]:
-    """Set the timeout of huggingface_hub's client, which has none by default.
-
-    When it cannot connect at all, huggingface_hub makes a new client, which does not have this timeout.
-    """
-    from huggingface_hub import get_session
-
-    client = get_session()
-    usual = client.timeout
-    client.timeout = seconds
-    try:
-        yield
-    finally:
-        client.timeout = usual
-
-
 def _count(files: tuple[str, ...]) -> str:
     return f"{len(files)} file" + ("s" if len(files) != 1 else "")
 
@@ -210,49 +283,3 @@ def _state(before: _Main | None, now: _Main | None) -> str:
     if before and before.commit != now.commit:
         return f"main shows {visible} of somebody else's commit"
     return f"main shows {visible}, as before the upload"
-
-
-def _diagnosis(error: Exception, api: HfApi, repo_id: str, timeout: float) -> tuple[str, str]:
-    """Return the cause of a failed upload, and the cure."""
-    chain = tuple(_chain(error))
-    for step in chain:
-        if (response := getattr(step, "response", None)) is not None:
-            message = " ".join((getattr(step, "server_message", None) or "without a reason").split())
-            return _refusal(response.status_code, message, api, repo_id)
-    kinds = {parent.__name__ for step in chain for parent in type(step).__mro__}  # by name: httpx is not imported
-    known = {
-        "OfflineModeIsEnabled": ("HF_HUB_OFFLINE forbids every connection", "unset it and repeat the upload"),
-        "HFValidationError": (f"{repo_id!r} is no name of a repo", "name it like organisation/dataset"),
-        "ConnectError": (f"{api.endpoint} cannot be reached", f"check the network and HF_ENDPOINT, then {AGAIN}"),
-        "TimeoutException": (f"the Hub was silent for {timeout:g} s", AGAIN),
-        "TransportError": ("the connection to the Hub broke off", AGAIN),
-    }
-    unknown = " ".join(str(error).split()) or type(error).__name__
-    return next((known[kind] for kind in known if kind in kinds), (unknown, AGAIN))
-
-
-def _refusal(status: int, message: str, api: HfApi, repo_id: str) -> tuple[str, str]:
-    """Return the meaning of an HTTP error of the Hub, and the cure."""
-    tokens = f"{api.endpoint}/settings/tokens"
-    if status == 401:
-        cause = "the Hub does not accept the token" if api.token or _has_token() else "no token was given"
-        return cause, f"make one that may write at {tokens}, set HF_TOKEN to it, and repeat the upload"
-    if status == 403:
-        owner = repo_id.partition("/")[0]
-        return f"the token may not write to {owner!r}", f"take one that may, from {tokens}, and repeat the upload"
-    if status in {409, 412}:
-        return f"somebody else changed {repo_id} meanwhile", "look at that change, then repeat the upload"
-    return f"the Hub answered {status} ({message})", AGAIN
-
-
-def _has_token() -> bool:
-    from huggingface_hub import get_token
-
-    return get_token() is not None
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and its chain of causes; a failed worker thread wraps the original error."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
