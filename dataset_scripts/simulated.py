@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import Features
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from lapsus.perturbations.noise import Noise, in_turn
 
-    from lapsus.perturbations import Noise, Operator
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from lapsus.perturbations import Operator
 
 BATCH_ROWS = 1000
 TRACKS = tuple(f"{kind}.{annotator}" for kind in ("auto", "keyboard", "speech") for annotator in (1, 2, 3))
 
 
-def noisy_rows(noise: Noise, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def noisy_rows(noise: Noise | Sequence[Noise], rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield each row with its noisy columns, their clean twins, the edits by column, and the operator.
 
+    Of several noises each is put on what the ones before made; they differ in operator and seed only.
     The features of these rows are `noisy_columns(noise, features)`.
 
     >>> from lapsus.perturbations import OPERATORS, Noise
@@ -28,12 +31,14 @@ def noisy_rows(noise: Noise, rows: Iterable[dict[str, Any]]) -> Iterator[dict[st
     >>> row["clean_text"], row["text"].endswith(" wake me at six")
     ('wake me at six', True)
     """
+    noises = [noise] if isinstance(noise, Noise) else list(noise)
+    said = " then ".join(each.op.name for each in noises)
     rows = iter(rows)
     while batch := list(islice(rows, BATCH_ROWS)):
         columns = {name: [row[name] for row in batch] for name in batch[0]}
-        with operators_own(f"{noise.op.name} on the rows {batch[0]['id']!r} to {batch[-1]['id']!r}"):
-            columns |= noise(columns)
-        columns["edits"] = [by_column(noise, edits) for edits in columns["edits"]]
+        with operators_own(f"{said} on the rows {batch[0]['id']!r} to {batch[-1]['id']!r}"):
+            columns |= in_turn(noises, columns)
+        columns["edits"] = [by_column(noises[0], edits) for edits in columns["edits"]]
         yield from (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
 
 

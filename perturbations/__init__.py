@@ -24,7 +24,7 @@ from lapsus.perturbations.core import (
 )
 from lapsus.perturbations.discovery import OPERATORS
 from lapsus.perturbations.noise import Noise
-from lapsus.perturbations.specs import NoiseTrack, tracks_of
+from lapsus.perturbations.specs import NoiseStep, NoiseTrack, tracks_of
 from lapsus.perturbations.tokens import apply_tags, apply_tokens, perturb_tokens
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ __all__ = [
     "Mixture",
     "Nlpaug",
     "Noise",
+    "NoiseStep",
     "NoiseTrack",
     "OpeningFiller",
     "Operator",

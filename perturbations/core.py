@@ -172,7 +172,7 @@ def propose(
         return [Proposal(edits, op) for edits in _kept(op.edits_keyed(texts, seed, keys), frames)]
     rngs = [_seeded(op, seed, key) for key in keys]
     if not isinstance(op, Choice):
-        return [Proposal(edits, op) for edits in _edits(op, texts, rngs, frames)]
+        return [Proposal(edits, op) for edits in edits_of(op, texts, rngs, frames)]
     groups: dict[int, tuple[Operator, list[int]]] = {}
     for i, rng in enumerate(rngs):
         one = op.choose(rng)
@@ -180,15 +180,15 @@ def propose(
     proposals: dict[int, Proposal] = {}
     for one, rows in groups.values():
         some = None if frames is None else [frames[i] for i in rows]
-        found = _edits(one, [texts[i] for i in rows], [rngs[i] for i in rows], some)
+        found = edits_of(one, [texts[i] for i in rows], [rngs[i] for i in rows], some)
         proposals |= {i: Proposal(edits, one) for i, edits in zip(rows, found, strict=True)}
     return [proposals[i] for i in range(len(texts))]
 
 
-def _edits(
+def edits_of(
     op: Operator, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame] | None
 ) -> list[tuple[Edit, ...]]:
-    """Ask `op` in the most capable way it offers."""
+    """Return the edits of each text, asking `op` in the most capable way it offers."""
     if isinstance(op, FramedOperator):
         found = op.edits_framed(texts, rngs, [Frame()] * len(texts) if frames is None else frames)
     elif isinstance(op, BatchOperator):

@@ -365,6 +365,20 @@ def named(noise: Noise) -> tuple[str, ...]:
     return tuple(filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)))
 
 
+def in_turn(noises: Iterable[Noise], rows: Row) -> dict[str, Any]:
+    """Return what several noises make of a batch, each put on what the ones before made.
+
+    >>> from lapsus.perturbations.core import Shout
+    >>> made = in_turn([Noise(Shout()), Noise(Shout(), seed=1)], {"text": ["slow down"]})
+    >>> made["text"], made["clean_text"], len(made["edits"][0])
+    (['slow down!!'], ['slow down'], 2)
+    """
+    made: dict[str, Any] = {}
+    for noise in noises:
+        made |= noise({**rows, **made})
+    return made
+
+
 class _Outcome(NamedTuple):
     """What a noisy row records."""
 

@@ -48,6 +48,7 @@ from lapsus.perturbations import (
     Mixture,
     Nlpaug,
     Noise,
+    NoiseStep,
     NoiseTrack,
     OpeningFiller,
     Operator,
@@ -169,6 +170,10 @@ def noise(folder: Path) -> None:
 
     tracks: tuple[NoiseTrack, ...] = tracks_of("zh_keyboard:3")
     assert [track.suffix for track in tracks] == [".1", ".2", ".3"]
+    step: NoiseStep = tracks[0].steps[0]
+    assert step.operator.name == "zh_keyboard" and step.seed == 0
+    first: tuple[Noise, ...] = tracks[0].noises(column="text", key="id")
+    assert first[0].seed == 0
     columns = Noise(op, column="text", key="id")({"id": ["a"], "text": ["turn it on"]})
     assert columns["clean_text"] == ["turn it on"]
 

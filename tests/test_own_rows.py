@@ -10,7 +10,7 @@ from datasets import load_dataset
 
 from lapsus.commands.cli import main
 from lapsus.hub import make
-from lapsus.perturbations import Noise, ZhKeyboard, apply, perturb
+from lapsus.perturbations import Noise, ZhHomophone, ZhKeyboard, apply, perturb
 
 QUESTIONS = ("花呗怎么提前还款", "借呗额度为什么没有了", "花呗分期怎么取消")
 
@@ -153,6 +153,36 @@ def test_the_command_makes_it_and_asks_for_a_licence_before_it_publishes(tmp_pat
     assert asked.exit_code == 2 and "name theirs with --license" in asked.output
     twice = CliRunner().invoke(main, [*words, "--track", "a=zh_homophone", "--track", "a=zh_keyboard"])
     assert twice.exit_code == 2 and "two tracks have one name" in twice.output
+
+
+def test_stacked_operators_compose_and_their_edits_lead_from_the_clean_text(tmp_path):
+    tracks = {"both": "zh_homophone@0.5+zh_keyboard:2", "fillers": "filler_bos+filler_eos"}
+    built = make(str(mine(tmp_path)), str(tmp_path / "out"), text="question", key="key", tracks=tracks)
+    assert list(built.rows) == ["clean", "both.1", "both.2", "both", "fillers"]
+    for number in (1, 2):
+        for row, text in zip(load(tmp_path / "out", f"both.{number}", tmp_path), QUESTIONS, strict=True):
+            heard = apply(text, perturb(ZhHomophone(rate=0.5), text, key=row["id"]))
+            typed = apply(heard, perturb(ZhKeyboard.annotator(number), heard, key=row["id"]))
+            edits = [(edit["start"], edit["end"], edit["text"]) for edit in row["edits"]["question"]]
+            assert row["question"] == typed == apply(text, edits) and row["clean_question"] == text
+            assert row["operator"].startswith("ZhHomophone(") and " then ZhKeyboard(" in row["operator"]
+
+
+def test_stacked_operators_keep_tags_and_answers(tmp_path):
+    words = ["play", "some", "jazz"]
+    rows = [{"id": "a", "words": words, "bio": ["O", "O", "B-genre"]}]
+    slu = write(tmp_path / "slu.jsonl", rows)
+    make(slu, tmp_path / "slu", text="words", key="id", slots="bio", tracks={"two": "filler_bos:2+filler_eos:2"})
+    for number in (1, 2):
+        (row,) = load(tmp_path / "slu", f"two.{number}", tmp_path)
+        assert row["words"][row["bio"].index("B-genre")] == "jazz" and row["bio"].count("O") == len(row["words"]) - 1
+        assert row["clean_words"] == words and row["words"].index("play") > 0 and row["words"][-1] != "jazz"
+    rows = [{"id": "a", "text": "wake me at six", "answers": {"text": ["six"], "answer_start": [11]}}]
+    qa = write(tmp_path / "qa.jsonl", rows)
+    make(qa, tmp_path / "qa", text="text", key="id", answers="answers", tracks={"two": "filler_bos+filler_eos"})
+    (row,) = load(tmp_path / "qa", "two", tmp_path)
+    start = row["answers"]["answer_start"][0]
+    assert start > 11 and row["text"][start : start + 3] == "six" != row["text"][-3:]
 
 
 def test_noise_over_a_published_track_composes(tmp_path):

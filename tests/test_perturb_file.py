@@ -22,7 +22,7 @@ from lapsus.commands.cli import main
 from lapsus.corpora import perturb_file as module
 from lapsus.corpora.perturb_file import perturb_file
 from lapsus.kernel.atomic import staged_file
-from lapsus.perturbations import OPERATORS, Edit, Noise, apply, apply_tags, apply_tokens, perturb
+from lapsus.perturbations import OPERATORS, Edit, Noise, ZhKeyboard, apply, apply_tags, apply_tokens, perturb
 from lapsus.perturbations.en.fillers import ClosingFiller
 
 ROWS = [
@@ -519,9 +519,39 @@ def test_a_severity_stands_behind_the_operator(tmp_path):
     done = CliRunner().invoke(main, [*words, str(tmp_path / "c.jsonl"), *twice])
     (row,) = read(tmp_path / "c.jsonl")
     assert "rate=0.1" in row["operator"] and "rate=1.0" in row["operator"]
-    for operator, says in (("zh_keyboard:3", "asks for 3 annotators, and one file"), ("speako@1", "has no severity")):
-        done = CliRunner().invoke(main, [*words, str(tmp_path / "other.jsonl"), "--operator", operator])
-        assert done.exit_code == 1 and says in done.output and "Traceback" not in done.output
+    done = CliRunner().invoke(main, [*words, str(tmp_path / "other.jsonl"), "--operator", "speako@2"])
+    assert (
+        done.exit_code == 1
+        and "the severity of speako is 2.0; give the share" in done.output
+        and "Traceback" not in done.output
+    )
+
+
+TEXTS_ZH = ["花呗怎么不能提额了", "借呗额度为什么没有了", "今天几点自动扣款"]
+
+
+def test_annotators_and_seeds_have_targets_of_their_own(tmp_path):
+    source = write(tmp_path / "in.jsonl", [{"id": n, "text": text} for n, text in enumerate(TEXTS_ZH)])
+    words = ["perturb", "--column", "text", "--key", "id", str(source)]
+
+    def made(target, *options):
+        return CliRunner().invoke(main, [*words, str(tmp_path / target), *options])
+
+    done = made("a.jsonl", "--operator", "zh_keyboard:2+filler_eos", "--seed", "0", "--seed", "7")
+    assert done.exit_code == 0, done.output
+    names = [f"a.{who}.seed{seed}.jsonl" for who in (1, 2) for seed in (0, 7)]
+    assert sorted(path.name for path in tmp_path.glob("a*")) == sorted(names)
+    for who in (1, 2):
+        for seed in (0, 7):
+            for row, text in zip(read(tmp_path / f"a.{who}.seed{seed}.jsonl"), TEXTS_ZH, strict=True):
+                typed = apply(text, perturb(ZhKeyboard.annotator(who), text, seed=seed, key=str(row["id"])))
+                both = apply(typed, perturb(OPERATORS["filler_eos"], typed, seed=seed, key=str(row["id"])))
+                assert row["text"] == both and row["clean_text"] == text
+                assert apply(text, [tuple(edit.values()) for edit in row["edits"]]) == both
+    again = made("a.jsonl", "--operator", "zh_keyboard:3", "--seed", "7", "--seed", "8")
+    assert again.exit_code == 1 and "a.1.seed7.jsonl exists" in again.output
+    assert not (tmp_path / "a.1.seed8.jsonl").exists()
+    assert "a seed is given twice" in made("b.jsonl", "--operator", "filler_eos", "--seed", "1", "--seed", "1").output
 
 
 def test_settings_of_several_operators_name_whose_they_are(tmp_path):

@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import pytest
 
-from lapsus.perturbations import OPERATORS, ZhKeyboard, ZhSpeech, tracks_of
+from lapsus.perturbations import OPERATORS, ZhKeyboard, ZhSpeech, perturb, tracks_of
+from lapsus.perturbations.laws import check
+from lapsus.perturbations.thinned import Thinned
 
 
 def test_annotators_are_those_of_the_operator():
-    assert tracks_of("zh_keyboard:3") == tuple((f".{n}", ZhKeyboard.annotator(n), 0) for n in (1, 2, 3))
-    assert tracks_of("zh_speech:2") == tuple((f".{n}", ZhSpeech.annotator(n), 0) for n in (1, 2))
+    assert tracks_of("zh_keyboard:3") == tuple((f".{n}", ((ZhKeyboard.annotator(n), 0),)) for n in (1, 2, 3))
+    assert tracks_of("zh_speech:2") == tuple((f".{n}", ((ZhSpeech.annotator(n), 0),)) for n in (1, 2))
 
 
 def test_an_operator_without_annotators_gets_seeds():
-    assert tracks_of("filler_eos:2") == ((".1", OPERATORS["filler_eos"], 1), (".2", OPERATORS["filler_eos"], 2))
+    eos = OPERATORS["filler_eos"]
+    assert tracks_of("filler_eos:2") == ((".1", ((eos, 1),)), (".2", ((eos, 2),)))
 
 
 def test_alone_it_is_what_perturb_does_by_default():
-    assert tracks_of("zh_speech") == (("", OPERATORS["zh_speech"], 0),)
+    assert tracks_of("zh_speech") == (("", ((OPERATORS["zh_speech"], 0),)),)
 
 
 def test_severity_is_the_rate_of_every_annotator():
-    assert [(track.operator.who, track.operator.rate) for track in tracks_of("zh_keyboard:3@0.5")] == [
-        (1, 0.5),
-        (2, 0.5),
-        (3, 0.5),
-    ]
-    assert tracks_of("zh_homophone@0")[0].operator.rate == 0
+    steps = [step for track in tracks_of("zh_keyboard:3@0.5") for step in track.steps]
+    assert [(step.operator.who, step.operator.rate) for step in steps] == [(1, 0.5), (2, 0.5), (3, 0.5)]
+    assert tracks_of("zh_homophone@0")[0].steps[0].operator.rate == 0
+
+
+def test_operators_are_stacked_in_their_order():
+    first, second = tracks_of("filler_bos+zh_speech:2@0.5")
+    assert (first.suffix, second.suffix) == (".1", ".2")
+    assert first.steps == ((OPERATORS["filler_bos"], 0), (Thinned(ZhSpeech.annotator(1), 0.5), 0))
+    assert [step.operator.name for step in second.steps] == ["filler_bos", "zh_speech"]
+    assert [step.operator.rate for step in tracks_of("zh_homophone@0.1+zh_homophone@1")[0].steps] == [0.1, 1]
+    both = tracks_of("filler_bos:2+filler_eos:2")
+    assert [[step.seed for step in track.steps] for track in both] == [[1, 1], [2, 2]]
+    assert [noise.seed for noise in both[1].noises(seed=10)] == [12, 12]
 
 
 @pytest.mark.parametrize(
@@ -39,8 +50,11 @@ def test_severity_is_the_rate_of_every_annotator():
         ("zh_keyboard:0", "asks for 0 annotators; give a number from 1"),
         ("filler_eos:1001", "from 1 to 1000"),
         ("zh_keyboard:4", "who is 4; choose one of 1, 2, 3"),
-        ("filler_eos@0.5", r"filler_eos has no severity, so 'filler_eos@0.5' cannot be made; leave @0.5 out"),
+        ("filler_eos@1.5", "the severity of filler_eos is 1.5; give the share of its edits, from 0 to 1"),
+        ("zh_speech:3@-0.1", "the severity of zh_speech is -0.1; give the share of its edits, from 0 to 1"),
         ("zh_keyboard@much", "the severity 'much' of 'zh_keyboard@much' is no number"),
+        ("zh_keyboard:3+zh_speech:2", r"asks for 2 and for 3 annotators; give one number"),
+        ("zh_keyboard+", "is no noise; write .* and . between several"),
         ("zh_keyboard@nan", "is no number"),
         ("zh_keyboard@-1", "rate is -1.0; give a number from 0"),
     ],
@@ -53,3 +67,22 @@ def test_what_cannot_be_made_is_one_sentence(spec, sentence):
 def test_an_unknown_operator_is_named_with_its_neighbours():
     with pytest.raises(LookupError, match="did you mean zh_keyboard"):
         tracks_of("zh_keybord:3")
+
+
+def test_an_operator_without_a_rate_loses_a_share_of_its_edits():
+    text = "渡口每天早上六点开船，船夫姓林，过河要九分钟，下雨的时候不开。"
+    whole, half, more, none, all_ = (
+        perturb(tracks_of(f"zh_speech:1{at}")[0].steps[0].operator, text, key="a")
+        for at in ("", "@0.4", "@0.8", "@0", "@1")
+    )
+    assert none == () and all_ == whole and set(half) <= set(more) <= set(whole)
+    assert 0 < len(half) < len(whole)
+
+
+@pytest.mark.parametrize(
+    "operator", [ZhSpeech(), OPERATORS["filler_bos"], OPERATORS["random.1"]], ids=lambda op: op.name
+)
+def test_a_thinned_operator_keeps_the_laws(operator):
+    if getattr(operator, "needs", ""):
+        pytest.importorskip("nltk")
+    check(Thinned(operator, 0.5))

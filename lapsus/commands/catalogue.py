@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from lapsus.dataset_scripts.benchmark import Benchmark
-    from lapsus.perturbations import Operator
+    from lapsus.perturbations import NoiseTrack, Operator
 
 
 def catalogue() -> dict[str, list[dict[str, str]]]:
@@ -81,6 +81,10 @@ def configured(operator: Operator, words: Iterable[str]) -> Operator:
     >>> configured(OPERATORS["zh_homophone"], ["rate=0.5"]).rate
     0.5
     """
+    from lapsus.perturbations.thinned import Thinned
+
+    if isinstance(operator, Thinned):
+        return replace(operator, operator=configured(operator.operator, words))
     known = {field.name: getattr(operator, field.name) for field in fields(operator)}  # type: ignore[arg-type] # all are
     settings: dict[str, Any] = {}
     for name, value in pairs(words).items():
@@ -90,26 +94,20 @@ def configured(operator: Operator, words: Iterable[str]) -> Operator:
     return replace(operator, **settings)  # type: ignore[type-var] # likewise
 
 
-def configured_all(names: Sequence[str], words: Iterable[str]) -> list[Operator]:
-    """Return the operators of OPERATOR[@SEVERITY] with their settings, which name the operator where there are several.
+def configured_tracks(specs: Sequence[str], words: Iterable[str]) -> tuple[NoiseTrack, ...]:
+    """Return the tracks of OPERATOR[:ANNOTATORS][@SEVERITY], one put on the other, with their settings.
 
-    >>> [each.name for each in configured_all(["speako", "zh_homophone"], ["zh_homophone:rate=0.5"])]
-    ['speako', 'zh_homophone']
-    >>> configured_all(["zh_homophone@0.3"], [])[0].rate
-    0.3
+    A setting names its operator where there are several.
+
+    >>> (track,) = configured_tracks(["speako", "zh_homophone"], ["zh_homophone:rate=0.5"])
+    >>> [step.operator.name for step in track.steps], track.steps[1].operator.rate
+    (['speako', 'zh_homophone'], 0.5)
     """
-    from lapsus.perturbations.specs import tracks_of
+    from lapsus.perturbations import tracks_of
 
-    chosen: list[tuple[str, Operator]] = []
-    for spec in names:
-        track, *others = tracks_of(spec)
-        if track.suffix:
-            raise ValueError(
-                f"{spec!r} asks for {1 + len(others)} annotators, and one file holds one; leave the number out, or "
-                "make a dataset of all of them with lapsus make"
-            )
-        chosen.append((spec.partition("@")[0], track.operator))
-    own: dict[str, list[str]] = {name: [] for name, _ in chosen}
+    tracks = tracks_of("+".join(specs))
+    names = [part.partition("@")[0].partition(":")[0] for spec in specs for part in spec.split("+")]
+    own: dict[str, list[str]] = {name: [] for name in names}
     for word in words:
         owner, colon, setting = word.partition(":")
         if colon and "=" not in owner:
@@ -120,7 +118,15 @@ def configured_all(names: Sequence[str], words: Iterable[str]) -> list[Operator]
             own[next(iter(own))].append(word)
         else:
             raise ValueError(f"{word!r} does not say which of several operators it sets; write OPERATOR:NAME=VALUE")
-    return [configured(operator, own[name]) for name, operator in chosen]
+    return tuple(
+        track._replace(
+            steps=tuple(
+                step._replace(operator=configured(step.operator, own[name]))
+                for name, step in zip(names, track.steps, strict=True)
+            )
+        )
+        for track in tracks
+    )
 
 
 def _like(name: str, value: str, old: float | str) -> Any:

@@ -98,8 +98,9 @@ def list_units(*, as_json: bool) -> None:
     "operators",
     multiple=True,
     required=True,
-    metavar="OPERATOR[@SEVERITY]",
-    help="One of the operators of `lapsus list`; of several, each is put on what the ones before made.",
+    metavar="OPERATOR[:ANNOTATORS][@SEVERITY]",
+    help="One of the operators of `lapsus list`; of several, each is put on what the ones before made. "
+    "ANNOTATORS or several seeds make as many targets.",
 )
 @click.option(
     "--set",
@@ -114,7 +115,9 @@ def list_units(*, as_json: bool) -> None:
 @click.option("--key", help="Column of the example's own id. Noise depends on it, and not on the order of rows.")
 @click.option("--tags-column", help="Column of BIO tags, when --column holds tokens.")
 @click.option("--answers", help="Column of SQuAD answers within --column; they stay whole and are moved.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--seed", "seeds", type=int, multiple=True, default=(0,), show_default=True, help="May be given several times."
+)
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
@@ -133,7 +136,7 @@ def perturb(
     key: str | None,
     tags_column: str | None,
     answers: str | None,
-    seed: int,
+    seeds: tuple[int, ...],
     workers: int | None,
     engine_name: str,
     address: str | None,
@@ -145,36 +148,61 @@ def perturb(
     """Perturb SOURCE into TARGET: JSON lines, CSV or Parquet, or a dataset of the Hub.
 
     Every row keeps its clean text and records its edits. A run that was stopped goes on where it stopped.
-    A file that was perturbed before is perturbed further: its clean text stays.
+    A file that was perturbed before is perturbed further: its clean text stays. Each annotator, and each of several
+    seeds, has a target of its own: of out.jsonl, out.1.jsonl and out.2.jsonl, or out.seed0.jsonl and out.seed1.jsonl.
 
     With --engine ray, SOURCE is a file, a folder or a pattern of JSON lines or Parquet, TARGET a folder of Parquet
     shards; both may be addresses such as s3://BUCKET/rows.
     """
-    from lapsus.commands.catalogue import configured_all
+    from lapsus.commands.catalogue import configured_tracks
     from lapsus.corpora.perturb_corpus import perturb_corpus
     from lapsus.corpora.perturb_file import perturb_file
-    from lapsus.perturbations import Noise
 
-    columns = column[0] if len(column) == 1 else column
-    options: dict[str, Any] = {"column": columns, "key": key, "seed": seed, "tags": tags_column, "answers": answers}
-    noises = [Noise(operator, **options) for operator in configured_all(operators, settings)]
     if engine_name == "ray" and (split or config):
         raise click.UsageError("--split and --config belong to datasets; with --engine ray name the files of one split")
+    if len(set(seeds)) < len(seeds):
+        raise click.UsageError("a seed is given twice, which makes the same noise; give each seed once")
+    columns = column[0] if len(column) == 1 else column
+    options: dict[str, Any] = {"column": columns, "key": key, "tags": tags_column, "answers": answers}
+    jobs = {}
+    for track in configured_tracks(operators, settings):
+        for seed in seeds:
+            suffix = f"{track.suffix}.seed{seed}" if len(seeds) > 1 else track.suffix
+            jobs[_beside(target, suffix, folder=engine_name == "ray")] = track.noises(seed=seed, **options)
+    there = [name for name in jobs if len(jobs) > 1 and not overwrite and Path(name).exists()]
+    if there:
+        raise FileExistsError(f"{there[0]} exists; name another target, or replace it with --overwrite")
+    place = target
     try:
         with chosen_engine(engine_name, address, workers) as engine:
-            done = (
-                perturb_corpus(source, target, noises, engine=engine, overwrite=overwrite)
-                if engine_name == "ray"
-                else perturb_file(
-                    source, target, noises, split=split, config=config, workers=workers or 1, overwrite=overwrite
+            for place, noises in jobs.items():
+                done = (
+                    perturb_corpus(source, place, noises, engine=engine, overwrite=overwrite)
+                    if engine_name == "ray"
+                    else perturb_file(
+                        source, place, noises, split=split, config=config, workers=workers or 1, overwrite=overwrite
+                    )
                 )
-            )
-        click.echo(str(done))
+                click.echo(str(done))
     except KeyboardInterrupt:
-        parts = Path(f"{target.rstrip('/')}.partial")
+        parts = Path(f"{place.rstrip('/')}.partial")
         kept = f" to go on (parts in {parts})" if parts.exists() else ""
         click.echo(f"stopped; run the same command again{kept}", err=True)
         raise SystemExit(130) from None  # as a shell reports Ctrl-C
+
+
+def _beside(target: str, suffix: str, *, folder: bool) -> str:
+    """Return a target with a suffix, which stands before the ending of a file.
+
+    >>> _beside("out/a.b.jsonl", ".1", folder=False), _beside("s3://bucket/noisy/", ".1", folder=True)
+    ('out/a.b.1.jsonl', 's3://bucket/noisy.1')
+    """
+    if not suffix:
+        return target
+    if folder:
+        return f"{target.rstrip('/')}{suffix}"
+    path = Path(target)
+    return str(path.with_name(f"{path.stem}{suffix}{path.suffix}"))
 
 
 @main.command(epilog=example("lapsus score noise_rate --predictions noisy.jsonl --references clean.jsonl"))

@@ -111,8 +111,8 @@ def build_all(source: Path | None, out: Path, *, allow_partial: bool) -> None:
     "tracks",
     multiple=True,
     required=True,
-    metavar="NAME=OPERATOR[:ANNOTATORS][@SEVERITY]",
-    help="A noisy track; may be given several times.",
+    metavar="NAME=OPERATOR[:ANNOTATORS][@SEVERITY][+OPERATOR...]",
+    help="A noisy track, of operators that are put on each other; may be given several times.",
 )
 @click.option("--slots", metavar="COLUMN", help="Column of BIO tags, one per token.")
 @click.option("--answers", metavar="COLUMN", help="Column of SQuAD answers that lie in the text.")
@@ -144,7 +144,8 @@ def make(
     """Make a dataset folder of your own ROWS: clean, each annotator of each track, and all annotators together.
 
     ROWS is a file of JSON lines, JSON, CSV, TSV or Parquet. Where an operator has annotators, ANNOTATORS asks for
-    that many of them, otherwise for so many seeds.
+    that many of them, otherwise for so many seeds. SEVERITY is the operator's rate, or the share of its edits that
+    stay.
     """
     from lapsus.commands.catalogue import pairs
     from lapsus.hub.own_rows import make as build_rows
@@ -155,7 +156,7 @@ def make(
     if push:
         check_repo_id(f"{push}/{name}")
     if len(pairs(tracks)) < len(tracks):
-        raise click.UsageError("two tracks have one name; give each its own")
+        raise click.UsageError("two tracks have one name; give each its own, or one track of both as in NAME=A+B")
     built = build_rows(
         rows,
         out,

@@ -43,7 +43,7 @@ from lapsus.kernel.rows import (
     parquet_errors,
 )
 from lapsus.perturbations.arrow_tables import noisy_schema, read_names, with_tag_names
-from lapsus.perturbations.noise import Noise
+from lapsus.perturbations.noise import Noise, in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -222,9 +222,7 @@ def _made(part: Part, path: Path, raw: Any) -> Counter[str]:
         name: [_read(row.get(name), tokens=name in part.words, structure=name in structures) for row in rows]
         for name in read_names(noise, list(rows[0]) if rows else [])
     }
-    noisy: dict[str, Any] = {}
-    for each in part.noises:
-        noisy |= each(batch | noisy)
+    noisy = in_turn(part.noises, batch)
     written = [
         row
         | {name: _like(row.get(name), values[i]) if name in part.words else values[i] for name, values in noisy.items()}

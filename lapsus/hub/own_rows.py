@@ -55,7 +55,7 @@ class OwnRows(Benchmark):
             return self.FEATURES
         track = self._track(config)
         if track:
-            return noisy_columns(self._noise(track), self.FEATURES)
+            return noisy_columns(self._noises(track)[0], self.FEATURES)
         beside = {name: self.FEATURES[name] for name in filter(None, (self.SLOTS, self.ANSWERS))}
         texts = List({"annotator": Value("int64"), "text": Value("string"), **beside})
         return Features({**self.FEATURES, self.TEXT: texts, f"clean_{self.TEXT}": self.FEATURES[self.TEXT]})
@@ -68,7 +68,7 @@ class OwnRows(Benchmark):
             return iter(self.DATA)
         track = self._track(config)
         if track:
-            return noisy_rows(self._noise(track), self.DATA)
+            return noisy_rows(self._noises(track), self.DATA)
         return self._together(self.TRACKS[config])
 
     def _track(self, config: str) -> NoiseTrack | None:
@@ -76,12 +76,12 @@ class OwnRows(Benchmark):
         every = ((f"{name}{track.suffix}", track) for name, tracks in self.TRACKS.items() for track in tracks)
         return dict(every).get(config)
 
-    def _noise(self, track: NoiseTrack) -> Noise:
-        return Noise(track.operator, self.TEXT, "id", track.seed, tags=self.SLOTS, answers=self.ANSWERS)
+    def _noises(self, track: NoiseTrack) -> tuple[Noise, ...]:
+        return track.noises(column=self.TEXT, key="id", tags=self.SLOTS, answers=self.ANSWERS)
 
     def _together(self, tracks: Sequence[NoiseTrack]) -> Iterator[Row]:
         """Yield each row with the texts of all annotators."""
-        made = (noisy_rows(self._noise(track), self.DATA) for track in tracks)
+        made = (noisy_rows(self._noises(track), self.DATA) for track in tracks)
         for clean, *noisy in zip(self.DATA, *made, strict=True):
             texts = [
                 {
@@ -95,8 +95,8 @@ class OwnRows(Benchmark):
 
 
 def make(
-    rows: Path,
-    out: Path,
+    rows: str | Path,
+    out: str | Path,
     *,
     text: str,
     key: str,
@@ -115,7 +115,8 @@ def make(
         out: The folder to write.
         text: The column to perturb: texts, or tokens where `slots` are given.
         key: The column of the id. Noise depends on it, and not on the order of rows.
-        tracks: Name of a track -> OPERATOR[:ANNOTATORS][@SEVERITY], as in {"keyboard": "zh_keyboard:3"}.
+        tracks: Name of a track -> OPERATOR[:ANNOTATORS][@SEVERITY], as in {"keyboard": "zh_keyboard:3"}; of several
+            operators joined by `+` each is put on what the ones before made.
         slots: The column of BIO tags, one per token.
         answers: The column of SQuAD answers that lie in the text; they stay whole and are moved.
         name: The name of the dataset; that of `out` otherwise.
@@ -123,6 +124,7 @@ def make(
         language: Its language, as the Hub spells it; otherwise zh where most texts hold Chinese characters, else en.
         version: That of the data, as in 1.0.0; other rows are another version.
     """
+    rows, out = Path(rows), Path(out)
     benchmark = own_rows(
         rows,
         text=text,
