@@ -16,12 +16,18 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from datasets import Dataset
+from test_running_endpoint import serving
 
 from lapsus.commands.cli import main
 from lapsus.corpora.perturb_corpus import perturb_corpus
 from lapsus.kernel import engines
-from lapsus.kernel.engines import OnRay, engine
+from lapsus.kernel.engines import HERE, OnRay, engine
 from lapsus.perturbations import OPERATORS, Edit, Noise
+from lapsus.running.asking import open_asker
+from lapsus.running.data import Data
+from lapsus.running.noise_on_rows import with_noise
+from lapsus.running.runner import Run
+from lapsus.running.tasks import own_task
 
 os.environ |= {"RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0", "RAY_USAGE_STATS_ENABLED": "0"}
 ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
@@ -65,6 +71,27 @@ class Nodes:
         node = next(node for node in self.workers if node.node_id == identity)
         self.workers.remove(node)
         self.cluster.remove_node(node, allow_graceful=False)
+
+
+MODEL = """
+import os, pathlib, time
+SEEN = pathlib.Path({seen!r})
+
+def answer(rows):
+    time.sleep(0.05)
+    with (SEEN / str(os.getpid())).open("a") as file:
+        file.writelines(row["text"].replace("\\n", " ") + "\\n" for row in rows)
+    return ["music" if "jazz" in row["text"] else "other" for row in rows]
+"""
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """Return the folder in which the model `seen_model:answer` notes what each process was asked."""
+    home = tmp_path_factory.mktemp("model")
+    (home / "asked").mkdir()
+    (home / "seen_model.py").write_text(MODEL.format(seen=str(home / "asked")))
+    return home / "asked"
 
 
 @pytest.fixture(scope="module")
@@ -177,3 +204,58 @@ def test_the_command_on_a_running_cluster(source, tmp_path):
     words = ["perturb", "--operator", "filler_eos", "--column", "text", "--key", "id", "--engine", "ray"]
     done = CliRunner().invoke(main, [*words, str(source), str(tmp_path / "out")])
     assert done.exit_code == 0 and done.output.startswith("wrote 120 rows to "), done.output
+
+
+TASK = own_task(["text"], "label", labels=["music", "other"])
+ASKED = [
+    {"id": str(i), "text": f"{['play jazz', 'go home', 'more jazz please'][i % 3]} {i}", "label": "music"}
+    for i in range(90)
+]
+
+
+def answered(out, word, engine, **options):
+    asker = open_asker(word, options, engine)
+    data = with_noise(Data.of_rows("mine", TASK, ASKED), ["filler_eos:2"])
+    outcome = Run(data, asker.model, out, asker=asker).execute()
+    return outcome, {path.name: path.read_bytes() for path in sorted((out / "mine").rglob("*.jsonl"))}
+
+
+@pytest.mark.usefixtures("both")
+def test_replicas_answer_as_one_model_does(tmp_path):
+    tiny_models = pytest.importorskip("tiny_models", reason="the extra `models` is not installed")
+    words = tiny_models.tokenizer([row["text"] for row in ASKED])
+    tiny_models.classifier(words, tmp_path / "net", ["music", "other"], [("play jazz", "music"), ("go home", "other")])
+    one, wanted = answered(tmp_path / "one", f"hf:{tmp_path}/net", HERE)
+    many, found = answered(tmp_path / "many", f"hf:{tmp_path}/net", OnRay(ray))
+    assert found == wanted and len(found) == 3
+    assert (many.asked, many.reused) == (one.asked, one.reused)
+    again, kept = answered(tmp_path / "many", f"hf:{tmp_path}/net", OnRay(ray))
+    assert again.asked == 0 and kept == found
+
+
+@pytest.mark.usefixtures("both")
+def test_a_lost_replica_changes_no_answer(asked, tmp_path, monkeypatch):
+    monkeypatch.chdir(asked.parent)
+    _, wanted = answered(tmp_path / "one", "python:seen_model:answer", HERE, batch=6)
+    before = {path.name for path in asked.iterdir()}
+
+    def kill():
+        while not (new := {path.name for path in asked.iterdir()} - before):
+            time.sleep(0.02)
+        os.kill(int(new.pop()), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    outcome, found = answered(tmp_path / "many", "python:seen_model:answer", OnRay(ray), batch=6)
+    killer.join()
+    assert found == wanted and outcome.asked == len({row["text"] for track in outcome.tracks for row in track.rows})
+
+
+@pytest.mark.usefixtures("both")
+def test_the_questions_to_an_address_have_one_budget(tmp_path):
+    with serving() as server:
+        outcome, _ = answered(tmp_path, server.word, OnRay(ray), batch=5)
+        assert 3 <= server.most_out <= 4  # two for each of two nodes: never more than five
+    assert outcome.asked == len(server.asked) and not outcome.problems
+    with pytest.raises(OSError, match=r"^no answer from http.*; start the server, or check the url$"):
+        answered(tmp_path / "down", server.word, OnRay(ray), retries=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 
 import fsspec
@@ -276,6 +277,18 @@ def test_other_mistakes_are_named(tmp_path):
     )
     assert (
         told.exit_code == 2 and "--address names a Ray cluster; give --engine ray too, or leave it out" in told.output
+    )
+
+
+def test_an_address_without_a_cluster_is_named(tmp_path):
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    source = write(tmp_path / "in.jsonl", ROWS)
+    words = ["perturb", "--operator", "filler_eos", "--column", "text", "--engine", "ray", "--address", "127.0.0.1:1"]
+    told = CliRunner().invoke(main, [*words, str(source), str(tmp_path / "out")])
+    assert told.exit_code == 1 and re.fullmatch(
+        r"Error: there is no Ray cluster at 127.0.0.1:1 \(.*\); start one with `ray start --head`, or leave --address "
+        r"out\n",
+        told.output,
     )
 
 

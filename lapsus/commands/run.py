@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lapsus.commands.engine_options import chosen_engine, engine_options
 from lapsus.commands.help_texts import example
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class Price(click.ParamType[tuple[float, float]]):
 @click.option("--tokenizer", metavar="PATH-OR-ID", help="With http: score labels behind this chat template.")
 @click.option("--device", help="Where a model of transformers runs. [default: cuda, else cpu]")
 @click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Its numbers.")
+@engine_options
 @click.option("--databases", type=PATH, help="Text-to-SQL: folder with NAME/NAME.sqlite, to compare results too.")
 def run(
     task: str | None,
@@ -82,6 +84,8 @@ def run(
     cache: Path | None,
     limit: int | None,
     price: tuple[float, float] | None,
+    engine_name: str,
+    address: str | None,
     *,
     fresh: bool,
     dry_run: bool,
@@ -90,7 +94,11 @@ def run(
     """Ask a model about every track of TASK, or of your own rows, and write its predictions.
 
     Each question is asked once: answers are kept in OUT, and a run that was stopped goes on where it stopped.
+
+    With --engine ray a replica of the model answers on every node, or on every GPU; --batch of a model behind an
+    address is then for all nodes together.
     """
+    from lapsus.running.asking import open_asker
     from lapsus.running.models import open_model
     from lapsus.running.runner import Run
 
@@ -114,12 +122,13 @@ def run(
             "only the clean track: add --noise OPERATOR, such as --noise filler_eos:2, to see what noise costs",
             err=True,
         )
-    model = open_model(word, _model_options(options))
-    planned = Run(chosen, model, out, cache, fresh)
+    given = _model_options(options)
     if dry_run:
-        tell_cost(planned, price)
+        tell_cost(Run(chosen, open_model(word, given), out, cache, fresh), price)
         return
-    _execute(planned)
+    with chosen_engine(engine_name, address) as engine:
+        asker = open_asker(word, given, engine)
+        _execute(Run(chosen, asker.model, out, cache, fresh, asker))
 
 
 def _execute(planned: Run) -> None:
@@ -240,7 +249,7 @@ def tell_outcome(planned: Run, outcome: Outcome) -> None:
         click.echo(wins + aware)
     kept = f"; {outcome.reused:,} answers were kept from before (--fresh asks again)" if outcome.reused else ""
     click.echo(f"asked {outcome.asked:,} questions{kept}")
-    for name, number in planned.model.usage().items():
+    for name, number in planned.asking.usage().items():
         click.echo(f"{name}: {number:,}")
     for problem, number in outcome.problems.items():
         click.echo(f"no answer to {number:,} rows: {problem}", err=True)

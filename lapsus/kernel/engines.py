@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -31,6 +32,7 @@ Name: TypeAlias = Literal["local", "ray"]
 
 RETRIES = 5  # of a task whose worker or node died; one that kills every worker it gets must end
 OBJECT_STORE = 128 * 1024**2  # bytes of a cluster that is started here: what tasks exchange is small
+REACH = 20  # seconds to reach a cluster
 AGAIN = "run the same again to go on"
 
 
@@ -50,6 +52,15 @@ class Here:
         """Yield each item with what `work` makes of it."""
         for item in items:
             yield item, work(item)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a long-lived worker stands: on a node, with a share of what the node has."""
+
+    node: str
+    cpus: int
+    gpus: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +98,13 @@ class OnRay:
         """Return how many tasks the cluster does at once; nodes may come and go."""
         return max(1, int(self.ray.cluster_resources().get("CPU", 0)))
 
+    def places(self) -> list[Place]:
+        """Return a place for each GPU of the cluster; where it has none, for each node with CPUs."""
+        nodes = [(node["NodeID"], node["Resources"]) for node in self.ray.nodes() if node["Alive"]]
+        cards = [(node, int(has.get("CPU", 0)), int(has.get("GPU", 0))) for node, has in nodes]
+        found = [Place(node, max(1, cpus // gpus), 1) for node, cpus, gpus in cards for _ in range(gpus)]
+        return sorted(found or [Place(node, cpus, 0) for node, cpus, _ in cards if cpus], key=lambda place: place.node)
+
     def result(self, reference: Any) -> Any:
         """Return what a task made; raise its error as if it had been raised here."""
         errors = self.ray.exceptions
@@ -105,14 +123,19 @@ class OnRay:
 
 
 def _checked(given: tuple[Callable[[T], R], str], item: T) -> R:
-    """Do the work, if this machine has the release of lapsus that the work was sent from."""
-    work, wanted = given
+    """Do the work, by the same release of lapsus as where it was sent from."""
+    work, release = given
+    check_release(release)
+    return work(item)
+
+
+def check_release(wanted: str) -> None:
+    """Raise unless this machine has the release of lapsus that the work was sent from."""
     if version("lapsus") != wanted:
         raise ImportError(
-            f"a node has lapsus {version('lapsus')} and this machine {wanted}, which may be other noise; "
-            "install the same on all"
+            f"a node has lapsus {version('lapsus')} and the machine that sent the work {wanted}, whose noise may be "
+            "another; install the same on all"
         )
-    return work(item)
 
 
 @contextmanager
@@ -145,16 +168,25 @@ def engine(name: Name = "local", *, address: str | None = None, cpus: int | None
         }
     )
     try:
+        _reach(given)
         ray.init(given or "local", log_to_driver=False, logging_level=logging.ERROR, **own)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise ConnectionError(
-            f"there is no Ray cluster at {given} ({str(error).partition('.')[0]}); start one with "
+            f"there is no Ray cluster at {given} ({' '.join(str(error).partition('. ')[0].split())}); start one with "
             "`ray start --head`, or leave --address out"
         ) from error
     try:
         yield OnRay(ray)
     finally:
         ray.shutdown()
+
+
+def _reach(address: str | None) -> None:
+    """Raise where nobody listens at HOST:PORT; Ray itself asks for minutes."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=REACH):
+            pass
 
 
 HERE = Here()

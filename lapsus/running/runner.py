@@ -24,6 +24,7 @@ from typing import Any, cast
 from lapsus.kernel.atomic import staged_file
 from lapsus.results.tracks import Track
 from lapsus.running.answers import Answer, AnswerCache, asked_key
+from lapsus.running.asking import Alone, Asker
 from lapsus.running.data import Data, open_dataset, safe
 from lapsus.running.models import Model, open_model
 from lapsus.running.models.python_function import PythonFunction, revision_of
@@ -42,6 +43,20 @@ class Asked:
     row: Row = field(repr=False)
     key: str
     fixed: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Some examples, whole: what is known of their rows, what is not, and the questions that nobody has asked yet."""
+
+    kept: list[tuple[Asked, Row]]
+    todo: list[Asked]
+    unasked: dict[str, Row] = field(repr=False)
+
+    @property
+    def questions(self) -> list[Row]:
+        """The rows to ask about."""
+        return list(self.unasked.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +92,7 @@ class Run:
         out: The folder for predictions; None keeps them in memory.
         cache: The file that keeps the answers; by default `answers.sqlite` in `out`.
         fresh: Ask again, whatever the cache holds.
+        asker: Who asks the model; by default this process.
     """
 
     data: Data
@@ -84,11 +100,17 @@ class Run:
     out: Path | None = None
     cache: Path | None = None
     fresh: bool = False
+    asker: Asker | None = None
 
     @property
     def task(self) -> Task:
         """The task, with the labels of the data."""
         return self.data.task
+
+    @property
+    def asking(self) -> Asker:
+        """Who asks the model."""
+        return self.asker or Alone(self.model)
 
     @property
     def folder(self) -> Path | None:
@@ -119,27 +141,21 @@ class Run:
         with ExitStack() as stack:
             cache = stack.enter_context(AnswerCache(self._cache_path()))
             files = self._files(wanted, stack)
-            for batch in _batches(groups, self.model.batch):
-                todo = []
-                for one in batch:
-                    kept = files[one.track].kept.get(str(one.row["id"])) if files and not self.fresh else None
-                    if kept is not None:
-                        made[one.track][str(one.row["id"])] = kept
-                        reused += 1
-                    else:
-                        todo.append(one)
-                answers, fresh = self._answers(todo, cache)
-                asked += fresh
-                reused += len({one.key for one in todo}) - fresh
+            for batch, answers in self.asking.answers(self.task, self._planned(groups, cache, files)):
+                for one, kept in batch.kept:
+                    made[one.track][str(one.row["id"])] = kept
+                found = self._found(batch, answers, cache)
+                asked += len(batch.unasked)
+                reused += len(batch.kept) + len({one.key for one in batch.todo}) - len(batch.unasked)
                 new: dict[str, list[dict[str, Any]]] = {}
-                for one in todo:
-                    written = self._judged(one, answers[one.key])
+                for one in batch.todo:
+                    written = self._judged(one, found[one.key])
                     made[one.track][written["id"]] = written
                     new.setdefault(one.track, []).append(written)
                 for track, rows in new.items():
                     if files:
                         files[track].append(rows)
-                progress(len(batch))
+                progress(len(batch.kept) + len(batch.todo))
         tracks = [Track(self.model.name, name, list(rows.values()), self.data.name) for name, rows in made.items()]
         everything = [row for track in tracks for row in track.rows]
         problems: dict[str, int] = {}
@@ -195,24 +211,41 @@ class Run:
         gold = {k: v for k, v in self.task.kind.judged(None, row).items() if k.startswith("gold")}
         return Asked(track, row, key, gold)
 
-    def _answers(self, todo: Sequence[Asked], cache: AnswerCache) -> tuple[dict[str, Answer], int]:
-        """Return the answers to a batch by key, and how many of them were asked for now."""
+    def _planned(
+        self, groups: Iterable[list[Asked]], cache: AnswerCache, files: Mapping[str, PredictionsFile]
+    ) -> Iterator[Together]:
+        """Yield batches; a question stands in the first one that needs it, and its answer in the cache from then on."""
+        asked: set[str] = set()
+        for batch in _batches(groups, self.model.batch):
+            kept: list[tuple[Asked, Row]] = []
+            todo: list[Asked] = []
+            unanswered: dict[str, Row] = {}
+            for one in batch:
+                row = files[one.track].kept.get(str(one.row["id"])) if files and not self.fresh else None
+                if row is not None:
+                    kept.append((one, row))
+                    continue
+                todo.append(one)
+                if one.key not in asked and (self.fresh or cache.get(one.key) is None):
+                    unanswered[one.key] = one.row
+                    asked.add(one.key)
+            yield Together(kept, todo, unanswered)
+
+    def _found(self, batch: Together, answers: Iterable[tuple[int, Answer]], cache: AnswerCache) -> dict[str, Answer]:
+        """Keep the answers to a batch as they come; return those that its rows need, by key."""
+        keys = list(batch.unasked)
         found: dict[str, Answer] = {}
-        open_questions: dict[str, Row] = {}
-        for one in todo:
-            kept = None if self.fresh else cache.get(one.key)
-            if kept is None:
-                open_questions.setdefault(one.key, one.row)
-            else:
-                found[one.key] = kept
-        keys = list(open_questions)
-        for place, answer in self.model.answers(self.task, list(open_questions.values())) if keys else ():
+        for place, answer in answers:
             cache.put(keys[place], answer)
             found[keys[place]] = answer
         lacking = [key for key in keys if key not in found]
         if lacking:
             raise ValueError(f"{self.model.name} gave no answer to {len(lacking)} of {len(keys)} questions; run again")
-        return found, len(keys)
+        for one in batch.todo:
+            kept = None if one.key in found else cache.get(one.key)
+            if kept is not None:
+                found[one.key] = kept
+        return found
 
     def _judged(self, one: Asked, answer: Answer) -> dict[str, Any]:
         """Return the row of a predictions file."""
