@@ -233,7 +233,7 @@ def tell_cost(planned: Run, price: tuple[float, float] | None) -> None:
 def tell_outcome(planned: Run, outcome: Outcome) -> None:
     """Print the outcome of a run, and the next command."""
     from lapsus.results.measuring.dialects import about_dialects, dialect_score
-    from lapsus.results.measuring.runs import run_of
+    from lapsus.results.measuring.runs import runs_of
 
     click.echo(f"{'track':<24}{'rows':>8}{'score':>9}{'unparsed':>10}")
     for track in outcome.tracks:
@@ -242,7 +242,7 @@ def tell_outcome(planned: Run, outcome: Outcome) -> None:
         unparsed = sum(bool(row["unparsed"]) for row in track.rows)
         click.echo(f"{track.track:<24}{len(track.rows):>8,}{mean:>9}{unparsed:>10,}")
     if about_dialects(outcome.tracks):
-        found = dialect_score([run_of(track) for track in outcome.tracks], 0.95)
+        found = dialect_score(runs_of(outcome.tracks), 0.95)
         aware = "" if found.awareness_rate.value is None else f"; awareness {found.awareness_rate.value:.1%}"
         aware += f" ({found.awareness_ties} ties)" if found.awareness_ties else ""
         wins = f"the dialect wins {found.win_rate.value:.1%} of {found.examples:,} sentences ({found.ties} ties)"

@@ -11,12 +11,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from lapsus.kernel.names import shown
-from lapsus.results.predictions import few, label
+from lapsus.results.coding import label
+from lapsus.results.predictions import few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lapsus.kernel.rows import Row
     from lapsus.results.tracks import Track
 
 FEWEST = 5  # fewer answers than this may all be wrong by chance
@@ -33,15 +33,6 @@ def as_name(answer: Any, names: Sequence[str], *, digits_are_names: bool = False
         return names[int(numbered[1])]
     alike = [name for name in names if name.casefold() == said.strip().casefold()]
     return alike[0] if len(alike) == 1 else answer
-
-
-def named(rows: Sequence[Row], names: Sequence[str] | None) -> list[Row]:
-    """Return rows of a track whose predictions are names of classes, as their right answers are.
-
-    `names` are the classes. Where the data name none, LABEL_1 stands for 1 if all right answers are numbers.
-    """
-    said = in_words([row.get("prediction") for row in rows], [row.get("gold") for row in rows], names)
-    return [{**row, "prediction": word} if "prediction" in row else row for row, word in zip(rows, said, strict=True)]
 
 
 def in_words(said: Sequence[Any], golds: Iterable[Any], names: Sequence[str] | None) -> list[Any]:
@@ -87,7 +78,10 @@ def refuse_disjoint(who: object, said: Iterable[Any], golds: Iterable[Any], time
 
     >>> refuse_disjoint("bert", ["yes"] * 6, ["yes", "no"] * 3)
     """
-    right, predicted = (Counter(label(answer) for answer in answers if answer is not None) for answers in (golds, said))
+    right, predicted = (
+        answers if isinstance(answers, Counter) else Counter(label(answer) for answer in answers if answer is not None)
+        for answers in (golds, said)
+    )
     if right.total() >= FEWEST and max(right.values()) > times and predicted and right.keys().isdisjoint(predicted):
         raise ValueError(
             f"{who}: no prediction is ever one of the right answers; predicted are {_vocabulary(predicted)}, and right "
@@ -97,8 +91,11 @@ def refuse_disjoint(who: object, said: Iterable[Any], golds: Iterable[Any], time
 
 def only_class(track: Track) -> str | None:
     """Return the one class that a model says throughout a track where several are right; None if it says more."""
-    said = {label(row["prediction"]) for row in track.rows if row.get("prediction") is not None}
-    golds = Counter(label(row["gold"]) for row in track.rows if row.get("gold") is not None)
+    columns = track.columns
+    if columns.predictions is None or columns.golds is None or columns.predictions.distinct > 2:
+        return None
+    said = columns.predictions.counts(~columns.unparsed)
+    golds = columns.golds.counts()
     several = len(golds) > 1 and max(golds.values()) > 1
     return next(iter(said)) if len(said) == 1 and several else None
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from lapsus.results.measuring.paired import corrected, paired_test
 from lapsus.results.measuring.records import PairedTest, flat
-from lapsus.results.measuring.runs import Run
+from lapsus.results.measuring.runs import Run, chosen_originals, runs_of
 from lapsus.results.page.cells import p_value
 from lapsus.results.predictions import few
 from lapsus.results.saved_scores import read_scores
+from lapsus.results.tracks import Track
+
+if TYPE_CHECKING:
+    from lapsus.kernel.columns import FloatArray
+
+    Place = tuple[str, str, str]
 
 ALPHA = 0.05
 
@@ -73,11 +80,12 @@ def compare(old: Path, new: Path, *, confidence_level: float = 0.95) -> list[Cha
 
     A model is compared with the one of the same name; where both reports hold a single model, with that one.
     """
-    before, after = _by_place(read_scores(old)), _by_place(read_scores(new))
-    models = [{model for _, model, _ in places} for places in (before, after)]
+    tracks = [read_scores(folder) for folder in (old, new)]
+    models = [{track.model for track in side} for side in tracks]
     if all(len(names) == 1 for names in models) and models[0] != models[1]:
         [name] = models[1]
-        before = {(dataset, name, track): run for (dataset, _, track), run in before.items()}
+        tracks[0] = [replace(track, model=name) for track in tracks[0]]
+    before, after = _side_by_side(*tracks)
     shared = [place for place in after if place in before]
     families = dict.fromkeys(
         (dataset, model, run.track.family)
@@ -105,52 +113,47 @@ def compare(old: Path, new: Path, *, confidence_level: float = 0.95) -> list[Cha
     return [replace(change, test=test) for change, test in zip(changes, tests, strict=True)]
 
 
-def _by_place(runs: Sequence[Run]) -> dict[tuple[str, str, str], Run]:
-    return {(run.track.dataset, run.track.model, run.track.track): run for run in runs}
+def _side_by_side(old: Sequence[Track], new: Sequence[Track]) -> tuple[dict[Place, Run], dict[Place, Run]]:
+    """Return the tracks of two reports by dataset, model and track, over the same examples."""
+    marked = [
+        replace(track, model=f"{side}{track.model}") for side, tracks in enumerate((new, old)) for track in tracks
+    ]
+    found: tuple[dict[Place, Run], dict[Place, Run]] = ({}, {})
+    for run, track in zip(runs_of(marked), (*new, *old), strict=True):
+        place = (track.dataset, track.model, track.track)
+        found[1 - int(run.track.model[0])][place] = replace(run, track=track)
+    return found
 
 
 def _change(
     before: Sequence[Run], after: Sequence[Run], clean: tuple[Run, Run] | None, confidence_level: float
 ) -> Change | None:
     """Compare one family of noise; None if the reports share no example of it."""
-    olds, news, cleans = [], [], []
-    keys = []
-    for key in dict.fromkeys(key for run in after for key in run.scores):
-        both = [
-            (o.scores[key], n.scores[key])
-            for o, n in zip(before, after, strict=True)
-            if key in o.scores and key in n.scores
-        ]
-        if not both or (clean and not all(key in run.scores for run in clean)):
-            continue
-        keys.append(key)
-        olds.append([score for score, _ in both])
-        news.append([score for _, score in both])
-        cleans.append(tuple(run.scores[key] for run in clean) if clean else (0.0, 0.0))
-    if not keys:
-        return None
-    old = _scores(olds, [first for first, _ in cleans] if clean else None)
-    new = _scores(news, [second for _, second in cleans] if clean else None)
+    olds, news = (np.stack([run.scores for run in side]) for side in (before, after))
+    missing = np.isnan(olds) | np.isnan(news)
+    keys = np.asarray(~missing.all(axis=0))
     if clean:
-        losses = [
-            (first - fmean(o), second - fmean(n)) for o, n, (first, second) in zip(olds, news, cleans, strict=True)
-        ]
-    else:
-        losses = [(fmean(o), fmean(n)) for o, n in zip(olds, news, strict=True)]
-    originals: Mapping[str, str] = {key: run.original(key) for run in after for key in run.scores}
-    test = paired_test(
-        [loss for _, loss in losses], [loss for loss, _ in losses], [originals[key] for key in keys], confidence_level
-    )
+        keys &= clean[0].scored & clean[1].scored
+    if not keys.any():
+        return None
+    olds, news = (np.where(missing, np.nan, side)[:, keys] for side in (olds, news))
+    right = [None, None] if clean is None else [run.scores[keys] for run in clean]
+    losses = [
+        np.nanmean(side, axis=0) if its is None else its - np.nanmean(side, axis=0)
+        for side, its in zip((olds, news), right, strict=True)
+    ]
+    test = paired_test(losses[1], losses[0], chosen_originals(after[0], keys), confidence_level)
     track = after[0].track
     tested = "drop" if clean else "average"
-    return Change(track.dataset, track.model, track.family, len(keys), old, new, tested, test)
+    old, new = (_scores(side, its) for side, its in zip((olds, news), right, strict=True))
+    return Change(track.dataset, track.model, track.family, int(keys.sum()), old, new, tested, test)
 
 
-def _scores(table: Sequence[Sequence[float]], clean: Sequence[float] | None) -> Scores:
-    average, worst = fmean(map(fmean, table)), fmean(map(min, table))
+def _scores(table: FloatArray, clean: FloatArray | None) -> Scores:
+    average, worst = float(np.nanmean(table, axis=0).mean()), float(np.nanmin(table, axis=0).mean())
     if clean is None:
         return Scores(average, worst, None, None, None)
-    right = fmean(clean)
+    right = float(clean.mean())
     return Scores(average, worst, right, right - average, right - worst)
 
 

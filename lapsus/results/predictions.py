@@ -7,14 +7,18 @@ column per metric or scorer, and the columns of the documents that the model saw
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from lapsus.kernel import frames
 from lapsus.kernel import rows as tables
+from lapsus.kernel.frames import Column, Frame
 from lapsus.kernel.names import shown
-from lapsus.results import inspect_logs, lm_eval_logs
+from lapsus.results import coding, inspect_logs, lm_eval_logs
+from lapsus.results.coding import label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -59,12 +63,7 @@ def read(path: Path, *, where: Mapping[str, str] | None = None) -> Predictions:
     ...     read(path).rows
     [{'id': '7', 'prediction': 'yes'}]
     """
-    if path.is_dir():
-        raise IsADirectoryError(f"{path}: is a folder; name the files in it.")
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file; give the path of a file with predictions.")
-    if path.suffix.lower() not in READABLE:
-        raise ValueError(f"{path}: files ending in {path.suffix!r} are not read; give one of {', '.join(READABLE)}.")
+    _refuse_unreadable(path)
     found = _read(path)
     found = replace(found, rows=[_named(row) for row in found.rows])
     for column, value in (where or {}).items():
@@ -76,6 +75,81 @@ def read(path: Path, *, where: Mapping[str, str] | None = None) -> Predictions:
     if not found.rows:
         raise ValueError(f"{path}: holds no predictions; give a file with at least one row.")
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PredictedColumns:
+    """The columns of one file, and what the file states about their origin, as in `Predictions`."""
+
+    path: Path
+    frame: Frame
+    model: str | None = None
+    task: str | None = None
+    metrics: tuple[str, ...] = ()
+    track: str | None = None
+    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns."""
+        return list(self.frame.columns)
+
+
+def read_columns(path: Path, *, where: Mapping[str, str] | None = None) -> PredictedColumns:
+    """Read the predictions in `path` as `read` does, by columns."""
+    _refuse_unreadable(path)
+    frame = None if path.suffix.lower() in {".json", ".eval"} else frames.read(path)
+    if frame is None or {"doc_id", "doc"} <= frame.columns.keys():
+        found = read(path, where=where)
+        told = (found.model, found.task, found.metrics, found.track)
+        return PredictedColumns(path, Frame.of_rows(found.rows), *told)
+    if not frame.length:
+        raise ValueError(f"{path}: holds no predictions; give a file with at least one row.")
+    for column, value in (where or {}).items():
+        frame = _rows_with(path, frame, column, value)
+    classes = tables.class_names(path)
+    named = {column: _class_names(frame.columns[column], names) for column, names in classes.items()}
+    return PredictedColumns(path, frame.with_columns(named), classes=classes)
+
+
+def columns_beside(path: Path, where: Mapping[str, str] | None) -> PredictedColumns:
+    """Read a further file by columns; `where` applies only to the columns and values that occur in it."""
+    found = read_columns(path)
+    for column, value in (where or {}).items():
+        if column in found.frame.columns and value in coding.coded(found.frame.columns[column]).words:
+            found = replace(found, frame=_rows_with(path, found.frame, column, value))
+    return found
+
+
+def _rows_with(path: Path, frame: Frame, column: str, value: str) -> Frame:
+    """Return the rows that have `value` in `column`."""
+    told = coding.coded(frame.columns.get(column, [None] * frame.length))
+    kept = np.flatnonzero(np.array([word == value for word in told.words] + [value == label(None)])[told.codes])
+    if not len(kept):
+        seen = sorted(told.words)
+        held = f"column {column!r} holds {few(seen)}" if seen else f"the columns are {few(frame.columns)}"
+        raise ValueError(f"{path}: no row has {column}={value}; {held}.")
+    return frame.take(kept)
+
+
+def _class_names(column: Column, names: tuple[str, ...]) -> Column:
+    """Replace class numbers by class names, and -1 (no class) by None."""
+
+    def name(number: Any) -> Any:
+        if isinstance(number, list):
+            return [name(each) for each in number]
+        return names[number] if isinstance(number, int) and 0 <= number < len(names) else None
+
+    return [name(number) for number in frames.values(column)]
+
+
+def _refuse_unreadable(path: Path) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(f"{path}: is a folder; name the files in it.")
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file; give the path of a file with predictions.")
+    if path.suffix.lower() not in READABLE:
+        raise ValueError(f"{path}: files ending in {path.suffix!r} are not read; give one of {', '.join(READABLE)}.")
 
 
 def read_beside(path: Path, where: Mapping[str, str] | None) -> Predictions:
@@ -94,19 +168,6 @@ def few(names: Iterable[object], most: int = 8) -> str:
     "'a', 'b' and 1 more"
     """
     return shown(map(repr, names), most, nothing="none")
-
-
-def label(value: Any) -> str:
-    """Return a prediction or gold answer as text, the same for 1, 1.0 and "1".
-
-    >>> label(1.0), label("1"), label({"b": 1, "a": [2]})
-    ('1', '1', '{"a": [2], "b": 1}')
-    """
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
 def _keep(found: Predictions, column: str, value: str) -> Predictions:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from lapsus.kernel.atomic import staged_folder
-from lapsus.results.measuring.measure import measure_runs, runs_of
+from lapsus.results.measuring.measure import measure_runs
 from lapsus.results.measuring.records import Numbers
-from lapsus.results.measuring.runs import Options
+from lapsus.results.measuring.runs import Options, runs_of
 from lapsus.results.saved_scores import write_scores
 from lapsus.results.tracks import Track
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lapsus.results.predictions import few, label
+from lapsus.results.coding import label
+from lapsus.results.predictions import few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from lapsus.kernel.rows import Row
-    from lapsus.results.predictions import Predictions
+    from lapsus.results.predictions import PredictedColumns, Predictions
 
 # The usual names of each role's column, the most likely first.
 ROLES: dict[str, tuple[str, ...]] = {
@@ -53,7 +54,9 @@ def noisy(columns: Iterable[str]) -> list[str]:
     return [name for name in there if f"clean_{name}" in there]
 
 
-def of_track(found: Predictions, columns: Sequence[str], chosen: Mapping[str, str | None]) -> dict[str, str]:
+def of_track(
+    found: Predictions | PredictedColumns, columns: Sequence[str], chosen: Mapping[str, str | None]
+) -> dict[str, str]:
     """Return the columns of a track's score, prediction, gold and cluster: the chosen ones, else the usual ones."""
     roles = {role: column for role, column in chosen.items() if column is not None}
     for role, column in roles.items():

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from lapsus.results.measuring.runs import Run
-from lapsus.results.tracks import Track
+import numpy as np
+
+from lapsus.kernel.frames import Frame
+from lapsus.results.track_columns import columns_of
+from lapsus.results.tracks import FileRows, Track, place_of
+
+if TYPE_CHECKING:
+    from lapsus.kernel.columns import IntArray
+    from lapsus.results.measuring.runs import Run
 
 NAME = "scores.parquet"
-Place = tuple[str, str, str]  # dataset, model, track
+PLACE = ("dataset", "model", "track")
 
 
 def write_scores(runs: Iterable[Run], folder: Path) -> None:
@@ -19,42 +27,61 @@ def write_scores(runs: Iterable[Run], folder: Path) -> None:
     import pyarrow.parquet as pq
 
     text = pa.dictionary(pa.int32(), pa.string())
-    names = {"dataset": text, "model": text, "track": text, "id": pa.string(), "original": pa.string()}
-    schema = pa.schema({**names, "score": pa.float64()})
+    schema = pa.schema(
+        {**dict.fromkeys(PLACE, text), "id": pa.string(), "original": pa.string(), "score": pa.float64()}
+    )
     with pq.ParquetWriter(folder / NAME, schema) as writer:
         for run in runs:
-            columns: dict[str, list[Any]] = {
-                "dataset": [run.track.dataset] * len(run.scores),
-                "model": [run.track.model] * len(run.scores),
-                "track": [run.track.track] * len(run.scores),
-                "id": list(run.scores),
-                "original": [run.original(key) for key in run.scores],
-                "score": list(run.scores.values()),
-            }
-            writer.write_table(pa.table(columns, schema=schema))
+            scored = np.flatnonzero(run.scored)
+            ids = run.ids.take(pa.array(scored))
+            place = (run.track.dataset, run.track.model, run.track.track)
+            named = [pa.DictionaryArray.from_arrays(np.zeros(len(scored), np.int32), [name]) for name in place]
+            originals = ids if run.originals is None else run.ids.take(pa.array(_firsts(run.originals)[scored]))
+            writer.write_table(
+                pa.Table.from_arrays([*named, ids, originals, pa.array(run.scores[scored])], schema=schema)
+            )
 
 
-def read_scores(folder: Path) -> list[Run]:
+def _firsts(originals: IntArray) -> IntArray:
+    """Return the first example of each example's original, which stands for it."""
+    _, first, numbers = np.unique(originals, return_index=True, return_inverse=True)
+    return np.asarray(first[numbers], np.int64)
+
+
+def read_scores(folder: Path) -> list[Track]:
     """Return the tracks of a report with their scores, as `write_scores` has left them.
 
     >>> from tempfile import mkdtemp
-    >>> from lapsus.results.measuring.runs import run_of
-    >>> from lapsus.results.tracks import Track
+    >>> from lapsus.results.measuring.runs import runs_of
     >>> place = Path(mkdtemp())
-    >>> write_scores([run_of(Track("bert", "clean", [{"id": "a", "score": 1}], "afqmc"))], place)
-    >>> read_scores(place)[0].scores
-    {'a': 1.0}
+    >>> write_scores(runs_of([Track("bert", "clean", [{"id": "a", "score": 1}], "afqmc")]), place)
+    >>> read_scores(place)[0].columns.scores
+    array([1.])
     """
     import pyarrow.parquet as pq
 
     path = folder / NAME
     if not path.is_file():
         raise FileNotFoundError(f"{folder}: holds no {NAME}; give a folder that `lapsus report` has written.")
-    places: dict[Place, dict[str, dict[str, Any]]] = {}
-    for row in pq.read_table(path).to_pylist():
-        rows = places.setdefault((row["dataset"], row["model"], row["track"]), {})
-        rows[row["id"]] = {"id": row["id"], "score": row["score"], "cluster": row["original"]}
-    return [
-        Run(Track(model, track, list(rows.values()), dataset), rows, {key: row["score"] for key, row in rows.items()})
-        for (dataset, model, track), rows in places.items()
-    ]
+    table = pq.read_table(path).rename_columns({"original": "cluster"}).unify_dictionaries()
+    if not table.num_rows:
+        return []
+    codes = np.stack([np.asarray(table[name].combine_chunks().indices) for name in PLACE])
+    places, numbers = np.unique(codes, axis=1, return_inverse=True)
+    words = [table[name].chunk(0).dictionary.to_pylist() for name in PLACE]
+    _, first = np.unique(numbers, return_index=True)
+    tracks = []
+    for number in np.argsort(first).tolist():
+        mine = table.take(np.flatnonzero(numbers == number))
+        frame = Frame({name: mine[name] for name in ("id", "score", "cluster")}, mine.num_rows)
+        dataset, model, name = (words[part][code] for part, code in enumerate(places[:, number].tolist()))
+        empty = Track(model, name, [], dataset)
+        tracks.append(
+            Track(
+                model,
+                name,
+                FileRows(partial(Frame, frame.columns, frame.length), columns_of(frame, place_of(empty))),
+                dataset,
+            )
+        )
+    return tracks

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from lapsus.kernel import bio
 from lapsus.metrics.answer_f1.score import best_match, right_answers
-from lapsus.results.predictions import label
+from lapsus.results.coding import label
 from lapsus.running.reading import chosen, first_number, first_object, first_query, plain
 
 Row = Mapping[str, Any]

@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb, prod
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from lapsus.results.measuring.records import WorstByChance
-from lapsus.results.measuring.runs import Run, texts_of
+from lapsus.results.measuring.runs import Run, right_or_wrong
+from lapsus.results.measuring.texts import same_texts
+
+if TYPE_CHECKING:
+    from lapsus.results.measuring.runs import Mask
 
 FEWEST_PAIRS = 20  # fewer repeated answers are too few to estimate how often a model's answer changes
 
 
-def worst_by_chance(members: Sequence[Run], clean: Run, repeats: Sequence[Run], keys: Sequence[str]) -> WorstByChance:
+def worst_by_chance(members: Sequence[Run], clean: Run, repeats: Sequence[Run], examples: Mask) -> WorstByChance:
     """Return the expected minimum over as many answers to the clean text as there are annotators.
 
     Further clean tracks (`clean.1`, `clean.2`, …) are answers to the same text. Without them, it is estimated from the
@@ -24,24 +31,24 @@ def worst_by_chance(members: Sequence[Run], clean: Run, repeats: Sequence[Run], 
     if len(members) < 2:
         return WorstByChance()
     if repeats:
-        runs = (clean, *repeats)
-        scores = [[run.scores[key] for run in runs if key in run.scores] for key in keys]
-        expected = sum(expected_minimum(each, len(members)) for each in scores) / len(scores)
-        return WorstByChance(expected, "clean text answered again")
-    same = [(clean.scores[key], run.scores[key]) for run in members for key in keys if _unchanged(run, clean, key)]
-    if len(same) < FEWEST_PAIRS or any(clean.scores[key] not in {0.0, 1.0} for key in keys):
+        table = np.stack([run.scores[examples] for run in (clean, *repeats)], axis=1)
+        kinds, numbers = np.unique(np.sort(table, axis=1), axis=0, return_counts=True)
+        expected = sum(
+            int(number) * expected_minimum(kind[~np.isnan(kind)].tolist(), len(members))
+            for kind, number in zip(kinds, numbers, strict=True)
+        )
+        return WorstByChance(float(expected / len(table)), "clean text answered again")
+    if not right_or_wrong([clean.scores[examples]]):
         return WorstByChance()
-    apart = sum(first != second for first, second in same) / len(same)
-    average = sum(clean.scores[key] for key in keys) / len(keys)
-    return WorstByChance(all_right(average, apart, len(members)), "texts left unchanged")
-
-
-def _unchanged(run: Run, clean: Run, key: str) -> bool:
-    """Return whether the model saw the clean text on a noisy track."""
-    if key not in run.scores:
-        return False
-    seen = texts_of(run.rows[key].get("text"))
-    return bool(seen) and seen == texts_of(run.rows[key].get("clean_text") or clean.rows[key].get("text"))
+    same = apart = 0
+    for run in members:
+        unchanged = examples & run.scored & same_texts(run, clean)
+        same += int(unchanged.sum())
+        apart += int((run.scores[unchanged] != clean.scores[unchanged]).sum())
+    if same < FEWEST_PAIRS:
+        return WorstByChance()
+    average = float(clean.scores[examples].mean())
+    return WorstByChance(all_right(average, apart / same, len(members)), "texts left unchanged")
 
 
 def expected_minimum(scores: Sequence[float], number: int) -> float:

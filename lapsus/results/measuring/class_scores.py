@@ -5,44 +5,53 @@ A model that predicts "different" more often gains accuracy where most pairs dif
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from lapsus.results.coding import NONE, hashed
 from lapsus.results.measuring.records import ClassScores
-from lapsus.results.measuring.runs import NO_ANSWER
-from lapsus.results.predictions import label
+from lapsus.results.track_columns import NO_ANSWER
+
+if TYPE_CHECKING:
+    from lapsus.results.measuring.runs import Mask, Run
 
 MOST_CLASSES = 100
 
 
-def class_scores(
-    rows: Mapping[str, Mapping[str, Any]], scores: Mapping[str, float], keys: Iterable[str]
-) -> ClassScores:
-    """Score the rows with these ids by class; None where the right answers are not classes.
+def class_scores(run: Run, examples: Mask) -> ClassScores:
+    """Score these examples by class; None where the right answers are not classes.
 
     They are classes if there are at least two of them, each right for two examples or more on average, and every
     answer is right or wrong. A macro-F1 averages over the classes that occur as right answers or as predictions; a
     missing answer is wrong, and no class.
 
-    >>> rows = {"1": {"gold": "a", "prediction": "a"}, "2": {"gold": "a", "prediction": "a"},
-    ...         "3": {"gold": "a", "prediction": "a"}, "4": {"gold": "b", "prediction": "a"}}
-    >>> class_scores(rows, {"1": 1.0, "2": 1.0, "3": 1.0, "4": 0.0}, rows)
+    >>> from lapsus.results.measuring.runs import runs_of
+    >>> from lapsus.results.tracks import Track
+    >>> rows = [{"id": n, "gold": gold, "prediction": "a"} for n, gold in enumerate("aaab")]
+    >>> [run] = runs_of([Track("bert", "clean", rows)])
+    >>> class_scores(run, run.scored)
     ClassScores(balanced_accuracy=0.5, macro_f1=0.428...)
     """
-    cases = [(rows[key].get("gold"), rows[key].get("prediction"), scores[key]) for key in keys]
-    if any(gold is None or said is None or score not in {0.0, 1.0} for gold, said, score in cases):
+    if run.golds is None or run.predictions is None or not examples.any() or run.golds.distinct > examples.sum() / 2:
         return ClassScores()
-    golds = Counter(label(gold) for gold, _, _ in cases)
-    if not 2 <= len(golds) <= MOST_CLASSES or len(cases) < 2 * len(golds):
+    scores, golds, said = (part[examples] for part in (run.scores, run.golds.codes, run.predictions.codes))
+    if not np.isin(scores, (0.0, 1.0)).all() or (golds == NONE).any() or (said == NONE).any():
         return ClassScores()
-    right = Counter(label(gold) for gold, _, score in cases if score)
     # A prediction that was scored as right is of the right class, whatever its wording.
-    said = Counter(label(gold if score else answer) for gold, answer, score in cases)
-    recalls = [right[gold] / number for gold, number in golds.items()]
-    every = golds.keys() | said.keys() - {NO_ANSWER}
-    f1 = [2 * right[each] / (golds[each] + said[each]) for each in sorted(every)]
-    return ClassScores(sum(recalls) / len(recalls), sum(f1) / len(f1))
+    said = np.where(scores == 1, golds, said)
+    classes, of_gold = np.unique(golds, return_inverse=True)
+    if not 2 <= len(classes) <= MOST_CLASSES or len(golds) < 2 * len(classes):
+        return ClassScores()
+    frequency = np.bincount(of_gold)
+    right = np.bincount(of_gold, scores)
+    place = np.searchsorted(classes, said).clip(max=len(classes) - 1)
+    known = classes[place] == said
+    predicted = np.bincount(place[known], minlength=len(classes))
+    others = len(np.setdiff1d(said[~known], hashed([NO_ANSWER])))
+    f1 = 2 * right / (frequency + predicted)
+    return ClassScores(float((right / frequency).mean()), float(f1.sum() / (len(classes) + others)))
 
 
 def mean_class_scores(found: Sequence[ClassScores]) -> ClassScores:

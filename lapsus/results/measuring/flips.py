@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from lapsus.metrics.prediction_consistency.score import prediction_consistency
+from lapsus.results.coding import NONE
 from lapsus.results.measuring.records import Changes, Estimate, Flips, Transition
-from lapsus.results.measuring.runs import Pair, Run, all_right_or_wrong, paired_cases
-from lapsus.results.predictions import label
+from lapsus.results.measuring.runs import Run, chosen_originals, right_or_wrong
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lapsus.kernel.columns import FloatArray, IntArray
+    from lapsus.results.coding import Codes
 
 MOST_LABELS = 8  # with more labels than this, the matrix shows right and wrong only
+RIGHT = 0  # the number of every right answer
 
 
-def changes(pairs: Sequence[Pair], level: float) -> Changes:
-    """Count the predictions that differ between clean and noisy; None where the rows do not tell.
+def changes(clean: Run, members: Sequence[Run], level: float) -> Changes:
+    """Count the predictions that differ between clean and noisy text; None where the rows do not tell.
 
     Answers that were both right count as the same, however they were worded.
     """
-    cases = paired_cases(pairs)
-    graded = all_right_or_wrong(cases)
-    worded = all(run.rows[key].get("prediction") is not None for clean, noisy, key in cases for run in (clean, noisy))
-    if not cases or not (graded or worded):
+    both = [clean.scored & run.scored for run in members]
+    if not any(mask.any() for mask in both):
+        return Changes()
+    before, after = _scores(clean, members, both)
+    graded = right_or_wrong([before, after])
+    said = _predictions(clean, members, both)
+    if said is None and not graded:
         return Changes()
 
-    def answer(run: Run, key: str) -> str:
-        right = graded and run.scores[key] == 1
-        return "right" if right else f"wrong {label(run.rows[key]['prediction']) if worded else ''}"
+    def answers(scores: FloatArray, codes: Codes | None) -> NDArray[np.int64]:
+        wrong = np.ones(len(scores), np.int64) if codes is None else codes.view(np.int64)
+        return np.where(scores == 1, RIGHT, wrong) if graded else wrong
 
-    originals = [clean.original(key) for clean, _, key in cases]
+    one, other = (None, None) if said is None else said
+    originals: list[IntArray] = []
+    for mask in both:
+        mine = chosen_originals(clean, mask)
+        originals.append(np.flatnonzero(mask) if mine is None else mine)
     result = prediction_consistency(
-        [answer(noisy, key) for _, noisy, key in cases],
-        ["right"] * len(cases),
-        [answer(clean, key) for clean, _, key in cases],
-        clusters=originals,
+        answers(after, other),
+        np.zeros(len(after), np.int64),
+        answers(before, one),
+        clusters=np.concatenate(originals),
         confidence_level=level,
     )
     interval = result["changed_rate_ci"] or ()
@@ -44,20 +60,50 @@ def changes(pairs: Sequence[Pair], level: float) -> Changes:
     )
 
 
-def transitions(pairs: Sequence[Pair], dataset: str, model: str, family: str) -> list[Transition]:
+def transitions(clean: Run | None, members: Sequence[Run], dataset: str, model: str, family: str) -> list[Transition]:
     """Count which clean prediction became which noisy one: labels where there are few, else right and wrong."""
-    cases = paired_cases(pairs)
-    predicted = [(clean.rows[key].get("prediction"), noisy.rows[key].get("prediction")) for clean, noisy, key in cases]
-    kinds = {label(answer) for pair in predicted for answer in pair if answer is not None}
-    if 2 <= len(kinds) <= MOST_LABELS and all(None not in pair for pair in predicted):
-        counts = Counter((label(before), label(after)) for before, after in predicted)
-        order: Sequence[str] = sorted(kinds)
-    elif cases and all_right_or_wrong(cases):
-        names = {1.0: "right", 0.0: "wrong"}
-        counts = Counter((names[clean.scores[key]], names[noisy.scores[key]]) for clean, noisy, key in cases)
-        order = ("right", "wrong")
-    else:
+    both = [] if clean is None else [clean.scored & run.scored for run in members]
+    if clean is None or not any(mask.any() for mask in both):
         return []
+    said = _predictions(clean, members, both)
+    kinds = np.zeros(0, np.uint64) if said is None else np.unique(np.concatenate(said))
+    words: dict[int, str] = {}
+    for run in (clean, *members):
+        words |= run.predictions.words if run.predictions else {}
+    if said is not None and 2 <= len(kinds) <= MOST_LABELS and words.keys() >= set(kinds.tolist()):
+        before, after = (np.searchsorted(kinds, side) for side in said)
+        table = np.bincount(before * len(kinds) + after, minlength=len(kinds) ** 2).reshape(len(kinds), -1)
+        order = sorted(range(len(kinds)), key=lambda place: words[int(kinds[place])])
+        names = [words[int(kinds[place])] for place in order]
+        counts = table[np.ix_(order, order)]
+    else:
+        one, other = _scores(clean, members, both)
+        if not right_or_wrong([one, other]):
+            return []
+        names = ["right", "wrong"]
+        counts = np.bincount(2 * (one == 0) + (other == 0), minlength=4).reshape(2, 2)
     return [
-        Transition(dataset, model, family, before, after, counts[before, after]) for before in order for after in order
+        Transition(dataset, model, family, old, new, int(counts[i, j]))
+        for i, old in enumerate(names)
+        for j, new in enumerate(names)
     ]
+
+
+def _scores(clean: Run, members: Sequence[Run], both: Sequence[NDArray[np.bool_]]) -> tuple[FloatArray, FloatArray]:
+    """Return the scores of all pairs, on clean and on noisy text."""
+    return (
+        np.concatenate([clean.scores[mask] for mask in both]),
+        np.concatenate([run.scores[mask] for run, mask in zip(members, both, strict=True)]),
+    )
+
+
+def _predictions(clean: Run, members: Sequence[Run], both: Sequence[NDArray[np.bool_]]) -> tuple[Codes, Codes] | None:
+    """Return the predictions of all pairs, on clean and on noisy text; None where one is not known."""
+    if clean.predictions is None or any(run.predictions is None for run in members):
+        return None
+    mine = clean.predictions.codes
+    before = np.concatenate([mine[mask] for mask in both])
+    after = np.concatenate(
+        [run.predictions.codes[mask] for run, mask in zip(members, both, strict=True) if run.predictions]
+    )
+    return None if (before == NONE).any() or (after == NONE).any() else (before, after)

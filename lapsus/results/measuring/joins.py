@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from lapsus.results.measuring.records import LeftOut
 from lapsus.results.measuring.runs import Run
+
+if TYPE_CHECKING:
+    from lapsus.results.measuring.runs import Mask
 
 MOST_NAMED = 12
 
@@ -13,19 +19,27 @@ MOST_NAMED = 12
 def left_out(mine: Sequence[Run], clean: Run | None, everyone: Sequence[Run]) -> list[LeftOut]:
     """Count and name the ids of one model's tracks that were left out."""
     return [
-        LeftOut(run.track.dataset, run.track.model, run.track.track, why, len(ids), tuple(ids[:MOST_NAMED]))
+        LeftOut(run.track.dataset, run.track.model, run.track.track, why, count, ids)
         for run in mine
-        for why, ids in ((why, list(found)) for why, found in _reasons(run, clean, everyone))
-        if ids
+        for why, count, ids in _reasons(run, clean, everyone)
+        if count
     ]
 
 
-def _reasons(run: Run, clean: Run | None, everyone: Sequence[Run]) -> Iterable[tuple[str, Iterable[str]]]:
-    others = dict.fromkeys(key for other in everyone if other.track.track == run.track.track for key in other.rows)
-    yield "in the data, but not predicted", run.track.missing
-    yield "predicted, but not in the data", run.track.unknown
-    yield "has no score", (key for key in run.rows if key not in run.scores)
-    yield "scored for another model only", (key for key in others if key not in run.rows)
+def _reasons(run: Run, clean: Run | None, everyone: Sequence[Run]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    def of(why: str, examples: Mask) -> tuple[str, int, tuple[str, ...]]:
+        first = np.flatnonzero(examples)[:MOST_NAMED]
+        return why, int(examples.sum()), tuple(run.ids[place].as_py() for place in first.tolist())
+
+    missing, unknown = run.track.missing, run.track.unknown
+    yield "in the data, but not predicted", len(missing), tuple(missing[:MOST_NAMED])
+    yield "predicted, but not in the data", len(unknown), tuple(unknown[:MOST_NAMED])
+    yield of("has no score", run.present & ~run.scored)
+    others = np.zeros(len(run.present), bool)
+    for other in everyone:
+        if other.track.track == run.track.track:
+            others |= other.present
+    yield of("scored for another model only", others & ~run.present)
     if clean is not None and run is not clean:
-        yield "has no clean counterpart", (key for key in run.rows if key not in clean.rows)
-        yield "clean only", (key for key in clean.rows if key not in run.rows)
+        yield of("has no clean counterpart", run.present & ~clean.present)
+        yield of("clean only", clean.present & ~run.present)

@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from itertools import chain
-from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lapsus.metrics.micro_worst_average.score import micro_worst_average
+import numpy as np
+
+from lapsus.results.coding import NONE, Answers
+from lapsus.results.measuring.averages import averages_of
 from lapsus.results.measuring.broken_texts import broken_texts
 from lapsus.results.measuring.chance import worst_by_chance
 from lapsus.results.measuring.class_drop import balanced_drop_p
@@ -27,10 +29,11 @@ from lapsus.results.measuring.doubts import doubts
 from lapsus.results.measuring.flips import MOST_LABELS, changes, transitions
 from lapsus.results.measuring.gaps import gaps_once, group_gaps
 from lapsus.results.measuring.joins import left_out
-from lapsus.results.measuring.noise import noise_classes, noise_rates
+from lapsus.results.measuring.noise import mean_rate, noise_classes
 from lapsus.results.measuring.paired import corrected, paired_test
 from lapsus.results.measuring.records import (
     Averages,
+    Changes,
     ClassScores,
     DialectScore,
     Estimate,
@@ -46,29 +49,26 @@ from lapsus.results.measuring.records import (
     Transition,
     WorstByChance,
 )
-from lapsus.results.measuring.runs import Options, Run, clean_of, run_of, shared_keys
-from lapsus.results.predictions import few, label
+from lapsus.results.measuring.runs import (
+    Options,
+    Run,
+    chosen_originals,
+    clean_of,
+    runs_of,
+    shared,
+)
+from lapsus.results.predictions import few
+from lapsus.results.track_columns import MOST_GROUPS
 from lapsus.results.track_names import DIALECTS
 from lapsus.results.tracks import Track
 
-MOST_GROUPS = 50
+if TYPE_CHECKING:
+    from lapsus.results.measuring.runs import Mask
 
 
 def measure(tracks: Sequence[Track], options: Options | None = None) -> Numbers:
     """Return every number of the report."""
     return measure_runs(runs_of(tracks), options or Options())
-
-
-def runs_of(tracks: Sequence[Track]) -> list[Run]:
-    """Score every row of every track; no track may be there twice."""
-    runs = [run_of(track) for track in tracks]
-    if not runs:
-        raise ValueError("There are no tracks to report on; give at least one file of predictions.")
-    places = [(run.track.dataset, run.track.model, run.track.track) for run in runs]
-    if len(set(places)) < len(places):
-        dataset, model, name = next(place for place in places if places.count(place) > 1)
-        raise ValueError(f"Track {name!r} of model {model!r} is given twice{f' on {dataset}' if dataset else ''}.")
-    return runs
 
 
 def measure_runs(runs: Sequence[Run], options: Options) -> Numbers:
@@ -131,34 +131,36 @@ def _dataset(runs: Sequence[Run], options: Options) -> dict[str, list[Any]]:
     }
 
 
-def _columns(runs: Sequence[Run], options: Options) -> dict[str, dict[str, str]]:
-    """Return, for each column to break down by, the value of every id."""
-    chosen: dict[str, dict[str, str]] = {}
+def _columns(runs: Sequence[Run], options: Options) -> dict[str, Answers]:
+    """Return, for each column to break down by, the value of every example, as the first track that has it says."""
+    chosen: dict[str, Answers] = {}
     for column in options.by or ("gold",):
-        values: dict[str, str] = {}
-        for run in runs:
-            for key, row in run.rows.items():
-                if row.get(column) is not None:
-                    values.setdefault(key, label(row[column]))
-        groups = len(set(values.values()))
-        if options.by and not values:
-            held = sorted({name for run in runs for row in run.rows.values() for name in row})
-            raise LookupError(f"There is no column {column!r} to break down by; the tracks have {few(held)}.")
+        names = {name for run in runs for name in run.track.columns.names}
+        parts = [run.groups[column] for run in runs if column in run.groups]
+        if options.by and column not in names:
+            raise LookupError(f"There is no column {column!r} to break down by; the tracks have {few(sorted(names))}.")
+        if options.by and any(column in run.track.columns.names and column not in run.groups for run in runs):
+            raise ValueError(f"Column {column!r} has over {MOST_GROUPS} values; break down by one with fewer.")
+        if not parts:
+            continue
+        codes = parts[0].codes
+        words: dict[int, str] = dict(parts[0].words)
+        for part in parts[1:]:
+            codes = np.where(codes == NONE, part.codes, codes)
+            words |= part.words
+        used, numbers = np.unique(codes, return_inverse=True)
+        groups = len(used) - bool(NONE in used)
         if options.by and groups > MOST_GROUPS:
             raise ValueError(f"Column {column!r} has {groups} values; break down by one with at most {MOST_GROUPS}.")
         if options.by or 2 <= groups <= MOST_LABELS:
-            chosen[column] = values
+            chosen[column] = Answers(numbers, np.append(used, NONE), words)
     return chosen
 
 
 def _track(run: Run, clean: Run | None, options: Options) -> TrackScore:
     """Return the record of one track: its average, and how it differs from clean."""
-    average = micro_worst_average(
-        [[score] for score in run.scores.values()],
-        clusters=[run.original(key) for key in run.scores],
-        **options.resampling,
-    )
-    rates = noise_rates(run.rows)
+    scored = run.scored
+    average = averages_of(run.scores[scored][:, None], chosen_originals(run, scored), options)
     return TrackScore(
         run.track.dataset,
         run.track.model,
@@ -169,22 +171,17 @@ def _track(run: Run, clean: Run | None, options: Options) -> TrackScore:
         examples=average["examples"],
         unparsed=run.track.unparsed,
         average=_estimate(average, "micro_average"),
-        noise_rate=sum(rates.values()) / len(rates) if rates else None,
-        classes=class_scores(run.rows, run.scores, run.scores),
+        noise_rate=mean_rate(run),
+        classes=class_scores(run, scored),
         from_clean=None if clean is None or run.is_clean else _from_clean(run, clean, options),
     )
 
 
 def _from_clean(run: Run, clean: Run, options: Options) -> FromClean:
     """Compare a track with the clean one on the examples that both have."""
-    keys = shared_keys(run, clean)
-    test = paired_test(
-        [run.scores[key] for key in keys],
-        [clean.scores[key] for key in keys],
-        [clean.original(key) for key in keys],
-        options.confidence_level,
-    )
-    return FromClean(len(keys), changes([(clean, run)], options.confidence_level), test)
+    both = shared(run, clean)
+    test = paired_test(run.scores[both], clean.scores[both], chosen_originals(clean, both), options.confidence_level)
+    return FromClean(int(both.sum()), changes(clean, [run], options.confidence_level), test)
 
 
 def _with_holm(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
@@ -233,33 +230,28 @@ def _family(
     members: Sequence[Run],
     clean: Run | None,
     repeats: Sequence[Run],
-    by: Mapping[str, Mapping[str, str]],
+    by: Mapping[str, Answers],
     options: Options,
 ) -> _Family | None:
     """Return the record of one family with all its annotators; None if they share no example with clean."""
-    every = dict.fromkeys(key for run in members for key in run.scores)
-    keys = [key for key in every if clean is None or key in clean.scores]
-    if not keys:
+    keys = np.logical_or.reduce([run.scored for run in members])
+    keys = keys if clean is None else keys & clean.scored
+    if not keys.any():
         return None
-    table = [[run.scores.get(key) for run in members] for key in keys]
-    clean_scores = None if clean is None else [clean.scores[key] for key in keys]
-    groups = {column: [values.get(key, "(none)") for key in keys] for column, values in by.items()}
-    first = {key: run for run in reversed(members) for key in run.scores}
-    originals = [(clean or first[key]).original(key) for key in keys]
-    result = micro_worst_average(
-        table, clean_scores=clean_scores, groups=groups or None, clusters=originals, **options.resampling
-    )
+    table = np.stack([run.scores[keys] for run in members], axis=1)
+    clean_scores = None if clean is None else clean.scores[keys]
+    originals = chosen_originals(members[0], keys)
+    groups = {column: _words(values, keys) for column, values in by.items()}
+    result = averages_of(table, originals, options, clean_scores, groups)
     test = balanced_p = None
     clean_classes, chance = ClassScores(), WorstByChance()
     if clean is not None and clean_scores is not None:
-        averages = [fmean(score for score in row if score is not None) for row in table]
+        averages = np.nanmean(table, axis=1)
         test = paired_test(averages, clean_scores, originals, options.confidence_level)
-        clean_classes = class_scores(clean.rows, clean.scores, keys)
-        if clean_classes.balanced_accuracy is not None:
-            golds = [label(clean.rows[key]["gold"]) for key in keys]
-            balanced_p = balanced_drop_p(clean_scores, averages, golds, originals)
+        clean_classes = class_scores(clean, keys)
+        if clean_classes.balanced_accuracy is not None and clean.golds is not None:
+            balanced_p = balanced_drop_p(clean_scores, averages, clean.golds.codes[keys], originals)
         chance = worst_by_chance(members, clean, repeats, keys)
-    pairs = [] if clean is None else [(clean, run) for run in members]
     place = (members[0].track.dataset, members[0].track.model, members[0].track.family)
     return _Family(
         FamilySummary(
@@ -267,12 +259,10 @@ def _family(
             len(members),
             result["examples"],
             _averages(result),
-            changes(pairs, options.confidence_level),
+            Changes() if clean is None else changes(clean, members, options.confidence_level),
             test,
             chance,
-            mean_class_scores(
-                [class_scores(run.rows, run.scores, [key for key in keys if key in run.scores]) for run in members]
-            ),
+            mean_class_scores([class_scores(run, keys & run.scored) for run in members]),
             clean_classes.balanced_accuracy,
             clean_classes.macro_f1,
             balanced_p,
@@ -283,9 +273,15 @@ def _family(
             for value, scored in values.items()
         ],
         group_gaps(result, *place),
-        transitions(pairs, *place),
+        transitions(clean, members, *place),
         noise_classes(members, options, *place),
     )
+
+
+def _words(values: Answers, keys: Mask) -> list[str]:
+    """Return the value of each of these examples."""
+    words = np.array([values.words.get(int(each), "(none)") for each in values.hashes], object)
+    return list(words[values.numbers[keys]])
 
 
 def _averages(result: Mapping[str, Any]) -> Averages:

@@ -1,54 +1,44 @@
-"""The noise rate of each text, and the scores of models by class of noise rate."""
+"""The scores of models by class of noise rate: edits per character of clean text."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from lapsus.kernel.error_rates import joint_rates
-from lapsus.metrics.micro_worst_average.score import micro_worst_average
+import numpy as np
+
+from lapsus.results.measuring.averages import averages_of
 from lapsus.results.measuring.records import Estimate, NoiseClass
-from lapsus.results.measuring.runs import Options, Run, texts_of
+from lapsus.results.measuring.runs import Options, Run, chosen_originals
 
 NOISE_STEPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, math.inf)  # upper bounds of the classes of noise rates
 
 
-def noise_rates(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Return each row's noise rate (edits per clean character), stated or computed; rows with neither are left out.
-
-    >>> noise_rates({"1": {"text": "abXd", "clean_text": "abcd"}, "2": {"noise_rate": 0.5}, "3": {}})
-    {'1': 0.25, '2': 0.5}
-    """
-    texts = ((key, texts_of(row.get("text")), texts_of(row.get("clean_text"))) for key, row in rows.items())
-    both = [(key, noisy, clean) for key, noisy, clean in texts if any(clean) and len(noisy) == len(clean)]
-    rates = joint_rates([noisy for _, noisy, _ in both], [clean for _, _, clean in both])
-    measured = {key: rate for (key, _, _), rate in zip(both, rates, strict=True)}
-    stated = {key: float(row["noise_rate"]) for key, row in rows.items() if row.get("noise_rate") is not None}
-    return {**measured, **stated}
+def mean_rate(run: Run) -> float | None:
+    """Return the mean noise rate of a track's texts; None where no rate is known."""
+    if run.noise is None or np.isnan(run.noise).all():
+        return None
+    return float(np.nanmean(run.noise))
 
 
 def noise_classes(members: Sequence[Run], options: Options, dataset: str, model: str, family: str) -> list[NoiseClass]:
     """Return the average score of the rows in each class of noise rates."""
-    rates = [noise_rates(run.rows) for run in members]
+    if all(run.noise is None for run in members):
+        return []
+    nothing = np.full(len(members[0].scores), np.nan)
+    rates = np.stack([nothing if run.noise is None else run.noise for run in members], axis=1)
+    table = np.stack([run.scores for run in members], axis=1)
+    rates[np.isnan(table).all(axis=1)] = np.nan
     records: list[NoiseClass] = []
     for low, high in zip((-math.inf, *NOISE_STEPS), NOISE_STEPS, strict=False):
-        table: list[list[float | None]] = []
-        inside: list[float] = []
-        originals: list[str] = []
-        for key in dict.fromkeys(key for run in members for key in run.scores):
-            here = [low < rate.get(key, math.nan) <= high for rate in rates]
-            if any(here):
-                table.append([run.scores.get(key) if there else None for run, there in zip(members, here, strict=True)])
-                originals.append(next(run for run in members if key in run.scores).original(key))
-                inside += [rate[key] for rate, there in zip(rates, here, strict=True) if there]
-        scored = [number for number, row in enumerate(table) if any(score is not None for score in row)]
-        if not scored:
+        here = (rates > low) & (rates <= high)
+        scored = np.asarray((here & ~np.isnan(table)).any(axis=1))
+        if not scored.any():
             continue
-        result = micro_worst_average(
-            [table[number] for number in scored],
-            clusters=[originals[number] for number in scored],
-            **options.resampling,
+        result = averages_of(
+            np.where(here, table, np.nan)[scored],
+            chosen_originals(members[0], scored),
+            options,
         )
         records.append(
             NoiseClass(
@@ -57,8 +47,8 @@ def noise_classes(members: Sequence[Run], options: Options, dataset: str, model:
                 family,
                 noise_above=None if math.isinf(low) else low,
                 noise_up_to=None if math.isinf(high) else high,
-                noise_rate=sum(inside) / len(inside),
-                texts=len(inside),
+                noise_rate=float(rates[here].mean()),
+                texts=int(here.sum()),
                 examples=result["examples"],
                 average=Estimate(result["micro_average"], *(result["micro_average_ci"] or ())),
             )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lapsus.kernel import statistics
 from lapsus.results.measuring.records import Estimate, PairedTest
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def paired_test(ours: Sequence[float], theirs: Sequence[float], originals: Sequence[str], level: float) -> PairedTest:
+
+def paired_test(ours: ArrayLike, theirs: ArrayLike, originals: Iterable[Any] | None, level: float) -> PairedTest:
     """Return the mean difference of two scores of the same examples, with its test and the interval that inverts it.
 
     Examples that share an original are treated as one cluster.
@@ -19,9 +23,10 @@ def paired_test(ours: Sequence[float], theirs: Sequence[float], originals: Seque
     >>> paired_test([1, 0, 0, 0], [1, 1, 1, 1], list("abcd"), 0.95).test
     'McNemar'
     """
-    if not ours:
+    one, other = np.asarray(ours, float), np.asarray(theirs, float)
+    if not len(one):
         return PairedTest()
-    found = statistics.compare(np.array(ours), np.array(theirs), originals, level=level)
+    found = statistics.compare(one, other, originals, level=level)
     if found.clusters < 2:
         return PairedTest()
     return PairedTest(

@@ -1,18 +1,32 @@
-"""A scored track: its rows by id, each with its score."""
+"""Scored tracks side by side: element i of every array belongs to the same example of the dataset.
+
+>>> clean = Track("bert", "clean", [{"id": 7, "prediction": "b", "gold": "b"}])
+>>> [run] = runs_of([clean])
+>>> run.ids.to_pylist(), run.scores
+(['7'], array([1.]))
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from lapsus.results.predictions import label
+from lapsus.results.coding import NONE, Answers, hashed
 from lapsus.results.track_names import CLEAN
-from lapsus.results.tracks import Track, is_unparsed
+from lapsus.results.tracks import Track, place_of
 
-NO_ANSWER = "(no answer)"  # shown for a missing answer, which counts as wrong
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lapsus.kernel.columns import FloatArray, IntArray
+    from lapsus.results.coding import Codes
+
+    Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +45,26 @@ class Options:
         return {"confidence_level": self.confidence_level, "n_resamples": self.n_resamples, "seed": self.seed}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A track whose rows are found by id; `scores` holds those that have one."""
+    """A track over the examples of its dataset, `ids`; `present` says which of them it has.
+
+    `scores` is NaN where there is none. `originals` numbers what each example was made from; None where every example
+    is its own. `place` is the row of each example in the track.
+    """
 
     track: Track
-    rows: Mapping[str, Mapping[str, Any]] = field(repr=False)
-    scores: Mapping[str, float] = field(repr=False)
+    ids: Any = field(repr=False)  # pyarrow.StringArray
+    present: Mask = field(repr=False)
+    place: IntArray | None = field(repr=False)  # None: the rows are the examples
+    scores: FloatArray = field(repr=False)
+    originals: IntArray | None = field(repr=False)
+    predictions: Answers | None = field(repr=False)
+    golds: Answers | None = field(repr=False)
+    noise: FloatArray | None = field(repr=False)
+    seen: Codes | None = field(repr=False)
+    meant: Codes | None = field(repr=False)
+    groups: Mapping[str, Answers] = field(repr=False)
 
     @property
     def is_clean(self) -> bool:
@@ -45,18 +72,32 @@ class Run:
         return self.track.family in CLEAN
 
     @property
+    def scored(self) -> Mask:
+        """Which examples have a score."""
+        return ~np.isnan(self.scores)
+
+    @property
     def clustered(self) -> bool:
         """Whether several rows share an original."""
-        clusters = [label(row["cluster"]) for row in self.rows.values() if row.get("cluster") is not None]
-        return len(set(clusters)) < len(clusters)
+        if self.originals is None:
+            return False
+        mine = self.originals[self.present]
+        return len(np.unique(mine)) < len(mine)
 
-    def original(self, key: str) -> str:
-        """Return the original that the example was made from; examples of one original are not independent."""
-        cluster = self.rows[key].get("cluster")
-        return key if cluster is None else label(cluster)
+    def rows(self, examples: Sequence[int] | IntArray) -> list[Mapping[str, Any]]:
+        """Return the rows of these examples, all of which are present."""
+        return self.track.chosen(self._places(examples).tolist())
 
+    @property
+    def silent(self) -> Mask:
+        """Which examples have no answer."""
+        found = np.zeros(len(self.present), bool)
+        found[np.flatnonzero(self.present)] = self.track.columns.unparsed[self._places(np.flatnonzero(self.present))]
+        return found
 
-Pair = tuple[Run, Run]  # the same model on clean and on noisy text
+    def _places(self, examples: Sequence[int] | IntArray) -> IntArray:
+        numbers = np.asarray(examples, np.int64)
+        return numbers if self.place is None else self.place[numbers]
 
 
 def clean_of(runs: Iterable[Run]) -> Run | None:
@@ -65,73 +106,133 @@ def clean_of(runs: Iterable[Run]) -> Run | None:
     return next((run for run in clean if run.track.track in CLEAN), clean[0] if clean else None)
 
 
-def run_of(track: Track) -> Run:
-    """Score every row of a track; a missing answer is wrong.
-
-    >>> run_of(Track("bert", "clean", [{"id": 7, "prediction": "b", "gold": "b"}])).scores
-    {'7': 1.0}
-    """
-    rows: dict[str, Mapping[str, Any]] = {}
-    for number, row in enumerate(track.rows, 1):
-        if row.get("id") is None:
-            raise ValueError(f"{place_of(track)}, row {number}: has no 'id'; give every row the id of its example.")
-        key = str(row["id"])
-        if key in rows:
-            raise ValueError(f"{place_of(track)}, row {number}: id {key!r} occurs a second time; keep one of them.")
-        rows[key] = {**row, "prediction": NO_ANSWER, "score": 0.0} if is_unparsed(row) else row
-    scores = {key: value for key, row in rows.items() if (value := _score(track, key, row)) is not None}
-    if not scores:
-        raise ValueError(
-            f"{place_of(track)}: none of its {len(rows)} rows has a score; give predictions that were scored."
-        )
-    return Run(track, rows, scores)
+def runs_of(tracks: Sequence[Track]) -> list[Run]:
+    """Return all tracks over the examples of their datasets; no track may be there twice."""
+    if not tracks:
+        raise ValueError("There are no tracks to report on; give at least one file of predictions.")
+    places = [(track.dataset, track.model, track.track) for track in tracks]
+    if len(set(places)) < len(places):
+        dataset, model, name = next(place for place in places if places.count(place) > 1)
+        raise ValueError(f"Track {name!r} of model {model!r} is given twice{f' on {dataset}' if dataset else ''}.")
+    made: dict[int, Run] = {}
+    for dataset in dict.fromkeys(track.dataset for track in tracks):
+        mine = [number for number, track in enumerate(tracks) if track.dataset == dataset]
+        made |= zip(mine, _aligned([tracks[number] for number in mine]), strict=True)
+    return [made[number] for number in range(len(tracks))]
 
 
-def place_of(track: Track) -> str:
-    """Return the name of a track for an error."""
-    return " / ".join(filter(None, (track.dataset, track.model, track.track)))
-
-
-def _score(track: Track, key: str, row: Mapping[str, Any]) -> float | None:
-    """Return the score of a row: its `score` if it has one, else whether its prediction is the gold answer."""
-    if "score" not in row:
-        if "gold" not in row or "prediction" not in row:
+def _aligned(tracks: Sequence[Track]) -> list[Run]:
+    """Return the tracks of one dataset over all its examples, in the order in which they first appear."""
+    for track in tracks:
+        if np.isnan(track.columns.scores).all():
             raise ValueError(
-                f"{place_of(track)}, id {key!r}: has neither a score nor a prediction with its gold answer."
+                f"{place_of(track)}: none of its {len(track.columns.scores)} rows has a score; give predictions that"
+                " were scored."
             )
-        return float(label(row["prediction"]) == label(row["gold"]))
-    score = row["score"]
-    if score is None:
+    ids, places = _joined([track.columns.ids for track in tracks])
+    originals = _originals(ids, tracks, places)
+    return [_run(track, ids, rows, originals) for track, rows in zip(tracks, places, strict=True)]
+
+
+def _joined(parts: Sequence[Any]) -> tuple[Any, list[IntArray | None]]:
+    """Return all ids, and where those of each part are among them; None where a part is all of them, in order."""
+    every = parts[0]
+    found: list[Any] = []
+    for part in parts:
+        if part is every or part.equals(every):
+            found.append(len(every))  # as many as there were: the same, unless others come
+            continue
+        places = pc.index_in(part, value_set=every)
+        if places.null_count:
+            every = pa.concat_arrays([every, part.filter(places.is_null())])
+            places = pc.index_in(part, value_set=every)
+        found.append(np.asarray(places, np.int64))
+    size = len(every)
+    return every, [None if _is_whole(each, size) else _range(each) for each in found]
+
+
+def _is_whole(found: Any, size: int) -> bool:
+    return isinstance(found, int) and found == size
+
+
+def _range(found: Any) -> IntArray:
+    return np.arange(found) if isinstance(found, int) else found
+
+
+def _originals(ids: Any, tracks: Sequence[Track], places: Sequence[IntArray | None]) -> IntArray | None:
+    """Number what each example was made from, as the first track that names it says; None where no track names any."""
+    if all(track.columns.clusters is None for track in tracks):
         return None
-    if not isinstance(score, int | float | np.number) or not 0 <= score <= 1:  # also refuses NaN
-        raise ValueError(f"{place_of(track)}, id {key!r}: the score is {score!r}; give a number from 0 to 1.")
-    return float(score)
+    import pandas as pd
+
+    codes = np.full(len(ids), NONE)
+    for track, rows in zip(tracks, places, strict=True):
+        if track.columns.clusters is not None:
+            told = track.columns.clusters.codes
+            mine = np.arange(len(ids)) if rows is None else rows
+            codes[mine] = np.where(codes[mine] == NONE, told, codes[mine])
+    unnamed = codes == NONE
+    codes[unnamed] = hashed(ids.filter(pa.array(unnamed)).to_pylist())  # an example without one is its own
+    return np.asarray(pd.factorize(codes)[0], np.int64)
 
 
-def shared_keys(run: Run, clean: Run) -> list[str]:
-    """Return the ids scored in both tracks; raise if the right answers of the tracks differ."""
-    keys = [key for key in run.scores if key in clean.scores]
-    golds = ((key, run.rows[key].get("gold"), clean.rows[key].get("gold")) for key in keys)
-    apart = [(key, mine, its) for key, mine, its in golds if None not in (mine, its) and label(mine) != label(its)]
-    if apart:
-        key, mine, its = apart[0]
-        raise ValueError(
-            f"{run.track.model}: the right answer of id {key!r} is {mine!r} on {run.track.track} and {its!r} on "
-            f"{clean.track.track} ({len(apart)} ids differ); give both tracks the same data"
-        )
-    return keys
+def _run(track: Track, ids: Any, rows: IntArray | None, originals: IntArray | None) -> Run:
+    columns, size = track.columns, len(ids)
+    if rows is None:
+        place, present = None, np.ones(size, bool)
+    else:
+        place = np.full(size, -1)
+        place[rows] = np.arange(len(rows))
+        present = place >= 0
+
+    def numbers(column: Any, nothing: Any) -> Any:
+        if column is None or rows is None:
+            return column
+        wide = np.full(size, nothing, column.dtype)
+        wide[rows] = column
+        return wide
+
+    def said(column: Answers | None) -> Answers | None:
+        return column if column is None or rows is None else column.at(rows, size)
+
+    return Run(
+        track,
+        ids,
+        present,
+        place,
+        numbers(columns.scores, np.nan),
+        originals,
+        said(columns.predictions),
+        said(columns.golds),
+        numbers(columns.noise, np.nan),
+        numbers(columns.seen, 0),
+        numbers(columns.meant, 0),
+        {name: wide for name, column in (columns.groups or {}).items() if (wide := said(column)) is not None},
+    )
 
 
-def paired_cases(pairs: Sequence[Pair]) -> list[tuple[Run, Run, str]]:
-    """Return the examples that both runs of a pair have scored."""
-    return [(clean, noisy, key) for clean, noisy in pairs for key in noisy.scores if key in clean.scores]
+def shared(run: Run, clean: Run) -> Mask:
+    """Return which examples are scored in both tracks; raise if the right answers of the tracks differ."""
+    both = run.scored & clean.scored
+    if run.golds is not None and clean.golds is not None:
+        mine, its = run.golds.codes, clean.golds.codes
+        apart = both & (mine != its) & (mine != NONE) & (its != NONE)
+        if apart.any():
+            first = int(apart.argmax())
+            key = run.ids[first].as_py()
+            told, other = (each.rows([first])[0]["gold"] for each in (run, clean))
+            raise ValueError(
+                f"{run.track.model}: the right answer of id {key!r} is {told!r} on {run.track.track} and {other!r} on "
+                f"{clean.track.track} ({int(apart.sum())} ids differ); give both tracks the same data"
+            )
+    return both
 
 
-def all_right_or_wrong(cases: Iterable[tuple[Run, Run, str]]) -> bool:
+def right_or_wrong(scores: Iterable[FloatArray]) -> bool:
     """Say whether every score is 0 or 1."""
-    return all(run.scores[key] in {0.0, 1.0} for clean, noisy, key in cases for run in (clean, noisy))
+    return all(bool(np.isin(each, (0.0, 1.0)).all()) for each in scores)
 
 
-def texts_of(value: Any) -> tuple[str, ...]:
-    """Return the texts of a column that holds one, several or none."""
-    return (value,) if isinstance(value, str) else tuple(value or ())
+def chosen_originals(run: Run, examples: Mask) -> IntArray | None:
+    """Return the originals of these examples; None where each is its own."""
+    return None if run.originals is None else run.originals[examples]
