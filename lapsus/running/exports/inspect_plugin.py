@@ -19,10 +19,8 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 
-from lapsus.perturbations import apply
-from lapsus.perturbations.core import propose
-from lapsus.perturbations.noise import signature
-from lapsus.perturbations.specs import NoiseTrack, tracks_of
+from lapsus.perturbations import NoiseTrack, tracks_of
+from lapsus.perturbations.noise import in_turn
 from lapsus.results.track_names import CLEAN
 from lapsus.running.data import open_dataset
 from lapsus.running.exports import rendered
@@ -91,7 +89,7 @@ def noise(operator: str = "filler_eos", annotator: int | None = None, dataset: s
     """Put noise into the user's words, keyed by the sample's id; chain it before a task's own solver.
 
     Args:
-        operator: OPERATOR[@SEVERITY], or `clean` for the twin without noise.
+        operator: OPERATOR[@SEVERITY], several joined by `+`, or `clean` for the twin without noise.
         annotator: The number of an annotator, or a seed where the operator knows none.
         dataset: What `lapsus report` calls the data.
     """
@@ -100,19 +98,19 @@ def noise(operator: str = "filler_eos", annotator: int | None = None, dataset: s
         return _mark({**named, "track": CLEAN[0]})
     made_by = noise_track(operator, annotator)
     track = f"{track_name(operator)}{made_by.suffix}"
+    noises = made_by.noises(column="text", key="id")
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - inspect gives it
         clean = state.input_text
-        (made,) = propose(made_by.operator, [clean], seed=made_by.seed, keys=[str(state.sample_id)])
-        text = apply(clean, made.edits)
+        made = in_turn(noises, {"id": [str(state.sample_id)], "text": [clean]})
+        (text,) = made["text"]
         if clean not in state.user_prompt.text:
             raise ValueError(
                 f"the prompt of sample {state.sample_id!r} does not hold its input; put noise before other solvers"
             )
         state.user_prompt.text = state.user_prompt.text.replace(clean, text, 1)
-        edits = [edit._asdict() for edit in made.edits]
-        state.metadata |= {**named, "text": text, "clean_text": clean, "edits": edits, "track": track}
-        state.metadata["operator"] = signature(made_by.operator, made_by.seed, made.operator)
+        told = {name: made[name][0] for name in ("text", "clean_text", "edits", "operator")}
+        state.metadata |= {**named, **told, "track": track}
         return state
 
     return solve
@@ -131,13 +129,13 @@ def _mark(metadata: dict[str, Any]) -> Solver:
 def noise_track(operator: str, annotator: int | None) -> NoiseTrack:
     """Return the noise of one annotator, or of the operator as it is.
 
-    >>> noise_track("zh_keyboard@0.5", 2).operator.who, noise_track("filler_eos", 2).seed
+    >>> noise_track("zh_keyboard@0.5", 2).steps[0].operator.who, noise_track("filler_eos", 2).steps[0].seed
     (2, 2)
     """
     if annotator is None:
         return tracks_of(operator)[0]
-    name, at, severity = operator.partition("@")
-    return tracks_of(f"{name}:{annotator}{at}{severity}")[-1]
+    parts = (part.partition("@") for part in operator.split("+"))
+    return tracks_of("+".join(f"{name}:{annotator}{at}{severity}" for name, at, severity in parts))[-1]
 
 
 @task  # type: ignore[untyped-decorator] # likewise
