@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lapsus.metrics import micro_worst_average, noise_rate, prediction_consistency, win_rate
+from lapsus.dataset_scripts import benchmarks
+from lapsus.metrics import dialect_awareness, micro_worst_average, noise_rate, prediction_consistency, win_rate
 
 PAPERS = json.loads(Path(__file__).with_name("published_numbers.json").read_text("utf-8"))
 READIN, PARTE, NATURE, DIALECT = PAPERS.values()
@@ -91,6 +92,75 @@ def test_readin_table_6_cspider():
             assert [percent(result[key]) for key in keys] == [row["clean"][0], average, worst]
 
 
+def feasible(number, total, places=2):
+    """The counts of `total` whose percentage is printed as this number."""
+    near = int(number * total / 100)
+    return [
+        count
+        for count in range(max(0, near - total // 50 - 2), min(total, near + total // 50 + 2) + 1)
+        if printed(Fraction(100 * count, total), places) == number
+    ]
+
+
+TABLE7 = [(system, place) for system in READIN["table7_afqmc_positive"] for place in range(5)]
+
+
+def runs_that_give(system, place):
+    number = READIN["table7_afqmc_positive"][system][place]
+    answers = 3 if place in (1, 3) else 1
+    return [runs for runs in range(1, 9) if feasible(number, runs * answers * 1338)]
+
+
+def test_readin_table_7_is_no_single_run():
+    """16 of its 20 cells are no count of one run, and one (73.73) is none of five; all are means of eight."""
+    by_cell = {cell: runs_that_give(*cell) for cell in TABLE7}
+    assert sum(1 not in runs for runs in by_cell.values()) == 16
+    assert [cell for cell, runs in by_cell.items() if 5 not in runs] == [("SubChar-Pinyin w/ ADA", 0)]
+    assert all(8 in runs for runs in by_cell.values())
+
+
+@pytest.mark.parametrize("system", READIN["table7_afqmc_positive"])
+def test_readin_table_7_over_eight_runs(system):
+    """All 20 cells out of the metric."""
+    numbers = READIN["table7_afqmc_positive"][system]
+    pairs = 8 * 1338
+    right = feasible(numbers[0], pairs)[0]
+    clean = [1] * right + [0] * (pairs - right)
+    for average, worst in (numbers[1:3], numbers[3:5]):
+        table = annotations(pairs, feasible(average, 3 * pairs)[0], feasible(worst, pairs)[0])
+        result = micro_worst_average(table, clean_scores=clean, n_resamples=0)
+        keys = ("clean_average", "micro_average", "worst_average")
+        assert [percent(result[key]) for key in keys] == [numbers[0], average, worst]
+
+
+def test_readin_human_preferences():
+    """Two people, 160 pairs each."""
+    for share, preferred in READIN["preferred_percent_and_count_of_320"].values():
+        result = win_rate([1] * preferred + [0] * (320 - preferred), [0] * preferred + [1] * (320 - preferred))
+        assert printed(result["win_rate"] * 100, 1) == share
+        assert result["significant"]
+
+
+def test_readin_table_2_is_what_the_builders_hold():
+    found = {name: benchmarks()[name].ROWS["clean"] for name in READIN["table2_sizes"]}
+    wrong = [
+        (name, split, size, found[name].get(split))
+        for name, sizes in READIN["table2_sizes"].items()
+        for split, size in zip(("train", "validation", "test"), sizes, strict=True)
+        if found[name].get(split) != size
+    ]
+    assert wrong == [("readin-afqmc", "test", 4317, 4316)]
+
+
+def test_readin_table_9_noisy_is_not_what_table_5_counts():
+    """Macro-F1 of the summed counts of three annotators is 2 to 13 points above what is printed."""
+    for track, rows in READIN["table9_macro_f1"].items():
+        for model, (_, noisy) in rows.items():
+            cells = TABLE5[f"{track}|{model}"]
+            right = [cells[f"AFQMC_{side}"]["micro_average"][1] for side in ("pos", "neg")]
+            assert 1.9 < 100 * macro_f1(*right, positive=3 * 1338, negative=3 * 2978) - noisy < 13.3
+
+
 def test_readin_table_10():
     """Four shares of 84 typos: as a score of 1 for each typo that is of the kind."""
     kinds = READIN["table10_percent_and_count"]
@@ -163,6 +233,73 @@ def test_parte_both_sides_against_one(model):
     assert groups["True"]["examples"] == 122
     difference = percent(groups["True"]["changed_rate"]) - percent(groups["False"]["changed_rate"])
     assert round(difference, 2) == PARTE["both_minus_one_points"][model]
+
+
+def test_parte_numbers_of_the_pipeline():
+    steps = PARTE["pipeline"]
+    assert steps["generated"] == 2 * 3 * steps["pairs"]
+    assert steps["premises"] + steps["hypotheses"] == steps["filtered"]
+    assert steps["before_manual"] - steps["removed"] == PARTE["examples"] == sum(PARTE["subsets"].values())
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_nature_table_2_sums_to_all_utterances(place):
+    """ATIS 100.0, SNIPS and NLU-ED 99.9: shares of counts that add up to the test set."""
+    table = NATURE["table2_percent_of_hard"]
+    examples = table["examples"][place]
+    shares = [row[place] for name, row in table.items() if name != "examples"]
+    assert round(sum(shares), 1) == (100.0, 99.9, 99.9)[place]
+    counts = [feasible(share, examples, 1) for share in shares]
+    assert sum(each[0] for each in counts) <= examples <= sum(each[-1] for each in counts)
+    chosen = [each[0] for each in counts]
+    for number, each in enumerate(counts):
+        chosen[number] += min(each[-1] - each[0], examples - sum(chosen))
+    names = [name for name in table if name != "examples"]
+    picked = [name for name, count in zip(names, chosen, strict=True) for _ in range(count)]
+    for name, share in zip(names, shares, strict=True):
+        result = micro_worst_average([[one == name] for one in picked], n_resamples=0)
+        assert printed(result["micro_average"] * 100, 1) == share
+
+
+def test_nature_table_3_as_judgements():
+    """Seven people judged 60 altered and 12 control utterances a group; three of eight shares are no count of these."""
+    wrong = [
+        share
+        for cells in NATURE["table3_percent_and_judgements"].values()
+        for share, judgements in cells
+        if not feasible(share, judgements, 1)
+    ]
+    assert wrong == [97.0, 85.9, 97.5]
+
+
+def test_nature_table_4_as_counts():
+    """Intent and E2E of every row but Rand, which is a mean of ten: two of 144 are no count of the test set."""
+    wrong = [
+        (model, row, NATURE["table4_columns"][place], numbers[place])
+        for model, rows in NATURE["table4_percent"].items()
+        for row, numbers in rows.items()
+        for place, examples in ((1, 893), (2, 893), (4, 700), (5, 700), (7, 2544), (8, 2544))
+        if row != "Rand" and not feasible(numbers[place], examples, 1)
+    ]
+    assert wrong == [("Bi-RNN", "Hard", "atis_e2e", 27.6), ("Bi-RNN", "BOS Filler", "atis_intent", 96.7)]
+
+
+def test_nature_gaps_between_models():
+    for row, gap in NATURE["text_gaps_between_models"].items():
+        bert, rnn = (NATURE["table4_percent"][model][row][11] for model in ("Stack-Prop+BERT", "Bi-RNN"))
+        assert round(bert - rnn, 1) == gap
+
+
+def test_nature_table_5_gains():
+    wrong = {
+        row: [(printed_gain, round(after - before, 1))]
+        for row, gains in NATURE["table5_gains"].items()
+        for printed_gain, before, after in zip(
+            gains, NATURE["table5_percent"][row][::2], NATURE["table5_percent"][row][1::2], strict=True
+        )
+        if round(after - before, 1) != printed_gain
+    }
+    assert wrong == {"Hard": [(15.2, 14.2)]}
 
 
 TABLE4 = [(model, row) for model, rows in NATURE["table4_percent"].items() for row in rows]
@@ -242,6 +379,92 @@ def test_dialect_rates_below_one_half_are_unstarred_only_two_sided():
             scores = [1] * wins + [0] * (trials - wins), [0] * wins + [1] * (trials - wins)
             assert win_rate(*scores)["p_value"] > 0.99
             assert win_rate(*scores, alternative="two-sided", comparisons=5)["significant"]
+
+
+VERDICTS = {  # of both tails at 0.05 / 5: better than one half, worse, or neither; one rate may be either
+    "EN": "- - - - - - - - - - -",
+    "PT": "+ +- < < < < < + + + +",
+    "ZH": "+ - <- < < <- < - + + +",
+}
+
+
+@pytest.mark.parametrize("language", VERDICTS)
+def test_dialect_table_1_is_counts_and_their_tests(language):
+    """All 33 rates are counts of Table 8's trials; for 30, every such count gives the same verdict."""
+    trials = DIALECT["table8_examples"][language]
+    for rate, verdict in zip(DIALECT["table1_success"][language], VERDICTS[language].split(), strict=True):
+        wins = feasible_wins(rate, trials)
+        found = set()
+        for count in (wins[0], wins[-1]):
+            scores = [1] * count + [0] * (trials - count), [0] * count + [1] * (trials - count)
+            result = win_rate(*scores, alternative="two-sided", comparisons=5)
+            assert printed(Fraction(result["wins"], result["trials"]), 2) == rate
+            found.add(("+" if 2 * count > trials else "<") if result["significant"] else "-")
+        assert found == set(verdict)
+
+
+def test_dialect_tables_repeat_each_other():
+    """Tables 1 and 2 are rows of Table 10, and half of Table 13 is Table 4's without references."""
+    table1, table10 = DIALECT["table1_success"], DIALECT["table10"]
+    for language, place in (("EN", 1), ("PT", 4), ("ZH", 8)):
+        rates = dict(zip(table1["columns"], table1[language], strict=True))
+        names = [name for name in rates if name in table10]
+        assert len(names) == 7
+        assert [table10[name][place] for name in names] == [rates[name] for name in names]
+    for name, coefficients in DIALECT["table2_coefficients"].items():
+        assert [table10[name][place][0] for place in (0, 2, 6)] == coefficients
+    for language in ("PT", "ZH"):
+        assert DIALECT["table13_success_qe_with_reference"][language] == DIALECT["table4_success_qe"][language][1:]
+    bleurt = [table10["BLEURT"][place][0] for place in (0, 2, 6)]
+    assert (bleurt, [row[0] for row in DIALECT["table11"]["BLEURT"]]) == ([0.09, 0.03, 0.04], [0.1, 0.03, 0.04])
+
+
+def test_dialect_success_rates_of_the_appendix_are_counts():
+    trials = DIALECT["table8_examples"]
+    rates = [("PT", rate) for row in ("PT", "PT with reference") for rate in DIALECT["table4_success_qe"][row]]
+    rates += [("ZH", rate) for row in ("ZH", "ZH with reference") for rate in DIALECT["table4_success_qe"][row]]
+    rates += [(row[:2], rate) for row, held in DIALECT["table13_success_qe_with_reference"].items() for rate in held]
+    for name, row in DIALECT["table10"].items():
+        if name != "columns":
+            rates += [("EN", row[1]), ("PT", row[4]), ("PT", row[5]), ("ZH", row[8]), ("ZH", row[9])]
+    assert all(feasible_wins(rate, trials[language]) for language, rate in rates if rate is not None)
+    assert len(rates) == 24 + 20 + 70
+
+
+def test_dialect_stars_of_coefficients():
+    """Tables 10 and 11 star what has a p-value of 0.01 or more: possible for every printed coefficient and error."""
+    cells = [cell for row in DIALECT["table10"].values() for cell in row if isinstance(cell, list) and len(cell) == 3]
+    cells += [cell for row in DIALECT["table11"].values() for cell in row if isinstance(cell, list)]
+    assert len(cells) == 3 * 14 + 3 * 4
+    for coefficient, error, star in cells:
+        least = max(0.0, abs(coefficient) - 0.005) / (error + 0.005)
+        most = (abs(coefficient) + 0.005) / max(1e-9, error - 0.005)
+        assert (least < 2.576) if star else (most >= 2.576)
+
+
+def test_dialect_numbers_of_examples():
+    for language, (every, *kinds) in DIALECT["table8_before"].items():
+        assert max(kinds) <= DIALECT["table8_examples"][language] <= min(every, sum(kinds))
+    official = {
+        language: benchmarks()[f"dialect-{language.lower()}"].ROWS["default"]["test"] for language in ("PT", "ZH")
+    }
+    assert official == {language: DIALECT["table8_before"][language][0] for language in ("PT", "ZH")}
+    assert benchmarks()["dialect-en-demszky"].ROWS["default"]["test"] == DIALECT["table8_examples"]["EN"]
+    assert sum(DIALECT["table7_regions"].values()) == 95
+
+
+def test_dialect_table_5_marks():
+    """Aware is who scores the matching tag at least as high; of eight marks one denies a tie."""
+    told = DIALECT["table5_awareness"]
+    wrong = []
+    for dialect, other in (("zh-TW", "zh-CN"), ("zh-CN", "zh-TW")):
+        scores = told[f"candidate {dialect}"]
+        for place, model in enumerate(told["columns"]):
+            own, against = scores[f"tag {dialect}"][place], scores[f"tag {other}"][place]
+            aware = dialect_awareness([own], [against])["awareness_rate"] == 1
+            if aware != told["aware_marks"][dialect][place]:
+                wrong.append((dialect, model, own, against))
+    assert wrong == [("zh-TW", "XL-", 0.7, 0.7)]
 
 
 @pytest.mark.parametrize(("language", "rate"), [("EN", 0.650), ("PT", 0.542), ("ZH", 0.545)])
@@ -324,16 +547,16 @@ def percentages(total):
     return {percent(Fraction(count, total)) for count in range(total + 1)}
 
 
+def macro_f1(right_positive, right_negative, positive=1338, negative=2978):
+    wrong = positive - right_positive + negative - right_negative
+    return (2 * right_positive / (2 * right_positive + wrong) + 2 * right_negative / (2 * right_negative + wrong)) / 2
+
+
 def test_errata_of_readin():
     assert 69.78 not in percentages(3219)
+    assert (feasible(69.78, 2 * 3219), feasible(69.78, 3 * 3219)) == ([], [6739])  # the mean of three runs can be
     assert 56.71 not in percentages(9657)
     assert (percent(Fraction(5477, 9657), ROUND_DOWN), percent(Fraction(5477, 9657))) == (56.71, 56.72)
-
-    def macro_f1(right_positive, right_negative, positive=1338, negative=2978):
-        wrong = positive - right_positive + negative - right_negative
-        return (
-            2 * right_positive / (2 * right_positive + wrong) + 2 * right_negative / (2 * right_negative + wrong)
-        ) / 2
 
     clean = {row: [TABLE5[f"keyboard|{row}"][f"AFQMC_{side}"]["clean"][1] for side in ("pos", "neg")] for row in ROWS}
     assert [round(100 * macro_f1(*counts), 2) for counts in clean.values()] == [68.46, 66.57]
