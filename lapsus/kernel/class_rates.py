@@ -36,26 +36,27 @@ def class_rates(
 
     >>> rates = class_rates(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]), np.arange(4), 0.95)
     >>> rates.balanced_accuracy, rates.macro_f1, [round(end, 2) for end in rates.balanced_accuracy_ci]
-    (0.75, 0.733..., [0.24, 0.99])
+    (0.75, 0.733..., [0.21, 1.0])
     """
     number = int(max(truth.max(), guess.max())) + 1
     annotator = np.zeros(len(truth), np.int64) if annotators is None else annotators
+    shared = len(np.unique(originals)) < len(truth)
     right = np.asarray(truth == guess, float)
     ones = np.ones(len(truth))
     true, said = annotator * number + truth, annotator * number + guess
-    recalls = _mean(Parts(true, originals, right, ones), number, level)
+    recalls = _mean(Parts(true, originals, right, ones), number, level, shared=shared)
     both = Parts(
         np.concatenate([true, said]),
         np.concatenate([originals, originals]),
         np.concatenate([right, right]),  # F1 is 2 right / (true + predicted)
         np.concatenate([ones, ones]),
     )
-    return ClassRates(*recalls, *_mean(both, number, level))
+    return ClassRates(*recalls, *_mean(both, number, level, shared=shared))
 
 
-def _mean(parts: Parts, number: int, level: float) -> tuple[float, Interval | None]:
+def _mean(parts: Parts, number: int, level: float, *, shared: bool) -> tuple[float, Interval | None]:
     """Return the mean over annotators of the mean over the classes that each of them has."""
     present, ratios = np.unique(parts.ratios, return_inverse=True)
     annotator = present // number
     weights: FloatArray = 1 / np.bincount(annotator)[annotator] / len(np.unique(annotator))
-    return mean_of_ratios(Parts(ratios, parts.clusters, parts.values, parts.sizes), weights, level)
+    return mean_of_ratios(Parts(ratios, parts.clusters, parts.values, parts.sizes), weights, level, shared=shared)

@@ -55,7 +55,7 @@ def human_likeness(
 
     Returns:
         auc: of the classifier between synthetic and human texts, the mean over five folds; None with too few texts.
-        auc_ci: its interval over other originals, for classifiers such as these: by DeLong's variance.
+        auc_ci: its interval, by DeLong's variance over originals, enlarged for what such classifiers learn by chance.
         human_aucs, human_aucs_ci: the same for each human against the other humans.
         synthetic: the profile of the synthetic texts: `micro_average` and `worst_average` of the error rate,
             `annotator_averages`, `unchanged` (share of the texts), `equal_length` (share of the changed texts),
@@ -443,7 +443,8 @@ def cross_validated_auc(
 ) -> Auc:
     """Return the mean AUC over the folds, each scored by a classifier fitted on the others.
 
-    Its variance is DeLong's, with what the texts of one original add to the AUC summed first.
+    Its variance is DeLong's, with what the texts of one original add to the AUC summed first; and as the classifiers
+    were learnt from the same texts, it is enlarged as Nadeau and Bengio do.
     """
     aucs: list[float] = []
     added = np.full(len(labels), np.nan)
@@ -461,7 +462,8 @@ def cross_validated_auc(
     value, number = float(np.mean(aucs)), len(of_original)
     if number < 2:
         return Auc(value, None)
-    variance = float(of_original @ of_original) * number / (number - 1)
+    learnt = 1 + len(aucs) / (FOLDS - 1)
+    variance = float(of_original @ of_original) * learnt * number / (number - 1)
     return Auc(value, statistics.effective_interval(value, variance, number, level))
 
 
