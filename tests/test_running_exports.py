@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from lapsus.commands.cli import main
 from lapsus.dataset_scripts import benchmarks
 from lapsus.hub.publish import publish
-from lapsus.perturbations import ZhKeyboard, apply
+from lapsus.perturbations import OPERATORS, ZhKeyboard, apply
 from lapsus.perturbations.core import propose
 from lapsus.results.measuring.measure import measure
 from lapsus.results.tracks import read_tracks
@@ -137,6 +137,42 @@ def test_lm_eval_finds_the_scores_of_a_run(sample, commands, causal, tmp_path):
         bootstrap_iters=0,
     )["results"]["sample-paraphrase_keyboard"]
     assert 0 <= grouped["worst_average,none"] <= grouped["acc,none"] <= 1
+
+
+@pytest.mark.slow
+def test_lm_eval_asks_any_task_of_its_own_with_noise(commands, causal, tmp_path):
+    import lm_eval
+    from lm_eval.models.huggingface import HFLM
+    from lm_eval.tasks import TaskManager
+
+    export(commands, "lm-eval", tmp_path / "out")
+    rows = [{"id": "q1", "question": "play a song", "answer": 1}, {"id": "q2", "question": "will it rain", "answer": 0}]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "other").mkdir()
+    settings = (tmp_path / "out" / "noisy.py").read_text().replace("KEY = None", 'KEY = "id"')
+    (tmp_path / "other" / "noisy.py").write_text(settings)
+    (tmp_path / "other" / "other.yaml").write_text(
+        "task: other\ndataset_path: json\ndataset_kwargs: {data_files: {test: %s}}\ntest_split: test\n"
+        "output_type: multiple_choice\ndoc_to_text: '{{question}}'\ndoc_to_choice: ['no', 'yes']\n"
+        "doc_to_target: answer\nprocess_docs: !function noisy.docs\n" % (tmp_path / "rows.jsonl")
+    )
+    found = lm_eval.simple_evaluate(
+        HFLM(pretrained=open_model(f"hf:{causal}").model, tokenizer=open_model(f"hf:{causal}").tokenizer),
+        tasks=["other"],
+        task_manager=TaskManager(include_path=str(tmp_path / "other"), include_defaults=False),
+        apply_chat_template=True,
+        log_samples=True,
+        bootstrap_iters=0,
+    )["samples"]["other"]
+    for row, sample in zip(rows, sorted(found, key=lambda each: each["doc_id"]), strict=True):
+        (made,) = propose(OPERATORS["filler_eos"], [row["question"]], seed=0, keys=[row["id"]])
+        noisy = apply(row["question"], made.edits)
+        assert sample["doc"]["clean_question"] == row["question"] != noisy
+        assert (
+            noisy in sample["arguments"]["gen_args_0"]["arg_0"]
+            if isinstance(sample["arguments"], dict)
+            else noisy in sample["arguments"][0][0]
+        )
 
 
 def test_the_worst_average_of_lm_eval_is_ours(sample, tmp_path, monkeypatch):
@@ -298,23 +334,45 @@ def open_function():
     return PythonFunction(lambda rows: ["yes" if row["id"] == "0" else "no" for row in rows], "m", "1")
 
 
-def test_the_trainer_callback_reports_clean_average_and_worst(tmp_path):
-    from transformers import TrainerState
+def test_the_trainer_reports_clean_average_and_worst_when_it_evaluates(tmp_path):
+    from datasets import Dataset
+    from transformers import Trainer, TrainingArguments
 
     from lapsus.running.exports.trainer import NoiseCallback
     from lapsus.running.noise_on_rows import with_noise
 
-    rows = [
-        {"id": str(i), "text": text, "label": label}
-        for i, (text, label) in enumerate([("rain now", "weather"), ("a song", "music")] * 3)
-    ]
-    data = with_noise(
-        Data.of_rows("mine", own_task(["text"], "label", labels=["weather", "music"]), rows), ["filler_eos:2"]
-    )
+    said = [("rain now", "weather"), ("a song", "music"), ("snow today", "weather"), ("play it", "music")]
+    rows = [{"id": str(i), "text": text, "label": label} for i, (text, label) in enumerate(said * 3)]
+    task = own_task(["text"], "label", labels=["weather", "music"])
+    data = with_noise(Data.of_rows("mine", task, rows), ["filler_eos:2"])
     words = tiny_models.tokenizer([row["text"] for rows in data.tracks.values() for row in rows])
-    model = tiny_models.classifier(words, tmp_path, ["weather", "music"], [(row["text"], row["label"]) for row in rows])
-    model.train()
-    state, metrics = TrainerState(), {"eval_loss": 0.1}
-    NoiseCallback(data, words).on_evaluate(None, state, None, model=model, metrics=metrics)
-    assert metrics["noise_clean"] == 1.0 and metrics["noise_filler_eos_worst"] <= metrics["noise_filler_eos_average"]
-    assert state.log_history[-1]["noise_clean"] == 1.0 and model.training
+    model = tiny_models.classifier(words, tmp_path / "start", ["weather", "music"])
+    encoded = Dataset.from_list(
+        [dict(words(row["text"])) | {"labels": ["weather", "music"].index(row["label"])} for row in rows]
+    )
+    settings = TrainingArguments(
+        str(tmp_path / "out"), num_train_epochs=6, per_device_train_batch_size=4, learning_rate=0.01,
+        eval_strategy="epoch", save_strategy="best", metric_for_best_model="noise_filler_eos_worst", seed=0,
+        report_to=[], use_cpu=True, disable_tqdm=True,
+    )  # fmt: skip
+    trainer = Trainer(
+        model, settings, train_dataset=encoded, eval_dataset=encoded, processing_class=words,
+        callbacks=[NoiseCallback(data, words)],
+    )  # fmt: skip
+    trainer.train()
+    logged = [line for line in trainer.state.log_history if "eval_noise_clean" in line]
+    assert [line["step"] for line in logged] == [3, 6, 9, 12, 15, 18]
+    for line in logged:
+        assert line["eval_noise_filler_eos_worst"] <= line["eval_noise_filler_eos_average"]
+    assert trainer.state.best_metric == max(line["eval_noise_filler_eos_worst"] for line in logged)
+    last = logged[-1]
+    tracks = Run(data, open_model(f"hf:{saved(trainer, tmp_path)}")).execute().tracks
+    by_id = zip(*([row["score"] for row in track.rows] for track in tracks[1:]), strict=True)
+    assert last["eval_noise_clean"] == pytest.approx(sum(row["score"] for row in tracks[0].rows) / len(rows))
+    assert last["eval_noise_filler_eos_worst"] == pytest.approx(sum(map(min, by_id)) / len(rows))
+    assert trainer.evaluate()["eval_noise_clean"] == last["eval_noise_clean"], "the metrics that a caller gets hold it"
+
+
+def saved(trainer, tmp_path):
+    trainer.save_model(tmp_path / "trained")
+    return tmp_path / "trained"

@@ -2,7 +2,8 @@
 
     trainer.add_callback(NoiseCallback(data, tokenizer))
 
-logs `noise_clean`, and for each family of tracks `noise_keyboard_average` and `noise_keyboard_worst`.
+adds `eval_noise_clean`, and for each family of tracks `eval_noise_keyboard_average` and `eval_noise_keyboard_worst`, to
+the metrics: `metric_for_best_model="noise_keyboard_worst"` keeps the checkpoint that is best at its worst.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ class NoiseCallback(TrainerCallback):  # type: ignore[misc] # transformers is un
         found: dict[str, float] = {}
         for row in measure(tracks).summary:
             scores = {
-                "noise_clean": row.averages.clean_average,
-                f"noise_{row.family}_average": row.averages.micro_average,
-                f"noise_{row.family}_worst": row.averages.worst_average,
+                "eval_noise_clean": row.averages.clean_average,
+                f"eval_noise_{row.family}_average": row.averages.micro_average,
+                f"eval_noise_{row.family}_worst": row.averages.worst_average,
             }
             found |= {name: score.value for name, score in scores.items() if score.value is not None}
         state.log_history.append({**found, "step": state.global_step, "epoch": state.epoch})
