@@ -297,6 +297,32 @@ def test_a_model_of_inspect_answers_a_run(provider, tmp_path, monkeypatch):
     assert len(model.model.api.loops) == 1, "connections of a provider live in one loop"
 
 
+@pytest.mark.slow
+def test_evaluate_finds_the_scores_of_a_run(sample, tmp_path):
+    data = open_dataset(str(sample), find_task("sample-paraphrase"), ["keyboard.1"])
+    labels = list(data.task.kind.choices)
+    texts = {
+        track: [[_said(row[each]) for each in data.task.inputs] for row in rows] for track, rows in data.tracks.items()
+    }
+    words = tiny_models.tokenizer([text for rows in texts.values() for row in rows for text in row])
+    tiny_models.classifier(words, tmp_path / "model", labels, length=128)
+    export(data, "evaluate", tmp_path / "suite")
+    done = subprocess.run(
+        [sys.executable, "suite.py", str(tmp_path / "model")], cwd=tmp_path / "suite", capture_output=True, text=True,
+        env=os.environ | {"HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    tracks = Run(data, open_model(f"hf:{tmp_path / 'model'}")).execute().tracks
+    assert [line["track"] for line in found] == [track.track for track in tracks]
+    for line, track in zip(found, tracks, strict=True):
+        assert line["accuracy"] == pytest.approx(sum(row["score"] for row in track.rows) / len(track.rows))
+
+
+def _said(value):
+    return " ".join(value) if isinstance(value, list) else value
+
+
 def test_the_command_writes_exports_and_refuses_other_folders(sample, tmp_path):
     words = [
         "tasks",
@@ -309,12 +335,21 @@ def test_the_command_writes_exports_and_refuses_other_folders(sample, tmp_path):
         str(tmp_path / "out"),
         "--for",
     ]
-    for target, file in {"lm-eval": "group.yaml", "inspect": "tasks.py", "hub": "eval.yaml"}.items():
+    for target, file in {
+        "lm-eval": "group.yaml",
+        "inspect": "tasks.py",
+        "evaluate": "suite.py",
+        "hub": "eval.yaml",
+    }.items():
         done = CliRunner().invoke(main, [*words, target])
         assert done.exit_code == 0 and (tmp_path / "out" / file).is_file(), done.output
     assert not (tmp_path / "out" / "group.yaml").exists()
     told = json.loads((tmp_path / "out" / "lapsus-export.json").read_text())
     assert told["tracks"] == ["original", "filler_eos"]
+    frames = CliRunner().invoke(
+        main, ["tasks", "sample-commands", *words[2:-2], str(tmp_path / "o"), "--for", "evaluate"]
+    )
+    assert frames.exit_code == 1 and "evaluate runs classifiers of one text or two" in frames.output
     refused = CliRunner().invoke(main, [*words[:2], "--for", "hub"])
     assert refused.exit_code and "--for needs --data" in refused.output
 

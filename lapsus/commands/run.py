@@ -266,7 +266,12 @@ def tell_outcome(planned: Run, outcome: Outcome) -> None:
     )
 )
 @click.argument("task", required=False)
-@click.option("--for", "target", type=click.Choice(["lm-eval", "inspect", "hub"]), help="Write the task for a harness.")
+@click.option(
+    "--for",
+    "target",
+    type=click.Choice(["lm-eval", "inspect", "evaluate", "hub"]),
+    help="Write the task for a harness.",
+)
 @click.option("--data", metavar="DIR|ORG/NAME", help="With --for: the dataset.")
 @click.option("--tracks", metavar="GLOB,…", help="With --for: only these tracks, and the clean one.")
 @click.option("--split", help="With --for: the split. [default: test, or what stands for it]")

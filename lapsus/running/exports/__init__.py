@@ -81,6 +81,11 @@ def export(data: Data, target: str, out: Path) -> Path:
 
 
 def _writers() -> Mapping[str, Callable[[Data, Path], None]]:
-    from lapsus.running.exports import hub, inspect_tasks, lm_eval
+    from lapsus.running.exports import evaluate_suite, hub, inspect_tasks, lm_eval
 
-    return {"hub": hub.write, "inspect": inspect_tasks.write, "lm-eval": lm_eval.write}
+    return {
+        "evaluate": evaluate_suite.write,
+        "hub": hub.write,
+        "inspect": inspect_tasks.write,
+        "lm-eval": lm_eval.write,
+    }
