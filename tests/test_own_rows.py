@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -10,6 +12,7 @@ from datasets import load_dataset
 
 from lapsus.commands.cli import main
 from lapsus.hub import make
+from lapsus.metrics import human_likeness
 from lapsus.perturbations import Noise, ZhHomophone, ZhKeyboard, apply, perturb
 
 QUESTIONS = ("花呗怎么提前还款", "借呗额度为什么没有了", "花呗分期怎么取消")
@@ -183,6 +186,67 @@ def test_stacked_operators_keep_tags_and_answers(tmp_path):
     (row,) = load(tmp_path / "qa", "two", tmp_path)
     start = row["answers"]["answer_start"][0]
     assert start > 11 and row["text"][start : start + 3] == "six" != row["text"][-3:]
+
+
+PEOPLE = (
+    ["花贝怎么提前还款", "借呗额度为什么没有了", "花呗分期怎么取笑"],
+    ["花呗怎么提钱还款", "借贝额度为什么没了", "花呗分期怎么取消"],
+)
+
+
+def written_by(tmp_path, *people):
+    return [
+        write(tmp_path / f"person{n}.jsonl", [{"key": f"q{i}", "question": text} for i, text in enumerate(texts)])
+        for n, texts in enumerate(people, 1)
+    ]
+
+
+def test_the_card_says_how_human_a_track_is_where_people_wrote_some_rows(tmp_path):
+    human = {"typed": [str(path) for path in written_by(tmp_path, *PEOPLE)]}
+    tracks = {"typed": "zh_homophone:2@1", "plain": "zh_keyboard"}
+    make(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks=tracks, human=human)
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    made = [[row["question"] for row in load(tmp_path / "out", f"typed.{n}", tmp_path)] for n in (1, 2)]
+    told = human_likeness(
+        [list(each) for each in zip(*made, strict=True)], QUESTIONS, [list(each) for each in zip(*PEOPLE, strict=True)]
+    )
+    rates = f"{told['synthetic']['micro_average']:.1%} / {told['human']['micro_average']:.1%}"
+    (line,) = (line for line in card.splitlines() if line.startswith("| `typed` | 3 |"))
+    assert rates in line and line.count("|") == 9
+    assert "`typed` person1.jsonl, person2.jsonl." in card and "`lapsus make --human" not in card
+
+
+@pytest.mark.parametrize(
+    ("people", "track", "sentence"),
+    [
+        (PEOPLE, "type", "did you mean typed"),
+        (([],), "typed", "person1.jsonl|no row is in all of"),
+        ((["a", "b", "c", "d"],), "typed", "person1.jsonl has the id 'q3', which is in none of the rows"),
+        ((["a"], [None, "b"]), "typed", "person2.jsonl row 1 has no question; its columns are key, question"),
+    ],
+)
+def test_peoples_files_that_will_not_do_are_named(people, track, sentence, tmp_path):
+    human = {track: written_by(tmp_path, *people)}
+    with pytest.raises((ValueError, LookupError), match=sentence):
+        make(
+            mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone"}, human=human
+        )
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_five_lines_of_the_docs_make_the_folder_of_the_command_beside_them(tmp_path, monkeypatch):
+    page = (Path(__file__).parents[1] / "docs" / "publish.md").read_text(encoding="utf-8")
+    command = re.search(r"\$ lapsus (make .*?) --license", page, re.DOTALL)[1].replace("\\\n", " ").split()
+    lines = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    monkeypatch.chdir(tmp_path)
+    write(Path("mine.jsonl"), [{"id": n, "question": text} for n, text in enumerate(QUESTIONS)])
+    sent = []
+    monkeypatch.setattr("lapsus.upload", lambda *place: sent.append(place), raising=False)
+    exec(lines, {})  # noqa: S102 - our own page
+    first = {path.name: path.read_bytes() for path in Path("mine").rglob("*/*.parquet")}
+    assert sent == [(tmp_path / "mine", "ORG/mine")] and len(first) > 0
+    assert CliRunner().invoke(main, command).exit_code == 0
+    assert {path.name: path.read_bytes() for path in Path("mine").rglob("*/*.parquet")} == first
 
 
 def test_noise_over_a_published_track_composes(tmp_path):

@@ -114,6 +114,12 @@ def build_all(source: Path | None, out: Path, *, allow_partial: bool) -> None:
     metavar="NAME=OPERATOR[:ANNOTATORS][@SEVERITY][+OPERATOR...]",
     help="A noisy track, of operators that are put on each other; may be given several times.",
 )
+@click.option(
+    "--human",
+    multiple=True,
+    metavar="TRACK=FILE",
+    help="What one person made of some of the rows, with the same columns; the card then says how human the track is.",
+)
 @click.option("--slots", metavar="COLUMN", help="Column of BIO tags, one per token.")
 @click.option("--answers", metavar="COLUMN", help="Column of SQuAD answers that lie in the text.")
 @click.option("--out", type=PATH, required=True, help="Folder to write.")
@@ -129,6 +135,7 @@ def make(
     text: str,
     key: str,
     tracks: tuple[str, ...],
+    human: tuple[str, ...],
     slots: str | None,
     answers: str | None,
     out: Path,
@@ -150,6 +157,13 @@ def make(
     from lapsus.commands.catalogue import pairs
     from lapsus.hub.own_rows import make as build_rows
 
+    people: dict[str, list[str | Path]] = {}
+    for word in human:
+        track, _, file = word.partition("=")
+        if not (track and file):
+            raise click.UsageError(f"--human {word} names no track and file; write TRACK=FILE")
+        people.setdefault(track, []).append(Path(file))
+
     name = name or out.absolute().name
     if push and not license:
         raise click.UsageError("rows without a licence cannot be published for you; name theirs with --license")
@@ -169,6 +183,7 @@ def make(
         license=license,
         language=language,
         version=version,
+        human=people,
     )
     click.echo(built.sentence())
     if push:

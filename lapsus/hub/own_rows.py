@@ -20,6 +20,7 @@ import datasets
 from datasets import Features, List, Value
 
 from lapsus.dataset_scripts import Benchmark, Source, noisy_columns, noisy_rows
+from lapsus.hub.likeness import Likeness, likeness_of
 from lapsus.hub.publish import Published, publish
 from lapsus.kernel import rows as files
 from lapsus.kernel.names import shown
@@ -48,6 +49,8 @@ class OwnRows(Benchmark):
     SLOTS: ClassVar[str | None]
     ANSWERS: ClassVar[str | None]
     TRACKS: ClassVar[Mapping[str, tuple[NoiseTrack, ...]]]  # name of a track -> its annotators
+    SPECS: ClassVar[Mapping[str, str]]  # name of a track -> how it is spelt
+    LIKENESS: ClassVar[Sequence[Likeness]]  # of the tracks of which people wrote some rows
 
     def columns(self, config: str) -> Features:
         """Return the clean columns, what noise adds, or the texts of all annotators."""
@@ -107,6 +110,7 @@ def make(
     license: str | None = None,
     language: str | None = None,
     version: str = "1.0.0",
+    human: Mapping[str, Sequence[str | Path]] | None = None,
 ) -> Published:
     """Build the folder `out` from a file of rows.
 
@@ -123,6 +127,8 @@ def make(
         license: Its licence, as the Hub spells it; without one the card says that none is stated.
         language: Its language, as the Hub spells it; otherwise zh where most texts hold Chinese characters, else en.
         version: That of the data, as in 1.0.0; other rows are another version.
+        human: Name of a track -> for each of some people a file of what they made of some of the rows, with the
+            columns `key` and `text`; the card then says how human the track is.
     """
     rows, out = Path(rows), Path(out)
     benchmark = own_rows(
@@ -136,6 +142,7 @@ def make(
         license=license,
         language=language,
         version=version,
+        human={track: [Path(path) for path in paths] for track, paths in (human or {}).items()},
     )
     return publish(benchmark, out, source=rows)
 
@@ -152,6 +159,7 @@ def own_rows(
     license: str | None,
     language: str | None,
     version: str,
+    human: Mapping[str, Sequence[Path]],
 ) -> type[OwnRows]:
     """Return the benchmark of a file of rows and its tracks; raise if either is wrong."""
     if not NAME.fullmatch(name):
@@ -182,6 +190,7 @@ def own_rows(
         "TRACKS": annotators,
         "NOISY": {f"clean_{slots}": ()} if slots else {},  # tags have no error rate
         "SPECS": dict(tracks),
+        "LIKENESS": likeness_of(data, annotators, human, text=text, key=key, tags=slots, answers=answers),
     }
     return type("OwnRows", (OwnRows,), facts)
 
