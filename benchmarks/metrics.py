@@ -18,6 +18,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -152,7 +153,7 @@ def utterances(count: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 def slots() -> list[Row]:
     """Time slu_accuracy in its strict scheme."""
-    from seqeval.metrics import classification_report
+    from seqeval.metrics import classification_report, f1_score
     from seqeval.scheme import IOB2
 
     count = rows(100_000)
@@ -173,27 +174,128 @@ def slots() -> list[Row]:
     slow = seconds(report, 1)
     agree(found["micro avg"]["f1-score"], slu_accuracy(guess[:count], truth[:count], scheme="IOB2")["slot_f1"])
     work = f"slu_accuracy, {count:,} utterances from lists"
-    return [Row(work, "seqeval's strict report", ours, slow, 50, double / ours)]
+    strict = Row(work, "seqeval's strict report", ours, slow, 50, double / ours)
+    ours, double = in_turns(lambda: slu_accuracy(guess[:count], truth[:count]), lambda: slu_accuracy(guess, truth))
+    slow = seconds(lambda: found.update(f1=f1_score(*sides)), 1)
+    agree(found["f1"], slu_accuracy(guess[:count], truth[:count])["slot_f1"])
+    return [strict, Row(f"{work}, lenient tags", "seqeval's plain f1_score", ours, slow, 10, double / ours)]
+
+
+def scores_of(count: int, *, missing: float = 0.0) -> tuple[Any, Any, Any]:
+    """Return scores, conditions and examples of a design with three conditions; some of the scores are missing."""
+    rng = np.random.default_rng(0)
+    score = (rng.normal(size=(count, 1)) + rng.normal(size=(count, 3)) + [0, 0.1, 0.2]).ravel()
+    kept = rng.random(3 * count) >= missing
+    return score[kept], np.tile([0, 1, 2], count)[kept], np.repeat(np.arange(count), 3)[kept]
+
+
+def uneven(count: int) -> tuple[Any, Any, Any]:
+    """Return scores of a design in which an example has one to five answers in each of two to three conditions."""
+    rng = np.random.default_rng(0)
+    times = rng.integers(1, 6, (count, 3))
+    times[rng.random(count) < 0.3, 2] = 0
+    example = np.repeat(np.repeat(np.arange(count), 3), times.ravel())
+    condition = np.repeat(np.tile([0, 1, 2], count), times.ravel())
+    score = rng.normal(size=count)[example] + rng.normal(size=len(example)) + 0.1 * condition
+    return score, condition, example
+
+
+LME4 = """
+library(lme4, quietly = TRUE)
+data <- read.csv(commandArgs(TRUE)[1])
+data$condition <- factor(data$condition)
+started <- proc.time()
+model <- lmer(score ~ condition + (1 | example), data)
+taken <- proc.time() - started
+cat(taken[["user.self"]] + taken[["sys.self"]], fixef(model)[["condition1"]])
+"""
+
+
+def lme4(data: tuple[Any, Any, Any]) -> tuple[float, float] | None:
+    """Return the processor time of R's lme4 and its first contrast; None where R or lme4 is not there."""
+    import shutil
+    import tempfile
+
+    if shutil.which("Rscript") is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "data.csv"
+        np.savetxt(table, np.column_stack(data), "%.17g", ",", header="score,condition,example", comments="")
+        (Path(folder) / "fit.R").write_text(LME4)
+        done = subprocess.run(
+            ["Rscript", f"{folder}/fit.R", table], check=False, capture_output=True, text=True, env={**os.environ}
+        )
+    if done.returncode:
+        return None
+    taken, contrast = map(float, done.stdout.split())
+    return taken, contrast
 
 
 def effects() -> list[Row]:
-    """Time mixed_effects on balanced data."""
+    """Time mixed_effects on balanced data, with missing scores, and on an uneven design."""
     import statsmodels.api as sm
 
-    def data(count: int) -> tuple[Any, Any, Any]:
-        rng = np.random.default_rng(0)
-        score = rng.normal(size=(count, 1)) + rng.normal(size=(count, 3)) + [0, 0.1, 0.2]
-        return score.ravel(), np.tile([0, 1, 2], count), np.repeat(np.arange(count), 3)
+    count, few = rows(100_000), rows(20_000)
+    designs: list[tuple[str, Callable[[int], tuple[Any, Any, Any]], float]] = [
+        ("examples × 3", scores_of, 3000),
+        ("examples × 3, 20 % of the scores missing", partial(scores_of, missing=0.2), 390),
+        ("examples × 2 or 3, 1 to 5 answers each", uneven, 100),
+    ]
+    table = []
+    for name, design, wanted in designs:
+        once, twice, less = design(count), design(2 * count), design(few)
+        one, two = (partial(mixed_effects, *data) for data in (once, twice))
+        ours, double = in_turns(one, two)
+        contrast = _first_contrast(mixed_effects(*less))
+        score, condition, example = less
+        matrix = np.column_stack([np.ones(len(score)), condition == 1, condition == 2])
+        fitted: dict[str, Any] = {}
+        model = sm.MixedLM(score, matrix, groups=example)
+        slow = seconds(partial(lambda model, fitted: fitted.update(found=model.fit(reml=True)), model, fitted), 1)
+        near(contrast, float(fitted["found"].fe_params[1]))
+        work = f"mixed_effects, {count:,} {name}"
+        peer = f"statsmodels MixedLM ({slow:.3g} s at {few:,}, scaled up)"
+        table.append(Row(work, peer, ours, slow * count / few, wanted, double / ours))
+        found = lme4(once)
+        if found:
+            near(_first_contrast(mixed_effects(*once)), found[1])
+            table.append(Row(work, "lme4 of R", ours, found[0], wanted / 100, double / ours))
+        elif design is scores_of and not QUICK:
+            table.append(Row(work, "lme4 of R, on an earlier machine", ours, 7.0, wanted / 100, double / ours))
+    return table
 
-    count = rows(100_000)
-    once, twice = data(count), data(2 * count)
-    ours, double = in_turns(lambda: mixed_effects(*once), lambda: mixed_effects(*twice))
-    few = rows(40_000)
-    score, condition, example = data(few)
-    design = np.column_stack([np.ones(len(score)), condition == 1, condition == 2])
-    slow = seconds(lambda: sm.MixedLM(score, design, groups=example).fit(reml=True), 1)
-    peer = f"statsmodels MixedLM ({slow:.3g} s at {few:,}, scaled up)"
-    return [Row(f"mixed_effects, {count:,} examples × 3", peer, ours, slow * count / few, 3000, double / ours)]
+
+def _first_contrast(result: dict[str, Any]) -> float:
+    return float(result["coefficients"]["1"]["estimate"])
+
+
+def near(one: float, other: float) -> None:
+    """Raise unless two iterative fits agree to five digits."""
+    if abs(one - other) > 1e-5 * max(1.0, abs(one)):
+        raise ValueError(f"{one} and {other} should be equal.")
+
+
+def long_texts() -> list[Row]:
+    """Time noise_rate on texts of many characters."""
+    from rapidfuzz.distance import Levenshtein
+
+    table = []
+    for length in (10_000, 100_000):
+        size = max(1000, int(length * SCALE))
+        noisy, clean = chinese(4, size, size)
+        ours, double = in_turns(
+            lambda clean=clean, noisy=noisy: noise_rate(noisy[:2], clean[:2]),  # type: ignore[misc]
+            lambda clean=clean, noisy=noisy: noise_rate(noisy, clean),  # type: ignore[misc]
+        )
+        bare = seconds(
+            lambda clean=clean, noisy=noisy: [  # type: ignore[misc]
+                Levenshtein.distance(*pair) for pair in zip(noisy[:2], clean[:2], strict=True)
+            ],
+            3,
+        )
+        work = f"noise_rate, 2 Chinese pairs of {size:,} characters"
+        table.append(Row(work, "rapidfuzz, without a band", ours, bare, 1, double / ours))
+    return table
 
 
 def intervals(kind: str, wanted: float) -> list[Row]:
@@ -217,9 +319,25 @@ def intervals(kind: str, wanted: float) -> list[Row]:
         return np.quantile(draws, [0.025, 0.975], axis=0)
 
     ours, double = in_turns(lambda: score(count), lambda: score(2 * count))
+
+    def multinomial() -> Any:
+        draws = []
+        for system in systems:
+            rows_of = np.column_stack([system[:count].mean(axis=1), system[:count].min(axis=1)])
+            kinds, numbers = np.unique(rows_of, axis=0, return_counts=True)
+            picked = rng.multinomial(count, numbers / count, few)
+            draws.append(np.quantile(picked @ kinds / count, [0.025, 0.975], axis=0))
+        return draws
+
     work = f"micro and worst intervals, {resamples:,} resamples, {count:,} × 3, two systems, {kind} scores"
     theirs = seconds(plainly, 3) * resamples / 50
-    return [Row(work, "plain numpy (timed on 50 resamples)", ours, theirs, wanted, double / ours)]
+    few = resamples if kind == "0/1" else 50
+    drawn = seconds(multinomial, 3) * resamples / few
+    scaled = "" if few == resamples else f" (timed on {few} resamples)"
+    return [
+        Row(work, "plain numpy (timed on 50 resamples)", ours, theirs, wanted, double / ours),
+        Row(work, f"numpy's multinomial in five lines{scaled}", ours, drawn, 3, double / ours),
+    ]
 
 
 def evaluate_path() -> list[Row]:
@@ -342,6 +460,7 @@ def main() -> None:
     parts: tuple[Callable[[], Iterable[Row]], ...] = (
         lambda: noise_rates(8, 24),
         lambda: noise_rates(20, 70),
+        long_texts,
         slots,
         effects,
         lambda: intervals("0/1", 200),

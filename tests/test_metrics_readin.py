@@ -417,3 +417,19 @@ def test_error_rates_of_batches_leave_out_rows_without_clean_text():
     rates.add({"text": ["abcx"], "clean_text": ["abcd"]})
     (found,) = rates.result()
     assert (found.micro_average, found.worst_average, found.corpus_rate) == (0.375, None, 2 / 6)
+
+
+def test_long_texts_have_the_same_distance_in_a_band():
+    from random import Random
+
+    from Levenshtein import distance
+
+    from lapsus.kernel.error_rates import LONG, edit_distances
+
+    draw = Random(0)
+    clean = ["".join(draw.choices("abcdef", k=length)) for length in (0, 5, LONG, 3 * LONG)]
+    for rate in (0.0, 0.05, 0.6, 1.0):
+        noisy = ["".join(draw.choice("abcdefg") if draw.random() < rate else c for c in text)[3:] for text in clean]
+        wanted = [distance(*pair) for pair in zip(noisy, clean, strict=True)]
+        assert edit_distances(noisy, clean).tolist() == wanted
+        assert edit_distances(clean[::-1], noisy[::-1]).tolist() == wanted[::-1]

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from lapsus.kernel.columns import FloatArray, IntArray
 
 
+LONG = 1000  # characters from which few edits beside many characters are found faster
+
+
 def edit_distances(noisy: Sequence[Sequence[str]], clean: Sequence[Sequence[str]]) -> IntArray:
     """Return the Levenshtein distance of each pair: the fewest insertions, deletions and replacements.
 
@@ -26,7 +29,10 @@ def edit_distances(noisy: Sequence[Sequence[str]], clean: Sequence[Sequence[str]
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cpdist
 
-    return np.asarray(cpdist(noisy, clean, scorer=Levenshtein.distance), np.int64)
+    if max(map(len, clean), default=0) < LONG:
+        return np.asarray(cpdist(noisy, clean, scorer=Levenshtein.distance), np.int64)
+    pairs = zip(noisy, clean, strict=True)  # a band around the diagonal first, which is widened where it is too narrow
+    return np.array([Levenshtein.distance(*pair, score_hint=len(pair[1]) // 5) for pair in pairs], np.int64)
 
 
 class ErrorRates(NamedTuple):
