@@ -111,4 +111,4 @@ def paragraphs(encoder: Encoder) -> Callable[[Rows], list[str]]:
 
 def meanings(encoder: Encoder) -> Callable[[Rows], list[float]]:
     """Return the likeness of a sentence with its base, from 0 to 100."""
-    return lambda asked: [float(max(0.0, 100 * each)) for each in encoder.alike(asked, "base", "candidate")]
+    return lambda asked: [float(min(100.0, max(0.0, 100 * each))) for each in encoder.alike(asked, "base", "candidate")]

@@ -151,6 +151,12 @@ def relative(record: dict[str, str]) -> str:
     return f"{100 * (average - clean) / clean:+.1f}" if clean else ""
 
 
+def by_model(path: Path) -> dict[str, dict[str, str]]:
+    """Return the rows of a table of the report, one for each model."""
+    with path.open(encoding="utf-8-sig") as file:
+        return {record["model"]: record for record in csv.DictReader(file)}
+
+
 def tables(out: Path, work: Path) -> tuple[list[list[str]], list[list[str]]]:
     """Return the rows of both tables: what noise costs, and dialects."""
     costs: list[list[str]] = []
@@ -159,16 +165,15 @@ def tables(out: Path, work: Path) -> tuple[list[list[str]], list[list[str]]]:
         done = [one for one in RUNS if one.task == task and (out / "times" / f"{task}.{one.name}.json").exists()]
         if not done:
             continue
-        if task.startswith("dialect") and task not in SCORES:
-            dialects += [dialect(out, one) for one in done]
-            continue
         files = [str(file) for one in done for file in sorted((out / task / one.name).glob("*.jsonl"))]
         page = work / task
-        subprocess.run(
-            [sys.executable, "-m", "lapsus", "report", *files, "--out", str(page)], check=True, capture_output=True
-        )
-        with (page / "summary.csv").open(encoding="utf-8-sig") as file:
-            records = {record["model"]: record for record in csv.DictReader(file)}
+        command = [sys.executable, "-m", "lapsus", "report", *files, "--out", str(page)]
+        subprocess.run(command, check=True, capture_output=True)
+        if (page / "dialects.csv").exists():
+            records = by_model(page / "dialects.csv")
+            dialects += [dialect(records[one.name], out, one) for one in done]
+            continue
+        records = by_model(page / "summary.csv")
         for one in done:
             record = records[one.name]
             family = f"{record['family']} ({record['annotators']})"
@@ -181,18 +186,14 @@ def tables(out: Path, work: Path) -> tuple[list[list[str]], list[list[str]]]:
     return costs, dialects
 
 
-def dialect(out: Path, one: Run) -> list[str]:
+def dialect(record: dict[str, str], out: Path, one: Run) -> list[str]:
     """Return how often a scorer prefers the dialect to another meaning."""
-    from lapsus.metrics import win_rate
-
-    tracks = {name: {row["id"]: row["score"] for row in rows} for name, rows in predictions(out, one).items()}
-    ids = list(tracks["dialect"])
-    won = win_rate([tracks["dialect"][i] for i in ids], [tracks["perturbed"][i] for i in ids], alternative="two-sided")
-    low, high = won["win_rate_ci"]
-    p_value = won["p_value"]
+    aware = (
+        number(record, "awareness_rate") if int(record["awareness_ties"] or 0) < int(record["examples"]) else "no tag"
+    )
     return [
-        one.task, one.name, f"{len(ids):,}", f"{100 * won['win_rate']:.1f} [{100 * low:.1f}, {100 * high:.1f}]",
-        f"{won['ties']}", "" if p_value is None else f"{p_value:.2g}", f"{seconds(out, one)}",
+        one.task, one.name, f"{int(record['examples']):,}", number(record, "win_rate"), record["ties"],
+        f"{float(record['p_value']):.2g}" if record["p_value"] else "", aware, f"{seconds(out, one)}",
     ]  # fmt: skip
 
 
@@ -224,7 +225,7 @@ def between(path: Path, name: str, text: str) -> None:
 
 
 COSTS = ["task, score", "model", "noise (annotators)", "examples", "clean", "average", "worst", "%Δ", "s", "remark"]
-DIALECTS = ["task", "scorer", "sentences", "dialect wins", "ties", "p", "s"]
+DIALECTS = ["task", "scorer", "sentences", "dialect wins", "ties", "p", "awareness", "s"]
 
 
 def main(built: Path, out: Path, parts: list[str]) -> None:

@@ -21,6 +21,7 @@ from lapsus.running.reading import chosen, first_number, first_object, first_que
 Row = Mapping[str, Any]
 
 MOST_LABELS = 200
+ROUNDING = 1e-3  # of a hundred: a cosine of equal vectors may be a little over 1
 
 
 class Kind(Protocol):
@@ -354,9 +355,9 @@ class Similarity(_Plain):
 
     def parse(self, raw: Any, row: Row) -> float | None:
         number = first_number(raw) if isinstance(raw, str) else raw
-        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 100:
+        if isinstance(number, bool) or not isinstance(number, int | float) or not -ROUNDING <= number <= 100 + ROUNDING:
             return None
-        return float(number)
+        return float(min(100, max(0, number)))
 
     def judged(self, prediction: float | None, row: Row) -> dict[str, Any]:
         return {"prediction": prediction, "score": None if prediction is None else prediction / 100}
