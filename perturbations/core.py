@@ -338,6 +338,11 @@ class Mixture:
         """What must be installed for one of the operators at least."""
         return next((needs for each in self.operators if (needs := getattr(each, "needs", ""))), "")
 
+    @property
+    def summary(self) -> str:
+        """What the operator does."""
+        return f"Do one of {len(self.operators)} things, drawn for each example and recorded with its edits"
+
     def choose(self, rng: Random) -> Operator:
         """Draw the operator of one example."""
         return pick(rng, self.operators)

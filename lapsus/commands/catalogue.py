@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields, replace
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from lapsus.kernel.names import unknown
@@ -37,10 +38,104 @@ def input_methods() -> list[dict[str, str]]:
     ]
 
 
+def task_rows() -> list[dict[str, str]]:
+    """Return the tasks of `lapsus run`, each with what its dataset holds."""
+    from lapsus.dataset_scripts import benchmarks
+    from lapsus.running.tasks import tasks
+
+    known = benchmarks()
+    rows = []
+    for name, task in tasks().items():
+        dataset = _unit(task.dataset, known[task.dataset]) if task.dataset in known else None
+        about = f". {dataset['summary']}" if dataset else ""
+        where = "" if name == task.dataset or not task.dataset else f" [{task.dataset}]"
+        language = dataset["language"] if dataset else ""
+        rows.append(
+            {
+                "name": name,
+                "summary": f"{task.summary[:1].upper()}{task.summary[1:]}{about}{where}",
+                "needs": "",
+                "language": language,
+            }
+        )
+    return rows
+
+
+def listed(kind: str = "") -> dict[str, list[dict[str, str]]]:
+    """Return the units of a kind, or of all kinds."""
+    makers = {"tasks": task_rows, "input-methods": input_methods}
+    if kind in makers:
+        return {kind: makers[kind]()}
+    units = catalogue()
+    return {kind: units[kind]} if kind else units | {name: make() for name, make in makers.items()}
+
+
+def matching(rows: Iterable[dict[str, str]], words: Iterable[str], language: str | None) -> list[dict[str, str]]:
+    """Return the units whose name or summary holds every word, and that are for a language.
+
+    >>> matching([{"name": "zh_speech", "summary": "Dictate", "language": "zh"}], ["dict"], "zh")[0]["name"]
+    'zh_speech'
+    """
+    asked = [word.casefold() for word in words]
+    return [
+        row
+        for row in rows
+        if all(word in f"{row['name']} {row['summary']}".casefold() for word in asked)
+        and (language is None or not row.get("language") or language in row["language"].split(", "))
+    ]
+
+
+WIDTH = 100
+
+
+def lines(rows: Sequence[dict[str, str]]) -> list[str]:
+    r"""Return units as lines of at most 100 columns: the name, then what it does and what it needs, wrapped.
+
+    >>> print(*lines([{"name": "speako", "summary": "Replace one word", "needs": "lapsus[en]"}]), sep="\n")
+      speako  Replace one word [needs lapsus[en]]
+    """
+    width = max((len(row["name"]) for row in rows), default=0)
+    found = []
+    for row in rows:
+        needs = f" [needs {row['needs']}]" if row["needs"] else ""
+        start = f"  {row['name']:<{width}}  "
+        found += wrap(
+            f"{row['summary']}{needs}",
+            WIDTH,
+            initial_indent=start,
+            subsequent_indent=" " * len(start),
+            break_on_hyphens=False,
+        )
+    return found
+
+
 def _unit(name: str, unit: Any, needs: str = "") -> dict[str, str]:
-    """Describe a unit by the first line of its docstring."""
-    summary = next(iter((getattr(unit, "__doc__", None) or "no docstring").strip().splitlines()), "").rstrip(".")
-    return {"name": name, "summary": summary, "needs": needs or getattr(unit, "needs", "")}
+    """Describe a unit by its `summary`, else by the first line of its docstring."""
+    told = getattr(unit, "summary", None) or getattr(unit, "__doc__", None) or "no docstring"
+    summary = next(iter(told.strip().splitlines()), "").rstrip(".")
+    return {
+        "name": name,
+        "summary": summary,
+        "needs": needs or getattr(unit, "needs", ""),
+        "language": ", ".join(languages(unit)),
+    }
+
+
+def languages(unit: Any) -> tuple[str, ...]:
+    """Return the languages that a unit is for: those it states, or that of its package; a metric is for any.
+
+    >>> from lapsus.perturbations import OPERATORS
+    >>> languages(OPERATORS["zh_homophone"]), languages(OPERATORS["semantic_delete_pt"])
+    (('zh',), ('pt',))
+    """
+    if isinstance(stated := getattr(unit, "LANGUAGES", None), tuple):
+        return stated
+    if isinstance(own := getattr(unit, "language", None), str):
+        return (own,)
+    if parts := getattr(unit, "operators", ()):
+        return languages(parts[0])
+    found = re.match(r"lapsus\.perturbations\.(en|zh)\b", type(unit).__module__)
+    return (found[1],) if found else ()
 
 
 def build_needs(benchmark: type[Benchmark]) -> str:

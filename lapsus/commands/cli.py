@@ -58,7 +58,9 @@ main.add_command(tasks)
 
 
 @main.command(epilog=example("lapsus demo --out demo"))
-@click.option("--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True)
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True, help="Folder for what it makes."
+)
 def demo(out: Path) -> None:
     """Run the whole loop on the embedded sample: build, load, perturb, score, report."""
     from lapsus.commands.demo import run
@@ -67,22 +69,36 @@ def demo(out: Path) -> None:
     click.echo(f"wrote {page}")
 
 
-@main.command("list", epilog=example("lapsus list --json | jq .metrics"))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def list_units(*, as_json: bool) -> None:
-    """Show the datasets, metrics and operators: what each is, what it needs."""
-    from lapsus.commands.catalogue import catalogue, input_methods
+LEVEL = click.FloatRange(0, 1, min_open=True, max_open=True)
+KINDS = ("datasets", "metrics", "operators", "tasks", "input-methods")
 
-    units = catalogue() | {"input methods": input_methods()}
+
+@main.command(
+    "list", epilog=example("lapsus list operators filler", "lapsus list tasks --language zh", "lapsus list --json")
+)
+@click.argument("kind", required=False, type=click.Choice(KINDS), default=None)
+@click.argument("words", nargs=-1)
+@click.option("--language", metavar="CODE", help="Only units for this language, such as zh, and those for any.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_units(kind: str | None, words: tuple[str, ...], language: str | None, *, as_json: bool) -> None:
+    """Show what there is: all units, those of a KIND, or those with all WORDS in their name or description.
+
+    KIND is datasets, metrics, operators, tasks or input-methods.
+    """
+    from lapsus.commands.catalogue import lines, listed, matching
+
+    units = {name: matching(rows, words, language) for name, rows in listed(kind or "").items()}
     if as_json:
         click.echo(json.dumps(units, ensure_ascii=False, indent=2))
         return
-    for kind, rows in units.items():
-        click.echo(click.style(kind, bold=True))
-        width = max((len(row["name"]) for row in rows), default=0)
-        for row in rows:
-            needs = f"  [needs {row['needs']}]" if row["needs"] else ""
-            click.echo(f"  {row['name']:<{width}}  {row['summary']}{needs}")
+    if not any(units.values()):
+        asked = " ".join((*words, *((f"--language {language}",) if language else ())))
+        all_of = f"lapsus list {kind}" if kind else "lapsus list"
+        raise LookupError(f"nothing among the {kind or 'units'} fits {asked!r}; {all_of} shows all")
+    for name, rows in units.items():
+        if rows:
+            click.echo(click.style(name.replace("-", " "), bold=True))
+            click.echo("\n".join(lines(rows)))
 
 
 @main.command(
@@ -207,7 +223,9 @@ def _beside(target: str, suffix: str, *, folder: bool) -> str:
 
 @main.command(epilog=example("lapsus score noise_rate --predictions noisy.jsonl --references clean.jsonl"))
 @click.argument("metric")
-@click.option("--predictions", type=click.Path(path_type=Path), multiple=True, required=True)
+@click.option(
+    "--predictions", type=click.Path(path_type=Path), multiple=True, required=True, help="File to score; repeatable."
+)
 @click.option("--references", type=click.Path(path_type=Path), help="File joined to the predictions by id.")
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows with this value.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Option of the metric, or its column.")
@@ -228,7 +246,7 @@ def score(
 
 @main.command(epilog=example("lapsus report bert.clean.jsonl bert.keyboard.*.jsonl --out report"))
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for the page and its tables.")
 @click.option("--references", type=click.Path(path_type=Path), help="File, or folder of `lapsus build`, joined by id.")
 @click.option("--names", metavar="PATTERN", help='How paths end, as in "{model}/{dataset}/{track}".')
 @click.option("--score", "score_column", help="Column of scores from 0 to 1.")
@@ -239,8 +257,8 @@ def score(
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows with this value.")
 @click.option("--split", default="test", show_default=True, help="Split of --references.")
 @click.option("--drop-unparsed", is_flag=True, help="Leave out missing answers, which otherwise count as wrong.")
-@click.option("--title")
-@click.option("--confidence-level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95)
+@click.option("--title", help="Title of the page.")
+@click.option("--confidence-level", type=LEVEL, default=0.95, show_default=True, help="Of the intervals.")
 def report(
     files: tuple[Path, ...],
     out: Path,
@@ -261,6 +279,8 @@ def report(
 
     FILES are JSON lines, CSV, Parquet, samples of lm-evaluation-harness, logs of inspect, or folders with such logs.
     """
+    from tqdm import tqdm
+
     from lapsus.commands.catalogue import pairs
     from lapsus.results.measuring.doubts import doubts
     from lapsus.results.report import report as write
@@ -281,14 +301,16 @@ def report(
     )
     for doubt in doubts(tracks):
         click.echo(f"warning: {doubt}", err=True)
-    click.echo(f"wrote {write(tracks, out, by=by, title=title, confidence_level=confidence_level)}")
+    bar = partial(tqdm, unit=" models", disable=None, dynamic_ncols=True)
+    written = write(tracks, out, by=by, title=title, confidence_level=confidence_level, progress=bar)
+    click.echo(f"wrote {written}")
 
 
 @main.command(epilog=example('lapsus compare report-main report-branch --fail-if "drop > 5 and p < 0.05"'))
 @click.argument("old", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @click.argument("new", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @click.option("--fail-if", metavar="EXPRESSION", help="Exit with 3 where this holds for a model and a kind of noise.")
-@click.option("--confidence-level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95)
+@click.option("--confidence-level", type=LEVEL, default=0.95, show_default=True, help="Of the intervals.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def compare(old: Path, new: Path, *, fail_if: str | None, confidence_level: float, as_json: bool) -> None:
     """Say what got better and what got worse between two folders of `lapsus report`.

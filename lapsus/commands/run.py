@@ -13,6 +13,7 @@ from lapsus.commands.help_texts import example
 if TYPE_CHECKING:
     from lapsus.running.data import Data
     from lapsus.running.runner import Outcome, Run
+    from lapsus.running.tasks import Task
 
 PATH = click.Path(path_type=Path)
 
@@ -41,7 +42,11 @@ class Price(click.ParamType[tuple[float, float]]):
     )
 )
 @click.argument("task", required=False)
-@click.option("--data", metavar="DIR|ORG/NAME", help="Dataset: a folder of `lapsus build`, or a repo of the Hub.")
+@click.option(
+    "--data",
+    metavar="DIR|ORG/NAME",
+    help="Dataset: a folder of `lapsus build`, or a repo of the Hub. [default: built, where it needs no files]",
+)
 @click.option("--rows", type=PATH, help="Your own rows instead: JSON lines, JSON, CSV or Parquet.")
 @click.option("--text", multiple=True, metavar="COLUMN", help="With --rows: the column that a user wrote; repeatable.")
 @click.option("--gold", metavar="COLUMN", help="With --rows: the column of right answers.")
@@ -109,7 +114,7 @@ def run(
         raise click.UsageError("which model? give --model, such as --model python:MODULE:FUNCTION")
     if out is None and not dry_run:
         raise click.UsageError("where do the predictions go? give --out FOLDER")
-    chosen = _own_rows(task, rows, options) if rows else _dataset(str(task), data, options)
+    chosen = _own_rows(task, rows, options) if rows else _dataset(str(task), data, {**options, "out": out})
     if options["noise"]:
         from lapsus.running.noise_on_rows import with_noise
 
@@ -172,12 +177,26 @@ def _dataset(task: str, data: str | None, options: dict[str, Any]) -> Data:
             raise click.UsageError(f"--{name} is for your own rows; give --rows FILE, or leave it out")
     found = find_task(task)
     if data is None:
-        raise click.UsageError(
-            f"where are the rows of {task}? give --data, the folder that "
-            f"`lapsus build {found.dataset} --out DIR` wrote, or ORG/{found.dataset} on the Hub"
-        )
+        data = _built(found, options["out"])
     patterns = () if options["noise"] else _list(options["tracks"])
     return open_dataset(data, found, patterns, split=options["split"], databases=options["databases"])
+
+
+def _built(task: Task, out: Path | None) -> str:
+    """Return the folder of a dataset that needs no files of others: it is built into the folder of predictions."""
+    from lapsus.dataset_scripts import benchmarks
+    from lapsus.hub.publish import publish
+
+    benchmark = benchmarks().get(task.dataset)
+    if out is None or benchmark is None or not benchmark.home():
+        raise click.UsageError(
+            f"where are the rows of {task.name}? give --data, the folder that "
+            f"`lapsus build {task.dataset} --out DIR` wrote, or ORG/{task.dataset} on the Hub"
+        )
+    folder = out / "datasets" / f"{task.dataset}-{benchmark.VERSION}"
+    if not folder.exists():
+        publish(benchmark, folder)
+    return str(folder)
 
 
 def _model_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -195,8 +214,9 @@ def offer() -> None:
     """List the tasks, and show a first command."""
     tell_tasks()
     click.echo(
-        "\nOn a dataset:     lapsus build sample --out sample\n"
-        "                  lapsus run sample-intent --data sample --model hf:PATH --out out\n"
+        "\nFor a first look:  lapsus run sample-intent --model python:MODULE:FUNCTION --out out\n"
+        "On a benchmark:   lapsus build readin-afqmc --source READIN.zip --out readin-afqmc\n"
+        "                  lapsus run readin-afqmc --data readin-afqmc --model hf:PATH --out out\n"
         "On your own rows: lapsus run --rows mine.jsonl --text question --gold answer --noise filler_eos:2 \\\n"
         "                    --model python:MODULE:FUNCTION --out out\n"
         "More: lapsus run --help"
@@ -204,15 +224,10 @@ def offer() -> None:
 
 
 def tell_tasks() -> None:
-    """List the tasks, a line each."""
-    from lapsus.running.tasks import tasks
+    """List the tasks."""
+    from lapsus.commands.catalogue import lines, task_rows
 
-    known = tasks()
-    width = max(map(len, known))
-    datasets = max(len(task.dataset) for task in known.values())
-    click.echo(f"{'task':<{width}}  {'dataset':<{datasets}}  what is asked")
-    for name, task in known.items():
-        click.echo(f"{name:<{width}}  {task.dataset:<{datasets}}  {task.summary}"[:100])
+    click.echo("\n".join(lines(task_rows())))
 
 
 def tell_cost(planned: Run, price: tuple[float, float] | None) -> None:

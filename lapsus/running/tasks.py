@@ -221,7 +221,17 @@ UNITS = (
     *(_on(PASSAGE_ZH, name, tracks=NOISY_READIN) for name in ("readin-cmrc2018", "readin-cmrc2018-sim")),
     *(_on(QUERY, name, tracks=NOISY_READIN) for name in ("readin-cspider", "readin-cspider-sim")),
     *(_on(TRANSLATION, name, tracks=NOISY_READIN) for name in ("readin-wmt2021", "readin-wmt2021-sim")),
-    *(_on(ENTAILMENT, name, dataset="rte", clean=name, tracks=()) for name in ("rte1", "rte2", "rte3")),
+    *(
+        _on(
+            ENTAILMENT,
+            f"rte{number}",
+            dataset="rte",
+            clean=f"rte{number}",
+            tracks=(),
+            summary=f"{ENTAILMENT.summary}: {said}",
+        )
+        for number, said in ((1, "the first challenge"), (2, "the second challenge"), (3, "the third challenge"))
+    ),
     _on(ENTAILMENT, "parte", clean="original_", tracks=("default",), cluster="original_id"),
     *(_on(FRAME, name) for name in ("nature-atis", "nature-snips", "nature-nlued")),
     *(_on(INTENT, f"{name}-intent", dataset=name) for name in ("nature-atis", "nature-snips", "nature-nlued")),

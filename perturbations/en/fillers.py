@@ -134,6 +134,11 @@ class VerbFiller(ShortRepr, EditsOfOneText):
         """The name in datasets."""
         return "filler_pre_verb" if self.side == "before" else "filler_post_verb"
 
+    @property
+    def summary(self) -> str:
+        """What the operator does."""
+        return f"Put a filler {self.side} the first verbal phrase"
+
     def edits_framed(
         self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
     ) -> list[tuple[Edit, ...]]:

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
 
+SUMMARIES = {
+    "keyboard": "Hit a neighbouring key in some words (nlpaug's KeyboardAug)",
+    "spelling": "Misspell some words as people often do (nlpaug's SpellingAug)",
+    "synonym": "Replace some words by a synonym of WordNet, whatever the context (nlpaug's SynonymAug)",
+    "antonym": "Replace some words by a word of the opposite meaning (nlpaug's AntonymAug)",
+    "tfidf": "Replace some words by others that tell as little of a text, learnt from a corpus (nlpaug's TfIdfAug)",
+}
 CLASSES = {
     "keyboard": "char.KeyboardAug",
     "spelling": "word.SpellingAug",
@@ -68,6 +75,11 @@ class Nlpaug(ShortRepr, EditsOfOneText):
     def name(self) -> str:
         """The name in datasets."""
         return f"nlpaug_{self.augmenter}"
+
+    @property
+    def summary(self) -> str:
+        """What the augmenter does."""
+        return SUMMARIES[self.augmenter]
 
     def edits_framed(
         self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]

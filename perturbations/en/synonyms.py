@@ -135,6 +135,12 @@ class Synonym(ShortRepr, EditsOfOneText):
         """The name in datasets."""
         return f"synonym_{self.part}"
 
+    @property
+    def summary(self) -> str:
+        """What the operator does."""
+        word = {"any": "verb, noun, adjective or adverb", "stopword": "function word"}.get(self.part, self.part)
+        return f"Replace one {word} by a synonym that fits the context"
+
     def edits_framed(
         self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
     ) -> list[tuple[Edit, ...]]:

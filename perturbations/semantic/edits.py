@@ -91,6 +91,9 @@ def lexicon(language: Language) -> Lexicon:
     )
 
 
+NAMES: dict[Language, str] = {"en": "English", "zh": "Chinese", "pt": "Portuguese"}
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class SemanticReplace(ShortRepr):
     """Replace one word by another that cannot be true with it.
@@ -106,6 +109,11 @@ class SemanticReplace(ShortRepr):
     def name(self) -> str:
         """What the operator is called."""
         return _name("replace", self.language)
+
+    @property
+    def summary(self) -> str:
+        """What the operator does."""
+        return f"Replace one {NAMES[self.language]} word by another that cannot be true with it"
 
     @property
     def needs(self) -> str:
@@ -134,6 +142,11 @@ class SemanticInsert(ShortRepr):
         return _name("insert", self.language)
 
     @property
+    def summary(self) -> str:
+        """What the operator does."""
+        return f"Insert one {NAMES[self.language]} word that turns the meaning, mostly a negation"
+
+    @property
     def needs(self) -> str:
         """The extra that the language needs."""
         return _needs(self.language)
@@ -158,6 +171,11 @@ class SemanticDelete(ShortRepr):
     def name(self) -> str:
         """What the operator is called."""
         return _name("delete", self.language)
+
+    @property
+    def summary(self) -> str:
+        """What the operator does."""
+        return f"Delete one {NAMES[self.language]} word that the meaning hangs on: a negation or a restriction"
 
     @property
     def needs(self) -> str:
