@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,6 +29,28 @@ def test_the_notebook_runs(path, tmp_path, monkeypatch):
     for cell in cells:
         shows = isinstance(ast.parse(cell.source).body[-1], ast.Expr)
         assert bool(cell.outputs) == shows, cell.source
+
+
+@pytest.mark.slow
+def test_the_first_three_commands_of_the_readme_work_as_printed(tmp_path):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    block = (ROOT / "README.md").read_text("utf-8").partition("## Your model")[2].split("```")[1]
+    commands = [line.removeprefix("$ ").partition("  #")[0].strip() for line in block.splitlines()[1:]]
+    assert commands[0] == "pip install ." and len(commands) == 3
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = os.environ | {"PATH": path, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "home")}
+    said = []
+    for command in commands[1:]:
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout)
+    scores = re.findall(r"^(\w+) +70 +([\d.]+)% +0$", said[0], re.MULTILINE)
+    assert [name for name, _ in scores] == ["original", "filler_bos", "filler_eos"]
+    assert all(float(score) > 60 for _, score in scores), "the model learns; one of eight would be 12.5"
+    page = (tmp_path / "report" / "index.html").read_text("utf-8")
+    assert "examples.mymodel.answer" in page and "filler_eos" in page
 
 
 def test_the_notebooks_hold_no_results():

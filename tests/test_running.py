@@ -374,6 +374,16 @@ def test_without_a_dataset_the_tasks_are_offered():
     assert result.exit_code == 0 and "readin-afqmc" in result.output and "--rows mine.jsonl" in result.output
 
 
+def test_a_dataset_that_needs_no_files_is_built_on_the_way(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "always_the_same.py").write_text("def answer(rows):\n    return [50] * len(rows)\n")
+    words = ("run", "dialect-en", "--model", "python:always_the_same:answer", "--out", "out", "--limit", "3")
+    first = invoke(*words)
+    assert first.exit_code == 0 and "the dialect wins 0.0% of 3 sentences (3 ties)" in first.output, first.output
+    assert "asked 0 questions; 9 answers were kept" in invoke(*words).output
+    assert (tmp_path / "out" / "datasets").is_dir() and len(list((tmp_path / "out").glob("*/*/*.jsonl"))) == 3
+
+
 def test_every_option_has_help():
     for name in ("run", "tasks"):
         for option in main.commands[name].params:
