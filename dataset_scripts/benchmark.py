@@ -12,6 +12,7 @@ import numpy as np
 from datasets import BuilderConfig, Features, SplitGenerator
 
 from lapsus.dataset_scripts.source import MissingFileError, Source, open_files, open_source
+from lapsus.kernel.engines import HERE, Engine
 from lapsus.kernel.names import shown
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     NOISY: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # clean column -> path of its noisy twin, where not X / clean_X
 
     VERSION = datasets.Version("1.0.0")
+
+    engine: Engine = HERE  # what perturbs the rows of synthetic tracks
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Derive the builder's configs from the one table that names them."""

@@ -80,7 +80,7 @@ class Nature(Benchmark):
                 return hard(list(clean), *learnt)
             case "augmented":
                 return augmented(list(clean), self.utterances(source, "train"))
-        return noisy_rows(noise_of(OPERATORS[config]), clean)
+        return noisy_rows(noise_of(OPERATORS[config]), clean, self.engine)
 
     @classmethod
     def utterances(cls, source: Source, split: str) -> Iterator[Row]:

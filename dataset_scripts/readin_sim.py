@@ -36,7 +36,7 @@ class Simulated(Readin):
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the noisy rows of a track."""
-        return noisy_rows(self.noise(config), self.clean(source.within(*self.WORDS), split))
+        return noisy_rows(self.noise(config), self.clean(source.within(*self.WORDS), split), self.engine)
 
     def noise(self, track: str) -> Noise:
         """Return the noise of a track."""
@@ -100,7 +100,7 @@ class ReadinWmt2021Sim(Simulated, ReadinWmt2021):
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the noisy rows of a track."""
         flat = ({"id": row["id"], **row["translation"]} for row in self.clean(source.within(*self.WORDS), split))
-        for row in noisy_rows(self.noise(config), flat):
+        for row in noisy_rows(self.noise(config), flat, self.engine):
             yield {"translation": {name: row.pop(name) for name in ("zh", "en")}, **row}
 
 

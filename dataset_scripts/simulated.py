@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from datasets import Features
 
+from lapsus.kernel.engines import HERE, Engine
 from lapsus.perturbations.noise import Noise, in_turn
 
 if TYPE_CHECKING:
@@ -19,10 +21,13 @@ BATCH_ROWS = 1000
 TRACKS = tuple(f"{kind}.{annotator}" for kind in ("auto", "keyboard", "speech") for annotator in (1, 2, 3))
 
 
-def noisy_rows(noise: Noise | Sequence[Noise], rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def noisy_rows(
+    noise: Noise | Sequence[Noise], rows: Iterable[dict[str, Any]], engine: Engine = HERE
+) -> Iterator[dict[str, Any]]:
     """Yield each row with its noisy columns, their clean twins, the edits by column, and the operator.
 
     Of several noises each is put on what the ones before made; they differ in operator and seed only.
+    The engine perturbs batches of rows, of which a few are in memory at once.
     The features of these rows are `noisy_columns(noise, features)`.
 
     >>> from lapsus.perturbations import OPERATORS, Noise
@@ -32,14 +37,19 @@ def noisy_rows(noise: Noise | Sequence[Noise], rows: Iterable[dict[str, Any]]) -
     ('wake me at six', True)
     """
     noises = [noise] if isinstance(noise, Noise) else list(noise)
+    waiting = iter(rows)
+    batches = iter(lambda: list(islice(waiting, BATCH_ROWS)), [])
+    for _, made in engine.map(partial(_noisy_batch, noises), batches, ordered=True):
+        yield from made
+
+
+def _noisy_batch(noises: Sequence[Noise], batch: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     said = " then ".join(each.op.name for each in noises)
-    rows = iter(rows)
-    while batch := list(islice(rows, BATCH_ROWS)):
-        columns = {name: [row[name] for row in batch] for name in batch[0]}
-        with operators_own(f"{said} on the rows {batch[0]['id']!r} to {batch[-1]['id']!r}"):
-            columns |= in_turn(noises, columns)
-        columns["edits"] = [by_column(noises[0], edits) for edits in columns["edits"]]
-        yield from (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+    columns = {name: [row[name] for row in batch] for name in batch[0]}
+    with operators_own(f"{said} on the rows {batch[0]['id']!r} to {batch[-1]['id']!r}"):
+        columns |= in_turn(noises, columns)
+    columns["edits"] = [by_column(noises[0], edits) for edits in columns["edits"]]
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def noisy_columns(noise: Noise, clean: Features) -> Features:

@@ -20,6 +20,8 @@ from test_running_endpoint import serving
 
 from lapsus.commands.cli import main
 from lapsus.corpora.perturb_corpus import perturb_corpus
+from lapsus.dataset_scripts import simulated
+from lapsus.hub import make
 from lapsus.kernel import engines
 from lapsus.kernel.engines import HERE, OnRay, engine
 from lapsus.perturbations import OPERATORS, Edit, Noise
@@ -259,3 +261,17 @@ def test_the_questions_to_an_address_have_one_budget(tmp_path):
     assert outcome.asked == len(server.asked) and not outcome.problems
     with pytest.raises(OSError, match=r"^no answer from http.*; start the server, or check the url$"):
         answered(tmp_path / "down", server.word, OnRay(ray), retries=0)
+
+
+@pytest.mark.usefixtures("both")
+def test_synthetic_tracks_of_a_dataset_are_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(simulated, "BATCH_ROWS", 7)
+    source = tmp_path / "mine.jsonl"
+    texts = ("花呗怎么提前还款", "借呗额度为什么没有了", "花呗分期怎么取消")
+    source.write_text("".join(f'{{"key": {n}, "text": "{texts[n % 3]}"}}\n' for n in range(40)), encoding="utf-8")
+    built = []
+    for name, where in (("one", HERE), ("many", OnRay(ray))):
+        folder = tmp_path / name / "mine"
+        make(source, folder, text="text", key="key", tracks={"typed": "zh_homophone:2"}, engine=where)
+        built.append({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()})
+    assert built[0] == built[1] and len(built[0]) == 5

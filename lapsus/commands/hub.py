@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lapsus.commands.engine_options import chosen_engine, engine_options
 from lapsus.commands.help_texts import example
 
 if TYPE_CHECKING:
     from lapsus.hub.upload import Gate
+    from lapsus.kernel.engines import Engine
 
 PATH = click.Path(path_type=Path)
 GATED = click.option(
@@ -40,10 +42,13 @@ def check_repo_id(repo: str) -> None:
 @GATED
 @click.option("--i-have-the-rights", is_flag=True, help="With --push: publish although the source states no licence.")
 @click.option("--partial-too", is_flag=True, help="With --push: publish although rows are missing.")
+@engine_options
 def build(
     name: str | None,
     source: Path | None,
     out: Path,
+    engine_name: str,
+    address: str | None,
     *,
     everything: bool,
     allow_partial: bool,
@@ -53,13 +58,17 @@ def build(
     i_have_the_rights: bool,
     partial_too: bool,
 ) -> None:
-    """Build dataset NAME from its original files: Parquet and a card."""
+    """Build dataset NAME from its original files: Parquet and a card.
+
+    With --engine ray the noise of synthetic tracks is made on all nodes.
+    """
     if everything == (name is not None):
         raise click.UsageError("name one dataset, or give --all")
     if everything and (push or source is None):
         raise click.UsageError("--all needs --source, and pushes nothing; publish each folder with lapsus push")
     if name is None:
-        build_all(source, out, allow_partial=allow_partial)
+        with chosen_engine(engine_name, address) as engine:
+            build_all(source, out, engine, allow_partial=allow_partial)
         return
     from lapsus.commands.catalogue import find_benchmark
     from lapsus.hub.publish import publish
@@ -72,7 +81,8 @@ def build(
         )
     if push:
         check_repo_id(f"{push}/{name}")  # before the build, so that a wrong name costs no time
-    built = publish(benchmark, out, source=source, allow_partial=allow_partial)
+    with chosen_engine(engine_name, address) as engine:
+        built = publish(benchmark, out, source=source, allow_partial=allow_partial, engine=engine)
     for place, (official, found) in built.differs.items():
         click.echo(f"partial: {place} has {found:,} of {official:,} rows", err=True)
     click.echo(built.sentence())
@@ -81,7 +91,7 @@ def build(
         send(built.path, push, private=private, gated=gated, **rights)
 
 
-def build_all(source: Path | None, out: Path, *, allow_partial: bool) -> None:
+def build_all(source: Path | None, out: Path, engine: Engine, *, allow_partial: bool) -> None:
     """Build each dataset that the files of `source` suffice for, and say of the others what they lack."""
     from lapsus.dataset_scripts import benchmarks
     from lapsus.hub.publish import publish
@@ -90,7 +100,7 @@ def build_all(source: Path | None, out: Path, *, allow_partial: bool) -> None:
     for name, benchmark in benchmarks().items():
         own = source / name if source and (source / name).is_dir() else None if benchmark.home() else source
         try:
-            done = publish(benchmark, out / name, source=own, allow_partial=allow_partial)
+            done = publish(benchmark, out / name, source=own, allow_partial=allow_partial, engine=engine)
         except (ValueError, OSError, ImportError) as error:
             click.echo(f"{name} is not built: {' '.join(str(error).split())}", err=True)
         else:
@@ -130,6 +140,7 @@ def build_all(source: Path | None, out: Path, *, allow_partial: bool) -> None:
 @click.option("--push", metavar="ORG", help="Upload to ORG/NAME on the Hub when it is built; needs --license.")
 @click.option("--private", is_flag=True, help="With --push: make the repo private.")
 @GATED
+@engine_options
 def make(
     rows: Path,
     text: str,
@@ -144,6 +155,8 @@ def make(
     language: str | None,
     version: str,
     push: str | None,
+    engine_name: str,
+    address: str | None,
     *,
     private: bool,
     gated: Gate | None,
@@ -171,20 +184,22 @@ def make(
         check_repo_id(f"{push}/{name}")
     if len(pairs(tracks)) < len(tracks):
         raise click.UsageError("two tracks have one name; give each its own, or one track of both as in NAME=A+B")
-    built = build_rows(
-        rows,
-        out,
-        text=text,
-        key=key,
-        tracks=pairs(tracks),
-        slots=slots,
-        answers=answers,
-        name=name,
-        license=license,
-        language=language,
-        version=version,
-        human=people,
-    )
+    with chosen_engine(engine_name, address) as engine:
+        built = build_rows(
+            rows,
+            out,
+            text=text,
+            key=key,
+            tracks=pairs(tracks),
+            slots=slots,
+            answers=answers,
+            name=name,
+            license=license,
+            language=language,
+            version=version,
+            human=people,
+            engine=engine,
+        )
     click.echo(built.sentence())
     if push:
         send(built.path, push, private=private, gated=gated)

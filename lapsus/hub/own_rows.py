@@ -23,6 +23,7 @@ from lapsus.dataset_scripts import Benchmark, Source, noisy_columns, noisy_rows
 from lapsus.hub.likeness import Likeness, likeness_of
 from lapsus.hub.publish import Published, publish
 from lapsus.kernel import rows as files
+from lapsus.kernel.engines import HERE, Engine
 from lapsus.kernel.names import shown
 from lapsus.perturbations import Noise, NoiseTrack, tracks_of
 
@@ -71,7 +72,7 @@ class OwnRows(Benchmark):
             return iter(self.DATA)
         track = self._track(config)
         if track:
-            return noisy_rows(self._noises(track), self.DATA)
+            return noisy_rows(self._noises(track), self.DATA, self.engine)
         return self._together(self.TRACKS[config])
 
     def _track(self, config: str) -> NoiseTrack | None:
@@ -84,7 +85,7 @@ class OwnRows(Benchmark):
 
     def _together(self, tracks: Sequence[NoiseTrack]) -> Iterator[Row]:
         """Yield each row with the texts of all annotators."""
-        made = (noisy_rows(self._noises(track), self.DATA) for track in tracks)
+        made = (noisy_rows(self._noises(track), self.DATA, self.engine) for track in tracks)
         for clean, *noisy in zip(self.DATA, *made, strict=True):
             texts = [
                 {
@@ -111,6 +112,7 @@ def make(
     language: str | None = None,
     version: str = "1.0.0",
     human: Mapping[str, Sequence[str | Path]] | None = None,
+    engine: Engine = HERE,
 ) -> Published:
     """Build the folder `out` from a file of rows.
 
@@ -129,6 +131,7 @@ def make(
         version: That of the data, as in 1.0.0; other rows are another version.
         human: Name of a track -> for each of some people a file of what they made of some of the rows, with the
             columns `key` and `text`; the card then says how human the track is.
+        engine: Where the noise is made.
     """
     rows, out = Path(rows), Path(out)
     benchmark = own_rows(
@@ -144,7 +147,7 @@ def make(
         version=version,
         human={track: [Path(path) for path in paths] for track, paths in (human or {}).items()},
     )
-    return publish(benchmark, out, source=rows)
+    return publish(benchmark, out, source=rows, engine=engine)
 
 
 def own_rows(

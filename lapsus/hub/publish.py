@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from lapsus.hub.built_folder import own_files
 from lapsus.hub.dataset_card import render
 from lapsus.kernel.atomic import staged_folder
+from lapsus.kernel.engines import HERE, Engine
 from lapsus.kernel.error_rates import BatchedRates, TrackRates
 from lapsus.kernel.names import shown
 from lapsus.kernel.progress_bars import quiet_datasets
@@ -68,8 +69,9 @@ def publish(
     source: Path | None = None,
     allow_partial: bool = False,
     max_shard_bytes: int = MAX_SHARD_BYTES,
+    engine: Engine = HERE,
 ) -> Published:
-    """Build `benchmark` from the files at `source` into the folder `out`.
+    """Build `benchmark` from the files at `source` into the folder `out`; the engine makes synthetic noise.
 
     Raises ValueError, and leaves `out` as it was, when the rows are not fit to be published
     or are neither the official number of rows nor what the source's address is known to give;
@@ -96,6 +98,7 @@ def publish(
         for config in tqdm(benchmark.ROWS, desc=f"build {benchmark.NAME}", unit="config", leave=False):
             check_config_name(config)
             builder = benchmark(config_name=config, data_dir=source, cache_dir=str(cache), hash="publish")
+            builder.engine = engine
             splits = prepare(builder, missing_is_empty=allow_partial)
             if builder.source:
                 sources |= builder.source.used
