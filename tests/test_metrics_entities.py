@@ -111,10 +111,20 @@ def test_entities_are_scored_from_files(tmp_path):
     assert result["counts"] == {"true": 2, "predicted": 1, "correct": 1}
 
 
-@pytest.mark.data
-@pytest.mark.skipif(not SLURP.exists(), reason="needs SLURP's files beside the checkout")
-def test_slurps_published_predictions():
-    """Its script gives an entity F1 of 0.7819 for HerMiT on the true text."""
+def test_pairs_are_entities_too(tmp_path):
+    truth = [{"type": "a", "filler": "x"}, {"type": "b", "filler": "y z"}]
+    pairs = [["a", "x"], ("b", "y")]
+    assert entity_f1([pairs], [truth]) == entity_f1([[truth[0], {"type": "b", "filler": "y"}]], [truth])
+    run = tmp_path / "clean.jsonl"  # as `lapsus run` writes frames
+    run.write_text('{"id": "1", "prediction": "play", "slots": [["a", "x"]], "gold_slots": [["a", "x"], ["b", "y"]]}\n')
+    found = score("entity_f1", [run], None, {"predictions": "slots", "references": "gold_slots"})
+    assert found["counts"] == {"true": 2, "predicted": 1, "correct": 1}
+
+
+def slurp_scores(name):
+    path = SLURP / "predictions" / f"gold_{name}_predictions.jsonl"
+    if not path.is_file():
+        pytest.skip(f"needs SLURP's {path.name} beside the checkout")
     gold, predicted = {}, {}
     for line in (SLURP / "test.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
@@ -123,10 +133,18 @@ def test_slurps_published_predictions():
             {"type": entity["type"], "filler": " ".join(words[place] for place in entity["span"])}
             for entity in row["entities"]
         ]
-    for line in (SLURP / "predictions" / "gold_hermit_predictions.jsonl").read_text("utf-8").splitlines():
+    for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
         predicted[row["slurp_id"]] = [{**entity, "filler": entity["filler"].lower()} for entity in row["entities"]]
-    result = entity_f1([predicted[key] for key in gold], list(gold.values()))
-    assert result["counts"] == {"true": 2823, "predicted": 2748, "correct": 2178}
-    assert round(result["entity_f1"], 4) == 0.7819
-    assert [round(result[key], 4) for key in ("word_f1", "char_f1", "slu_f1")] == [0.8109, 0.8168, 0.8138]
+    return entity_f1([predicted[key] for key in gold], list(gold.values()))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("name", "published"), [("hermit", 0.7819), ("sfid", 0.6987)])
+def test_slurps_published_predictions(name, published):
+    """What its own script gives on the true text."""
+    result = slurp_scores(name)
+    assert round(result["entity_f1"], 4) == published
+    if name == "hermit":
+        assert result["counts"] == {"true": 2823, "predicted": 2748, "correct": 2178}
+        assert [round(result[key], 4) for key in ("word_f1", "char_f1", "slu_f1")] == [0.8109, 0.8168, 0.8138]

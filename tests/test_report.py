@@ -559,3 +559,20 @@ def test_a_missing_answer_is_no_class():
     record = measure([Track("m", "clean", silent)], QUICK)["tracks"][0]
     assert record["balanced_accuracy"] == pytest.approx((19 / 20 + 1) / 2)
     assert record["macro_f1"] == pytest.approx((2 * 19 / 39 + 1) / 2)
+
+
+def test_answers_with_several_right_ones_score_their_f1(tmp_path):
+    """SQuAD's `answers` are found as the right answers, and are no classes."""
+    data = tmp_path / "data.jsonl"
+    golds = [["Paris", "in Paris"], ["1889"], ["the tower"]]
+    told = [{"id": str(i), "answers": {"text": gold, "answer_start": [0] * len(gold)}} for i, gold in enumerate(golds)]
+    data.write_text("".join(json.dumps(row) + "\n" for row in told))
+    said = {"clean": ["in Paris", "1889", "tower"], "keyboard.1": ["Paris, France", None, "the year 1889"]}
+    for track, answers in said.items():
+        rows = [json.dumps({"id": str(i), "prediction": answer}) + "\n" for i, answer in enumerate(answers)]
+        (tmp_path / f"bert.{track}.jsonl").write_text("".join(rows))
+    tracks = read_tracks([tmp_path / f"bert.{track}.jsonl" for track in said], references=data)
+    found = {record["track"]: record for record in measure(tracks, QUICK)["tracks"]}
+    assert found["clean"]["average"] == 1.0
+    assert found["keyboard.1"]["average"] == pytest.approx((2 / 3 + 0 + 0) / 3)
+    assert found["keyboard.1"]["unparsed"] == 1

@@ -18,6 +18,7 @@ import numpy as np
 from lapsus.kernel.error_rates import edit_distances
 from lapsus.kernel.frames import Column, Frame, values
 from lapsus.results.coding import NONE, Answers, Coded, answers, coded, hashed
+from lapsus.results.passages import passage_scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,6 +67,7 @@ def columns_of(frame: Frame, place: str) -> Columns:
         stated = scores_of(columns["score"], ids, place)
     elif said is None or gold is None:
         raise ValueError(f"{place}, id {ids[0].as_py()!r}: has neither a score nor a prediction with its gold answer.")
+    passages = None if stated is not None else passage_scores(columns["prediction"], columns["gold"])
     unparsed = is_unparsed(frame, said, gold, stated)
     if said is not None and unparsed.any():
         said = Coded(np.where(unparsed, len(said.words), said.codes), [*said.words, NO_ANSWER])
@@ -77,7 +79,8 @@ def columns_of(frame: Frame, place: str) -> Columns:
         if lacking.any():
             key = ids[int(lacking.argmax())].as_py()
             raise ValueError(f"{place}, id {key!r}: has neither a score nor a prediction with its gold answer.")
-        scores = (predictions.codes == golds.codes).astype(float)  # type: ignore[union-attr]
+        same = predictions.codes == golds.codes  # type: ignore[union-attr]
+        scores = same.astype(float) if passages is None else passages
     noise, seen, meant = _texts(frame)
     return Columns(
         ids,
@@ -91,7 +94,7 @@ def columns_of(frame: Frame, place: str) -> Columns:
         meant,
         _groups(frame),
         tuple(columns),
-        graded=stated is None,
+        graded=stated is None and passages is None,
     )
 
 

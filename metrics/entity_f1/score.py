@@ -12,14 +12,14 @@ from lapsus.kernel import columns, statistics
 from lapsus.kernel.f_score import f1
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     Entity = tuple[str, str]  # its type, and its filler
 
 
 def entity_f1(
-    predictions: Iterable[Iterable[Mapping[str, str]]],
-    references: Iterable[Iterable[Mapping[str, str]]],
+    predictions: Iterable[Iterable[Mapping[str, str] | Sequence[str]]],
+    references: Iterable[Iterable[Mapping[str, str] | Sequence[str]]],
     *,
     clusters: Iterable[Any] | None = None,
     confidence_level: float = 0.95,
@@ -29,7 +29,8 @@ def entity_f1(
     No positions are compared, so that what was understood of recognised speech can be scored.
 
     Args:
-        predictions: for each utterance the list of its entities, `{"type": str, "filler": str}`.
+        predictions: for each utterance the list of its entities, `{"type": str, "filler": str}`; without evaluate also
+            `[type, filler]`, as `lapsus run` writes slots.
         references: the same, for the truth.
         clusters: what each utterance was made from: utterances that share an original count as one finding.
         confidence_level: of the intervals.
@@ -146,20 +147,21 @@ def _forgiving(
     return found
 
 
-def _read(name: str, rows: Iterable[Iterable[Mapping[str, str]]]) -> list[list[Entity]]:
+def _read(name: str, rows: Iterable[Iterable[Mapping[str, str] | Sequence[str]]]) -> list[list[Entity]]:
     read = []
     for index, row in enumerate(columns.listed(name, rows)):
         try:
             read.append([_entity(entity) for entity in row])
-        except (TypeError, KeyError):
+        except (TypeError, KeyError, ValueError):
             raise TypeError(
                 f'{name}[{index}] is {row!r}: give a list of entities such as {{"type": "date", "filler": "today"}}.'
             ) from None
     return read
 
 
-def _entity(given: Mapping[str, str]) -> Entity:
-    kind, filler = given["type"], given["filler"]
+def _entity(given: Mapping[str, str] | Sequence[str]) -> Entity:
+    """Return an entity that is a mapping, or a pair of type and filler."""
+    kind, filler = given if isinstance(given, list | tuple) else (given["type"], given["filler"])
     if not (isinstance(kind, str) and isinstance(filler, str)):
         raise TypeError(given)
     return kind, filler

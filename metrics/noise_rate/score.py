@@ -124,10 +124,11 @@ def _distances(
     for start in range(0, len(clean), PIECE):
         piece = slice(start, start + PIECE)
         lengths[piece] = columns.text_lengths("references", clean[piece], start)
-        texts: Sequence[Sequence[str]] = columns.texts(name, noisy[piece], start)
-        right: Sequence[Sequence[str]] = clean[piece]
-        if split is not None:
-            texts, right = list(map(split, texts)), list(map(split, clean[piece]))
+        texts = columns.texts(name, noisy[piece], start)
+        if split is None:
+            distances[piece] = edit_distances(texts, clean[piece])
+        else:
+            right = list(map(split, clean[piece]))
             lengths[piece] = list(map(len, right))
-        distances[piece] = edit_distances(texts, right)
+            distances[piece] = edit_distances(list(map(split, texts)), right)
     return distances, lengths
