@@ -6,15 +6,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lapsus.kernel.statistics.ratios import Parts, mean_of_ratios
+from lapsus.kernel.statistics.ratios import Ratios, mean_of_ratios, ratios
 
 if TYPE_CHECKING:
-    from lapsus.kernel.columns import FloatArray, IntArray
+    from collections.abc import Sequence
+
+    from lapsus.kernel.columns import IntArray
     from lapsus.kernel.statistics import Interval
 
 
+class ClassRatios(NamedTuple):
+    """The recalls of the true classes of one annotator's rows, and the F1 of all classes."""
+
+    recalls: Ratios
+    f1: Ratios
+
+
 class ClassRates(NamedTuple):
-    """The mean recall of the true classes, and the mean F1 of all, each with its interval."""
+    """The mean recall and the mean F1, each with its interval."""
 
     balanced_accuracy: float
     balanced_accuracy_ci: Interval | None
@@ -22,41 +31,35 @@ class ClassRates(NamedTuple):
     macro_f1_ci: Interval | None
 
 
-def class_rates(
-    truth: IntArray, guess: IntArray, originals: IntArray, level: float, annotators: IntArray | None = None
-) -> ClassRates:
-    """Return the rates of one annotator's rows, or their mean over the annotators of the rows.
+def class_ratios(truth: IntArray, guess: IntArray, originals: IntArray | None = None) -> ClassRatios:
+    """Return the recalls and the F1 of the classes of rows.
 
     Args:
         truth: the number of each row's true class, from 0 on.
-        guess: the number of the predicted class.
-        originals: the number of what each row was made from.
-        level: of the intervals.
-        annotators: the number of each row's annotator.
+        guess: the number of the predicted class; -1 for an answer that is no class.
+        originals: the number of what each row was made from; None where each is its own.
+    """
+    own = np.arange(len(truth)) if originals is None else originals
+    shared = originals is not None and int((np.bincount(originals) > 0).sum()) < len(truth)
+    right = np.asarray(truth == guess, float)
+    other = (truth != guess) & (guess >= 0)
+    recalls = ratios(truth, own, right, np.ones(len(truth)), shared=shared)
+    f1 = ratios(  # 2 right / (true + predicted): a right row counts on both sides, a wrong one in two classes
+        np.concatenate([truth, guess[other]]),
+        np.concatenate([own, own[other]]),
+        np.concatenate([2 * right, np.zeros(int(other.sum()))]),
+        np.concatenate([1 + right, np.ones(int(other.sum()))]),
+        shared=shared,
+    )
+    return ClassRatios(recalls, f1)
 
-    >>> rates = class_rates(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]), np.arange(4), 0.95)
+
+def class_rates(annotators: Sequence[ClassRatios], level: float) -> ClassRates:
+    """Return the rates on average over annotators, whose originals have the same numbers.
+
+    >>> rates = class_rates([class_ratios(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]))], 0.95)
     >>> rates.balanced_accuracy, rates.macro_f1, [round(end, 2) for end in rates.balanced_accuracy_ci]
     (0.75, 0.733..., [0.21, 1.0])
     """
-    number = int(max(truth.max(), guess.max())) + 1
-    annotator = np.zeros(len(truth), np.int64) if annotators is None else annotators
-    shared = len(np.unique(originals)) < len(truth)
-    right = np.asarray(truth == guess, float)
-    ones = np.ones(len(truth))
-    true, said = annotator * number + truth, annotator * number + guess
-    recalls = _mean(Parts(true, originals, right, ones), number, level, shared=shared)
-    both = Parts(
-        np.concatenate([true, said]),
-        np.concatenate([originals, originals]),
-        np.concatenate([right, right]),  # F1 is 2 right / (true + predicted)
-        np.concatenate([ones, ones]),
-    )
-    return ClassRates(*recalls, *_mean(both, number, level, shared=shared))
-
-
-def _mean(parts: Parts, number: int, level: float, *, shared: bool) -> tuple[float, Interval | None]:
-    """Return the mean over annotators of the mean over the classes that each of them has."""
-    present, ratios = np.unique(parts.ratios, return_inverse=True)
-    annotator = present // number
-    weights: FloatArray = 1 / np.bincount(annotator)[annotator] / len(np.unique(annotator))
-    return mean_of_ratios(Parts(ratios, parts.clusters, parts.values, parts.sizes), weights, level, shared=shared)
+    recalls = mean_of_ratios([each.recalls for each in annotators], level)
+    return ClassRates(*recalls, *mean_of_ratios([each.f1 for each in annotators], level))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lapsus.kernel import columns, statistics
-from lapsus.kernel.class_rates import class_rates
+from lapsus.kernel.class_rates import class_rates, class_ratios
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -61,7 +61,7 @@ def classification(
         originals, _ = columns.numbered("clusters", clusters)
         columns.same_length(predictions=guess, clusters=originals)
     right = statistics.of_numbers((truth == guess).astype(float), originals)
-    rates = class_rates(truth, guess, originals, confidence_level)
+    rates = class_rates([class_ratios(truth, guess, originals)], confidence_level)
     mapped = label_map or {}
     labels = {
         str(mapped.get(named[number], named[number])): _rates(*counts)

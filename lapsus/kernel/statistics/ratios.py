@@ -9,6 +9,8 @@ import numpy as np
 from scipy import special
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lapsus.kernel.columns import FloatArray, IntArray
     from lapsus.kernel.statistics.rates import Interval
 
@@ -16,63 +18,94 @@ NO_VARIANCE = 1e-15
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """What each row adds to one of the ratios: `values` above the line and `sizes` below it.
+class Ratios:
+    """Ratios between 0 and 1, with the variance of each, and the number of clusters that it was seen in.
 
-    A row may stand here several times, once for each ratio that it adds to. Ratios and clusters are numbers from 0 on.
+    `added` is what each cluster adds to the mean of the ratios, `number` how many clusters have a row; `shared` says
+    whether rows share clusters.
     """
 
-    ratios: IntArray
-    clusters: IntArray
     values: FloatArray
-    sizes: FloatArray
+    variances: FloatArray
+    clusters: FloatArray
+    added: FloatArray
+    number: int
+    shared: bool
 
 
-def mean_of_ratios(parts: Parts, weights: FloatArray, level: float, *, shared: bool) -> tuple[float, Interval | None]:
-    """Return the weighted mean of ratios between 0 and 1, and its interval; no ratio is empty, the weights sum to 1.
+def ratios(ratio_of: IntArray, cluster_of: IntArray, parts: FloatArray, sizes: FloatArray, *, shared: bool) -> Ratios:
+    """Return ratios of sums, given what rows add above (`parts`) and below the line (`sizes`).
+
+    Ratios and clusters are numbers from 0 on; a ratio to which nothing adds is left out. Unless rows share clusters, a
+    cluster occurs at most once in each ratio.
+
+    >>> found = ratios(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([1.0, 0, 1]), np.ones(3), shared=False)
+    >>> found.values, found.clusters
+    (array([0.5, 1. ]), array([2., 1.]))
+    """
+    size = np.bincount(ratio_of, sizes)
+    occurs = size > 0
+    ratio = (np.cumsum(occurs) - 1)[ratio_of]
+    size = size[occurs]
+    number = len(size)
+    values = np.bincount(ratio, parts, number) / size
+    added = (parts - values[ratio] * sizes) / size[ratio]
+    cluster = cluster_of
+    if shared:
+        cells, inverse = np.unique(cluster_of * number + ratio, return_inverse=True)
+        cluster, ratio = np.divmod(cells, number)
+        added = np.bincount(inverse, added)
+    clusters = np.bincount(ratio, minlength=number).astype(np.float64)
+    variances = np.bincount(ratio, added**2, number).astype(np.float64)
+    of_cluster = np.bincount(cluster, added / number).astype(np.float64)
+    seen = int(np.count_nonzero(np.bincount(cluster_of)))
+    return Ratios(values, variances, clusters, of_cluster, seen, shared)
+
+
+def mean_of_ratios(found: Sequence[Ratios], level: float) -> tuple[float, Interval | None]:
+    """Return the mean of the mean ratios of several sides, such as annotators, and its interval.
 
     Each ratio gets Jeffreys' interval at its effective number (see `effective_interval`), and the squared distances of
-    their ends from the ratios are added up (MOVER). As ratios share clusters, the sum is scaled by the variance of the
-    mean over the sum of the ratios' own variances. The quantile is Student's, with Satterthwaite's degrees of freedom.
-    A ratio seen in one cluster alone may be anything from 0 to 1. With fewer than two clusters there is no interval.
-    `shared` says whether rows share clusters; only then are variances enlarged for being estimated from few clusters.
+    their ends from the ratios are added up (MOVER). As ratios and sides share clusters, the sum is scaled by the
+    variance of the mean over the sum of the ratios' own variances. The quantile is Student's, with Satterthwaite's
+    degrees of freedom. A ratio seen in one cluster alone may be anything from 0 to 1. With fewer than two clusters
+    there is no interval.
 
     >>> rights = np.array([1.0] * 30 + [0] * 10)
-    >>> parts = Parts(np.repeat([0, 1], 20), np.arange(40), rights, np.ones(40))
-    >>> mean_of_ratios(parts, np.array([0.5, 0.5]), 0.95, shared=False)
+    >>> side = ratios(np.repeat([0, 1], 20), np.arange(40), rights, np.ones(40), shared=False)
+    >>> mean_of_ratios([side], 0.95)
     (0.75, [0.6..., 0.8...])
     """
-    number = len(weights)
-    size = np.bincount(parts.ratios, parts.sizes, number)
-    ratios = np.bincount(parts.ratios, parts.values, number) / size
-    mean = float(weights @ ratios)
-    cell, inverse = np.unique(parts.clusters * number + parts.ratios, return_inverse=True)
-    cluster, ratio = np.divmod(cell, number)
-    if len(np.unique(cluster)) < 2:
+    values, variances, clusters = (
+        np.concatenate([getattr(side, name) for side in found]) for name in ("values", "variances", "clusters")
+    )
+    weights = np.concatenate([np.full(len(side.values), 1 / len(side.values) / len(found)) for side in found])
+    mean = float(weights @ values)
+    if max(side.number for side in found) < 2:
         return mean, None
-    added = np.bincount(inverse, (parts.values - ratios[parts.ratios] * parts.sizes) / size[parts.ratios])
-    clusters = np.bincount(ratio, minlength=number).astype(np.float64)
-    variances = np.bincount(ratio, added**2, number)
-    if shared:
-        variances *= clusters / np.maximum(clusters - 1, 1)
+    estimated = variances
+    if any(side.shared for side in found):  # an estimate from few clusters is too low on average
+        estimated = variances * clusters / np.maximum(clusters - 1, 1)
     spread = variances > NO_VARIANCE
-    effective = np.divide(ratios * (1 - ratios), variances, out=clusters.copy(), where=spread)
+    effective = np.divide(values * (1 - values), estimated, out=clusters.copy(), where=spread)
 
-    normal = float(special.ndtri(0.5 + level / 2))
-    squares = (weights * _distances(ratios, effective, clusters, level)) ** 2
-    width = squares.sum(axis=0)
+    width = ((weights * _distances(values, effective, clusters, level)) ** 2).sum(axis=0)
     freedom = width.sum() ** 2 / (width**2 / np.maximum(clusters - 1, 1)).sum()
-    effective = effective * (normal / float(special.stdtrit(freedom, 0.5 + level / 2))) ** 2
-    low, high = ((weights * _distances(ratios, effective, clusters, level)) ** 2).sum(axis=1)
-    own = float(weights**2 @ np.bincount(ratio, added**2, number))
-    common = float((np.bincount(cluster, weights[ratio] * added) ** 2).sum()) / own if own > NO_VARIANCE else 1.0
+    tail = 0.5 + level / 2
+    effective = effective * float(special.ndtri(tail) / special.stdtrit(freedom, tail)) ** 2
+    low, high = ((weights * _distances(values, effective, clusters, level)) ** 2).sum(axis=1)
+    own = float(weights**2 @ variances)
+    together = np.zeros(max(len(side.added) for side in found))
+    for side in found:
+        together[: len(side.added)] += side.added / len(found)
+    common = float(together @ together) / own if own > NO_VARIANCE else 1.0
     return mean, [max(0.0, mean - float(np.sqrt(common * low))), min(1.0, mean + float(np.sqrt(common * high)))]
 
 
-def _distances(ratios: FloatArray, effective: FloatArray, clusters: FloatArray, level: float) -> FloatArray:
+def _distances(values: FloatArray, effective: FloatArray, clusters: FloatArray, level: float) -> FloatArray:
     """Return how far the lower and the upper ends of Jeffreys' intervals are from the ratios."""
-    right, wrong = ratios * effective, (1 - ratios) * effective
+    right, wrong = values * effective, (1 - values) * effective
     tail = 0.5 - level / 2
     low = np.where((right > NO_VARIANCE) & (clusters > 1), special.betaincinv(right + 0.5, wrong + 0.5, tail), 0.0)
     high = np.where((wrong > NO_VARIANCE) & (clusters > 1), special.betaincinv(right + 0.5, wrong + 0.5, 1 - tail), 1.0)
-    return np.maximum(0.0, np.stack([ratios - low, high - ratios]))
+    return np.maximum(0.0, np.stack([values - low, high - values]))

@@ -21,7 +21,7 @@ from lapsus.results.measuring.averages import averages_of
 from lapsus.results.measuring.broken_texts import broken_texts
 from lapsus.results.measuring.chance import worst_by_chance
 from lapsus.results.measuring.class_drop import balanced_drop_p
-from lapsus.results.measuring.class_scores import class_scores, mean_class_scores
+from lapsus.results.measuring.class_scores import class_scores
 from lapsus.results.measuring.comparisons import compared_once, comparisons
 from lapsus.results.measuring.dialects import about_dialects, dialect_score
 from lapsus.results.measuring.dialects import corrected as corrected_dialects
@@ -172,7 +172,7 @@ def _track(run: Run, clean: Run | None, options: Options) -> TrackScore:
         unparsed=run.track.unparsed,
         average=_estimate(average, "micro_average"),
         noise_rate=mean_rate(run),
-        classes=class_scores(run, scored),
+        classes=class_scores([(run, scored)], options.confidence_level),
         from_clean=None if clean is None or run.is_clean else _from_clean(run, clean, options),
     )
 
@@ -248,8 +248,8 @@ def _family(
     if clean is not None and clean_scores is not None:
         averages = np.nanmean(table, axis=1)
         test = paired_test(averages, clean_scores, originals, options.confidence_level)
-        clean_classes = class_scores(clean, keys)
-        if clean_classes.balanced_accuracy is not None and clean.golds is not None:
+        clean_classes = class_scores([(clean, keys)], options.confidence_level)
+        if clean_classes.balanced_accuracy.value is not None and clean.golds is not None:
             balanced_p = balanced_drop_p(clean_scores, averages, clean.golds.codes[keys], originals)
         chance = worst_by_chance(members, clean, repeats, keys)
     place = (members[0].track.dataset, members[0].track.model, members[0].track.family)
@@ -262,7 +262,7 @@ def _family(
             Changes() if clean is None else changes(clean, members, options.confidence_level),
             test,
             chance,
-            mean_class_scores([class_scores(run, keys & run.scored) for run in members]),
+            class_scores([(run, keys & run.scored) for run in members], options.confidence_level),
             clean_classes.balanced_accuracy,
             clean_classes.macro_f1,
             balanced_p,

@@ -32,8 +32,8 @@ class Estimate(NamedTuple):
 class ClassScores:
     """Two averages over classes, each with equal weight whatever its frequency; None without classes."""
 
-    balanced_accuracy: float | None = None
-    macro_f1: float | None = None
+    balanced_accuracy: Estimate = Estimate()
+    macro_f1: Estimate = Estimate()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +129,14 @@ class FamilySummary:
     test: PairedTest | None = field(default=None, metadata=LEFT_OUT_IF_NONE)  # the average against clean
     chance: WorstByChance = WorstByChance()
     classes: ClassScores = ClassScores()
-    clean_balanced_accuracy: float | None = None  # on clean text, for the same examples
-    clean_macro_f1: float | None = None
+    clean_balanced_accuracy: Estimate = Estimate()  # on clean text, for the same examples
+    clean_macro_f1: Estimate = Estimate()
     balanced_drop_p: float | None = None  # that balanced accuracy is the same on clean and on noisy text
 
     @property
     def favours_a_class(self) -> bool:
         """Whether the classes are told apart less well than on clean text, and the score hides it."""
-        before, after = self.clean_balanced_accuracy, self.classes.balanced_accuracy
+        before, after = self.clean_balanced_accuracy.value, self.classes.balanced_accuracy.value
         if before is None or after is None:
             return False
         fall = self.averages.micro_drop.value or 0.0

@@ -86,5 +86,5 @@ def _cost(record: FamilySummary) -> Cost:
 def _of_classes(record: FamilySummary) -> str:
     if not record.favours_a_class:
         return ""
-    before, after = percent(record.clean_balanced_accuracy), percent(record.classes.balanced_accuracy)
+    before, after = percent(record.clean_balanced_accuracy.value), percent(record.classes.balanced_accuracy.value)
     return f"; balanced accuracy falls from {before} % to {after} %"

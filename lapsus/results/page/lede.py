@@ -70,7 +70,7 @@ def _unbalanced(compared: Sequence[FamilySummary]) -> Iterator[str]:
         return
     sure = [record for record in found if (record.balanced_drop_p or 0.0) < ALPHA]
     record = max(sure or found, key=_class_drop)
-    before, after = percent(record.clean_balanced_accuracy), percent(record.classes.balanced_accuracy)
+    before, after = percent(record.clean_balanced_accuracy.value), percent(record.classes.balanced_accuracy.value)
     accuracy = "does not fall" if _drop(record) <= 0 else "falls by no more than chance explains"
     others = f" The same may be so in {counted(len(found) - 1, 'other cell')} below (†)." if len(found) > 1 else ""
     yield (
@@ -81,7 +81,7 @@ def _unbalanced(compared: Sequence[FamilySummary]) -> Iterator[str]:
 
 
 def _class_drop(record: FamilySummary) -> float:
-    return (record.clean_balanced_accuracy or 0.0) - (record.classes.balanced_accuracy or 0.0)
+    return (record.clean_balanced_accuracy.value or 0.0) - (record.classes.balanced_accuracy.value or 0.0)
 
 
 def _holds_up(record: FamilySummary) -> bool:

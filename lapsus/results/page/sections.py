@@ -101,7 +101,7 @@ def _overview(key: str, numbers: Numbers) -> Iterator[Section]:
     axis = plots.limits(value for record in summary for value in _states(record.averages))
     tests = next((record.test.tests or 0 for record in summary if record.test), 0)
     stochastic = any(record.chance.worst_by_chance is not None for record in summary)
-    classes = any(record.classes.balanced_accuracy is not None for record in summary)
+    classes = any(record.classes.balanced_accuracy.value is not None for record in summary)
     figures: list[Figure] = []
     order = model_order(numbers)
     of_family = grouped(summary, lambda record: record.family)
@@ -262,7 +262,7 @@ def _annotators(key: str, numbers: Numbers) -> Iterator[Section]:
             name = f"{key}-annotators-{len(figures)}"
             figures.append(Figure(family, own(plots.annotators(name, title, rows, axis)), name))
     tests = next((record.from_clean.test.tests or 0 for record in tracks if record.from_clean), 0)
-    classes = any(record.classes.balanced_accuracy is not None for record in tracks)
+    classes = any(record.classes.balanced_accuracy.value is not None for record in tracks)
     cells = []
     for record in tracks:
         against = record.from_clean
