@@ -106,5 +106,5 @@ def _at(operator: Operator, rate: float | None) -> Operator:
         return operator
     if not (is_dataclass(operator) and any(field.name == "rate" for field in fields(operator))):
         return Thinned(operator, rate)
-    changed: Operator = replace(operator, rate=rate)  # type: ignore[type-var]
+    changed: Operator = replace(operator, rate=rate)
     return changed

@@ -180,8 +180,8 @@ def test_stacked_operators_keep_tags_and_answers(tmp_path):
         (row,) = load(tmp_path / "slu", f"two.{number}", tmp_path)
         assert row["words"][row["bio"].index("B-genre")] == "jazz" and row["bio"].count("O") == len(row["words"]) - 1
         assert row["clean_words"] == words and row["words"].index("play") > 0 and row["words"][-1] != "jazz"
-    rows = [{"id": "a", "text": "wake me at six", "answers": {"text": ["six"], "answer_start": [11]}}]
-    qa = write(tmp_path / "qa.jsonl", rows)
+    answered = [{"id": "a", "text": "wake me at six", "answers": {"text": ["six"], "answer_start": [11]}}]
+    qa = write(tmp_path / "qa.jsonl", answered)
     make(qa, tmp_path / "qa", text="text", key="id", answers="answers", tracks={"two": "filler_bos+filler_eos"})
     (row,) = load(tmp_path / "qa", "two", tmp_path)
     start = row["answers"]["answer_start"][0]

@@ -12,7 +12,7 @@ from lapsus.kernel import rows as files
 from lapsus.kernel.names import shown, unknown
 from lapsus.perturbations import NoiseTrack
 
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
