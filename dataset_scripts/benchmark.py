@@ -53,6 +53,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     ROWS: ClassVar[Mapping[str, Mapping[str, int | None]]]  # config -> split -> official row count
     AT_ADDRESS: ClassVar[Mapping[str, int]] = {}  # "config/split" -> row count at URL, if another
     NOISY: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # clean column -> path of its noisy twin, where not X / clean_X
+    JOINED: ClassVar[tuple[str, ...]] = ()  # noisy columns whose error rate is also given over all of them together
 
     VERSION = datasets.Version("1.0.0")
 

@@ -49,7 +49,7 @@ class Frmt(Benchmark):
     TASKS = ("translation", "sentence-similarity")
     TASK_IDS = ("semantic-similarity-scoring",)
     TAGS = ("dialect", "frmt")
-    VERSION = Version("1.1.0")  # ids are unique over the splits, `identical` marks rows that show no dialect
+    VERSION = Version("1.1.1")  # pages of the citation
     WHERE = "the folder frmt/dataset of https://github.com/google-research/google-research"
 
     def columns(self, config: str) -> Features:
@@ -141,6 +141,7 @@ class DialectEn(Benchmark):
 
     NAME = "dialect-en"
     TITLE = "Dialect pairs: American and Indian English"
+    VERSION = Version("1.0.1")  # pages of the citation
     LANGUAGES = ("en",)
     LICENSE = "apache-2.0"
     TASKS = ("sentence-similarity",)
@@ -209,6 +210,7 @@ class DialectEnDemszky(Benchmark):
 
     NAME = "dialect-en-demszky"
     TITLE = "Dialect pairs: Indian English features of Demszky et al."
+    VERSION = Version("1.0.1")  # pages of the citation
     LANGUAGES = ("en",)
     LICENSE = None
     TASKS = ("sentence-similarity",)

@@ -31,7 +31,7 @@ class Rte(Benchmark):
     """Whether a short text entails a sentence: the first three PASCAL challenges."""
 
     NAME = "rte"
-    VERSION = Version("1.0.1")  # the card says what the address gives
+    VERSION = Version("1.0.2")  # the card cites all three challenges
     TITLE = "RTE1-3"
     LANGUAGES = ("en",)
     LICENSE = None

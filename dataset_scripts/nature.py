@@ -54,7 +54,7 @@ class Nature(Benchmark):
     TASKS = ("token-classification", "text-classification")
     TASK_IDS = ("intent-classification",)
     EXTRAS = "lapsus[en,models,augment]"
-    VERSION = Version("1.1.0")  # edits are keyed by column; features are in the card once
+    VERSION = Version("1.1.1")  # citations of the cards
     TAGS = ("nature", "spoken-language-understanding", "slot-filling")
 
     def columns(self, config: str) -> Features:
@@ -189,7 +189,8 @@ class NatureSnips(TaggedLines):
 
     NAME = "nature-snips"
     TITLE = "NATURE SNIPS"
-    LICENSE = None
+    LICENSE = "cc0-1.0"
+    LICENSE_LINK = "https://github.com/sonos/nlu-benchmark"
     URL = tuple(
         f"https://raw.githubusercontent.com/LeePleased/StackPropagation-SLU/master/data/snips/{part}.txt"
         for part in FILES.values()

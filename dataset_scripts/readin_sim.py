@@ -17,26 +17,29 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
+CLEAN = "clean"
+
 
 def simulated(task: type[Readin]) -> dict[str, dict[str, int | None]]:
-    """Return the rows of all tracks: every clean test row is in each."""
-    return {track: {"test": task.ROWS["clean"]["test"]} for track in TRACKS}
+    """Return the rows of the clean config and of all tracks: every clean test row is in each."""
+    return {config: {"test": task.ROWS["clean"]["test"]} for config in (CLEAN, *TRACKS)}
 
 
 class Simulated(Readin):
     """The clean test rows of a task, made noisy by operators that imitate typing and dictation."""
 
     ANNOTATIONS = "machine-generated"
-    VERSION = Version("1.1.0")  # edits are keyed by column
+    VERSION = Version("1.2.0")  # the config `clean`
     TAGS: ClassVar[tuple[str, ...]] = ("readin", "noise", "synthetic")
 
     def columns(self, config: str) -> Features:
-        """Return the features of a track."""
-        return noisy_columns(self.noise(config), self.CLEAN)
+        """Return the features of a config."""
+        return self.CLEAN if config == CLEAN else noisy_columns(self.noise(config), self.CLEAN)
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
-        """Yield the noisy rows of a track."""
-        return noisy_rows(self.noise(config), self.clean(source.within(*self.WORDS), split), self.engine)
+        """Yield the rows of a config."""
+        clean = self.clean(source.within(*self.WORDS), split)
+        return clean if config == CLEAN else noisy_rows(self.noise(config), clean, self.engine)
 
     def noise(self, track: str) -> Noise:
         """Return the noise of a track."""
@@ -71,7 +74,7 @@ class ReadinCspiderSim(Simulated, ReadinCspider):
     NAME = "readin-cspider-sim"
     TITLE = "READIN CSpider, synthetic tracks"
     WHERE = "https://taolusi.github.io/CSpider-explorer, or READIN's archive"
-    VERSION = Version("1.2.0")  # the config `schemas`
+    VERSION = Version("1.3.0")  # the configs `clean` and `schemas`
     ROWS = simulated(ReadinCspider) | {"schemas": ReadinCspider.ROWS["schemas"]}
 
     def columns(self, config: str) -> Features:
@@ -92,14 +95,20 @@ class ReadinWmt2021Sim(Simulated, ReadinWmt2021):
     ROWS = simulated(ReadinWmt2021)
 
     def columns(self, config: str) -> Features:
-        """Return the features of a track."""
+        """Return the features of a config."""
+        if config == CLEAN:
+            return self.CLEAN
         flat = Features({"id": self.CLEAN["id"], "zh": self.CLEAN["id"], "en": self.CLEAN["id"]})
         added = {name: kind for name, kind in noisy_columns(self.noise(config), flat).items() if name not in flat}
         return Features({**self.CLEAN, **added})
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
-        """Yield the noisy rows of a track."""
-        flat = ({"id": row["id"], **row["translation"]} for row in self.clean(source.within(*self.WORDS), split))
+        """Yield the rows of a config."""
+        clean = self.clean(source.within(*self.WORDS), split)
+        if config == CLEAN:
+            yield from clean
+            return
+        flat = ({"id": row["id"], **row["translation"]} for row in clean)
         for row in noisy_rows(self.noise(config), flat, self.engine):
             yield {"translation": {name: row.pop(name) for name in ("zh", "en")}, **row}
 

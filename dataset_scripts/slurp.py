@@ -23,7 +23,7 @@ class SlurpAsr(Benchmark):
     """Intents and entities of requests, from the gold text and from real transcripts of several speakers each."""
 
     NAME = "slurp-asr"
-    VERSION = Version("1.0.1")  # the card's text on headsets
+    VERSION = Version("1.0.2")  # pages of the citation
     TITLE = "SLURP with real transcripts"
     LANGUAGES = ("en",)
     LICENSE = "cc-by-4.0"

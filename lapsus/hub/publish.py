@@ -241,7 +241,7 @@ def check_rows(place: str, rows: datasets.Dataset) -> None:
 
 def measure_noise(place: str, rows: datasets.Dataset, benchmark: type[Benchmark]) -> Iterator[TrackRates]:
     """Yield the error rates of noisy columns, and refuse a row whose edits do not replay to its text."""
-    rates = BatchedRates(place, rows.features, benchmark.NOISY)
+    rates = BatchedRates(place, rows.features, benchmark.NOISY, benchmark.JOINED)
     if not rates.columns:
         if "edits" in rows.features:
             raise ValueError(f"{place} has edits but no clean_ column that they apply to; add one")

@@ -128,9 +128,16 @@ class BatchedRates:
     """Sums of the edit distances between the clean and noisy texts of one split.
 
     A column `clean_X` is the clean side of `X`, or of the path that `noisy` names for it; an empty path leaves it out.
+    The texts of the columns `joined` are also measured as one text, one after the other.
     """
 
-    def __init__(self, place: str, features: Mapping[str, Any], noisy: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(
+        self,
+        place: str,
+        features: Mapping[str, Any],
+        noisy: Mapping[str, tuple[str, ...]],
+        joined: tuple[str, ...] = (),
+    ) -> None:
         self.place = place
         self.columns: dict[str, tuple[str, ...]] = {}
         for clean in features:
@@ -138,40 +145,41 @@ class BatchedRates:
             if clean.startswith("clean_") and clean != "clean_tags" and path and path[0] in features:
                 self.columns[clean] = path
         self.reads = {name for clean, path in self.columns.items() for name in (clean, path[0])}
-        self.sums = {clean: np.zeros(5) for clean in self.columns}  # rows, mean, worst, edits, characters
-        self.annotators = dict.fromkeys(self.columns, 1)
+        self.joined = joined if {f"clean_{name}" for name in joined} <= self.columns.keys() else ()
+        self.names = [".".join(path) for path in self.columns.values()] + ([" + ".join(joined)] if self.joined else [])
+        self.sums = {name: np.zeros(5) for name in self.names}  # rows, mean, worst, edits, characters
+        self.annotators = dict.fromkeys(self.names, 1)
 
     def add(self, batch: Mapping[str, list[Any]]) -> dict[str, tuple[list[str], list[str]]]:
         """Add a batch; return the clean and the first noisy text of each row, per clean column."""
         texts = {}
-        for name, path in self.columns.items():
-            clean = [_text(value) for value in batch[name]]
+        for column, path in self.columns.items():
+            clean = [_text(value) for value in batch[column]]
             noisy = [_annotations(value, path[1:]) for value in batch[path[0]]]
-            texts[name] = clean, [each[0] if each else "" for each in noisy]
-            found = error_rates(noisy, clean)
-            self.annotators[name] = max(self.annotators[name], len(found.edits))
-            found = found.only((found.lengths > 0) & found.present.any(axis=0))
-            self.sums[name] += [
-                len(found.lengths),
-                found.means.sum(),
-                found.worsts.sum(),
-                found.edits.sum(),
-                found.characters,
-            ]
-        return texts
+            texts[column] = clean, noisy
+            self._count(".".join(path), clean, noisy)
+        if self.joined:
+            parts = [texts[f"clean_{name}"] for name in self.joined]
+            clean = ["".join(row) for row in zip(*(clean for clean, _ in parts), strict=True)]
+            rows = zip(*(noisy for _, noisy in parts), strict=True)
+            self._count(self.names[-1], clean, [["".join(own) for own in zip(*row, strict=True)] for row in rows])
+        return {
+            column: (clean, [each[0] if each else "" for each in noisy]) for column, (clean, noisy) in texts.items()
+        }
+
+    def _count(self, name: str, clean: Sequence[str], noisy: Sequence[Sequence[str]]) -> None:
+        found = error_rates(noisy, clean)
+        self.annotators[name] = max(self.annotators[name], len(found.edits))
+        found = found.only((found.lengths > 0) & found.present.any(axis=0))
+        sums = found.means.sum(), found.worsts.sum(), found.edits.sum()
+        self.sums[name] += [len(found.lengths), *sums, found.characters]
 
     def result(self) -> Iterator[TrackRates]:
         """Yield one line of the card's table per noisy column."""
         for name, (rows, mean, worst, edits, characters) in self.sums.items():
             if rows:
                 several = self.annotators[name] > 1
-                yield TrackRates(
-                    self.place,
-                    ".".join(self.columns[name]),
-                    mean / rows,
-                    worst / rows if several else None,
-                    edits / characters,
-                )
+                yield TrackRates(self.place, name, mean / rows, worst / rows if several else None, edits / characters)
 
 
 def _text(value: str | list[str] | None) -> str:
