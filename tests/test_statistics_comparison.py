@@ -114,6 +114,16 @@ def test_no_spread_is_not_certainty():
     assert statistics.compare(np.ones(2), np.zeros(2), ["a", "a"]).interval is None
 
 
+def test_originals_that_all_do_the_same_count_as_one_pair_each():
+    """Three originals, each with one row lost of two: a half of three pairs, not certainty."""
+    found = statistics.compare(np.array([1.0, 0] * 3), np.zeros(6), np.repeat(range(3), 2), level=0.8)
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(0.5 / np.sqrt(0.5 / 3)))
+    assert found.interval[0] < 0 < found.interval[1]
+    every = statistics.compare(np.ones(6), np.zeros(6), np.repeat(range(3), 2), level=0.8)
+    assert every.p_value == pytest.approx(2 * stats.norm.sf(np.sqrt(3)))
+    assert every.interval[0] > 0
+
+
 def test_swaps_are_all_counted():
     """Of 2**10 ways to swap, by the definition; beyond 16 differences they are drawn."""
     random = np.random.default_rng(3)

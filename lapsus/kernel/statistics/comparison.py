@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lapsus.kernel.statistics.rates import Interval
 
 POWER = 0.8  # the chance of finding a difference that is called detectable
+NO_VARIANCE = 1e-15
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +83,14 @@ def score_difference(found: Clustered, gains: float, level: float) -> tuple[Inte
     """
     clusters, difference, variance = found.number, found.mean, found.variance
     losses = max(0.0, gains - difference)
-    if variance < 1e-15:  # no spread: each cluster counts as one trial
-        variance, effective = 0.0, float(clusters)
-    else:
-        effective = (gains + losses - difference**2) / variance
-    p_value = score_test(found)
+    of_pair = gains + losses - difference**2
+    if variance < NO_VARIANCE:  # no spread: each cluster counts as one pair
+        variance = of_pair / clusters
+    effective = of_pair / variance if variance >= NO_VARIANCE else float(clusters)
+    p_value = _two_sided(difference, variance, clusters)
     square = float(special.ndtri(0.5 + level / 2)) ** 2
     reach = square / (1 - square / clusters) if clusters > square else np.inf
-    critical = 1 / (1 / reach + 1 / effective) if variance else square
+    critical = 1 / (1 / reach + 1 / effective) if variance >= NO_VARIANCE else square
     low = _end(gains, losses, effective, critical, -1.0)
     high = _end(gains, losses, effective, critical, 1.0)
     return [low, high], p_value
@@ -104,13 +105,19 @@ def score_test(found: Clustered, alternative: str = "two-sided") -> float:
     >>> round(score_test(clustered(np.array(wins + losses + ties))), 4)  # 6 / sqrt(12) normal deviates
     0.0833
     """
-    mean = found.mean
-    if mean == 0:
-        return 1.0 if alternative == "two-sided" else 0.5
-    deviates = mean / np.sqrt(found.variance + mean**2 / found.number)
     if alternative == "two-sided":
-        return 2 * float(special.ndtr(-abs(deviates)))
+        return _two_sided(found.mean, found.variance, found.number)
+    deviates = _deviates(found.mean, found.variance, found.number)
     return float(special.ndtr(-deviates if alternative == "greater" else deviates))
+
+
+def _two_sided(mean: float, variance: float, clusters: int) -> float:
+    return 2 * float(special.ndtr(-abs(_deviates(mean, variance, clusters))))
+
+
+def _deviates(mean: float, variance: float, clusters: int) -> float:
+    """Return a mean in standard errors under the hypothesis that it is 0."""
+    return float(mean / np.sqrt(variance + mean**2 / clusters)) if mean else 0.0
 
 
 def _end(gains: float, losses: float, number: float, critical: float, bound: float) -> float:
