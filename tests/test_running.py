@@ -22,6 +22,7 @@ from lapsus.running.answers import AnswerCache
 from lapsus.running.data import Data
 from lapsus.running.kinds import Exact, Frame, Label, Span
 from lapsus.running.models.python_function import PythonFunction
+from lapsus.running.noise_on_rows import with_noise
 from lapsus.running.reading import chosen
 from lapsus.running.runner import Run
 from lapsus.running.tasks import own_task, tasks
@@ -388,6 +389,71 @@ def test_every_option_has_help():
     for name in ("run", "tasks"):
         for option in main.commands[name].params:
             assert getattr(option, "help", "argument") or option.param_type_name == "argument"
+
+
+def test_own_rows_of_a_task_bring_the_labels_that_nobody_named():
+    from lapsus.running.tasks import find_task
+
+    rows = [
+        {"id": "a", "tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"},
+        {"id": "b", "tokens": ["book", "two"], "tags": ["O", "B-size"], "intent": "book"},
+    ]
+    intents = Data.of_rows("mine", find_task("nature-snips-intent"), rows).task
+    assert list(intents.kind.choices) == ["book", "play"] and "one of: book, play." in intents.asked(rows[0])
+    frames = Data.of_rows("mine", find_task("nature-snips"), rows).task
+    assert "one of: book, play." in frames.asked(rows[0]) and "the slots are: genre, size." in frames.asked(rows[0])
+    spoken = {"id": "a", "text": "play jazz", "intent": "play", "slots": [["genre", "jazz"]]}
+    assert Data.of_rows("mine", find_task("slurp-asr"), [spoken]).task.kind.slots == ("genre",)
+
+
+def test_right_answers_that_no_answer_could_equal_are_refused():
+    answers = {"text": ["Paris"], "answer_start": [13]}
+    with pytest.raises(TypeError, match=r"holds .*Paris.* name the task whose right answers these are"):
+        Data.of_rows("mine", TASK, [{"id": "a", "text": "where", "label": answers}])
+    labelled = own_task(["text"], "label", labels=["yes", "no"])
+    with pytest.raises(ValueError, match="row 'b' has the right answer 'maybe', which is none of yes, no"):
+        Data.of_rows("mine", labelled, [{"id": k, "text": "x", "label": v} for k, v in (("a", "yes"), ("b", "maybe"))])
+
+
+KINDS = {
+    "readin-afqmc": {"sentence1": "花呗怎么提前还款", "sentence2": "如何提前还花呗的款", "label": "paraphrase"},
+    "rte1": {"premise": "The man sleeps at home", "hypothesis": "A man is asleep at home", "label": "entailed"},
+    "nature-snips": {"tokens": ["play", "new", "wave"], "tags": ["O", "B-genre", "I-genre"], "intent": "play"},
+    "nature-snips-slots": {"tokens": ["play", "new", "wave"], "tags": ["O", "B-genre", "I-genre"]},
+    "noiseqa": {
+        "question": "Where is the tower",
+        "context": "It is in Paris.",
+        "answers": {"text": ["Paris"], "answer_start": [9]},
+    },
+    "readin-cmrc2018": {
+        "question": "花呗怎么提前还款",
+        "context": "在网上还。",
+        "answers": {"text": ["网上"], "answer_start": [1]},
+    },
+    "readin-wmt2021": {"zh": "花呗怎么提前还款", "en": "how to pay early"},
+    "readin-cspider": {"question": "花呗怎么提前还款", "schema": "t(a)", "query": "SELECT a FROM t"},
+    "slurp-asr": {"text": "play some new wave", "intent": "play", "slots": [["genre", "new wave"]]},
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_noise_goes_on_rows_of_any_kind_and_leaves_the_right_answers(name):
+    from lapsus.running.tasks import find_task
+
+    task, row = find_task(name), {"id": "a", **KINDS[name]}
+    noise = ["zh_homophone:2@1", "zh_homophone@0.8"] if "readin" in name else ["filler_eos:2", "filler_bos"]
+    data = with_noise(Data.of_rows("mine", task, [row]), noise)
+    assert len(data.tracks) == 4
+    (clean,), *noisy = data.tracks.values()
+    assert clean == Data.of_rows("mine", task, [row]).tracks["clean"][0]
+    for (made,) in noisy:
+        assert any(made[each] != row[each] for each in task.inputs)
+        assert all(made[f"clean_{each}"] == row[each] for each in task.inputs)
+        gold = {k: v for k, v in data.task.kind.judged(None, made).items() if k.startswith("gold")}
+        assert gold == {k: v for k, v in data.task.kind.judged(None, clean).items() if k.startswith("gold")}
+        assert all(made[each] == row[each] for each in task.context)
+        if "tags" in row:
+            assert len(made["tags"]) == len(made["tokens"]) > 3
 
 
 def test_the_cache_says_when_it_is_no_cache(tmp_path):

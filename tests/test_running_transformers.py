@@ -82,6 +82,10 @@ def test_names_of_labels():
         "not_entailed",
     ]
     assert mapped(["a", "b"], [], {}, "") == ["a", "b"]
+    with pytest.raises(ValueError, match="can never answer maybe; take a model that was trained on this task"):
+        mapped(["entailment", "not_entailment"], [*wanted, "maybe"], {}, "m has the labels")
+    with pytest.raises(ValueError, match=r"--label-map LABEL_1=not_entailed$"):
+        mapped(["entailment", "LABEL_1"], wanted, {}, "m has the labels")
 
 
 def test_missing_weights_are_no_model(classifier, tmp_path):

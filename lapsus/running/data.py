@@ -19,7 +19,7 @@ from lapsus.kernel.names import shown
 from lapsus.kernel.progress_bars import quiet_datasets
 from lapsus.results.predictions import read
 from lapsus.results.track_names import CLEAN, DIALECTS
-from lapsus.running.kinds import Exact, Similarity
+from lapsus.running.kinds import Similarity
 from lapsus.running.tasks import Task
 
 Row = dict[str, Any]
@@ -40,7 +40,8 @@ class Data:
     def of_rows(cls, name: str, task: Task, rows: Iterable[Mapping[str, Any]], key: str = "id") -> Data:
         """Return rows without noise as the track `clean`; rows without ids are numbered."""
         features = getattr(rows, "features", None)
-        held = [dict(row) for row in rows]
+        names = _label_names(features) if features is not None else {}
+        held = [_named(row, names) for row in rows]
         if not held:
             raise ValueError(f"{name} holds no rows; give at least one")
         said: tuple[str, ...] = ()
@@ -63,11 +64,8 @@ class Data:
             missing = [column for column in task.columns if row[column] is None]
             if missing:
                 raise ValueError(f"{where} has no {missing[0]!r} (it is empty); leave the row out")
-        names = _label_names(features) if features is not None else {}
-        named = [_named(row, names) for row in held]
-        if isinstance(task.kind, Exact):
-            task = replace(task, kind=task.kind.seeing(named))
-        return cls(name, task.bound(names), {CLEAN[0]: named}, said)
+        bound = task.bound(names)
+        return cls(name, replace(bound, kind=bound.kind.seeing(held)), {CLEAN[0]: held}, said)
 
     @classmethod
     def of_file(cls, path: Path, task: Task, key: str = "id") -> Data:

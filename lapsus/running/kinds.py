@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from lapsus.kernel import bio
+from lapsus.kernel.names import shown
 from lapsus.metrics.answer_f1.score import best_match, right_answers
 from lapsus.results.coding import label
 from lapsus.running.reading import chosen, first_number, first_object, first_query, plain
@@ -51,6 +52,10 @@ class Kind(Protocol):
         """Return this kind with the names that a dataset has for its labels, by column."""
         ...
 
+    def seeing(self, rows: Sequence[Row]) -> Kind:
+        """Return this kind with the labels of these rows, where neither the task nor a dataset's features named any."""
+        ...
+
     def filling(self) -> Mapping[str, str]:
         """Return what stands for `{labels}` and such in a prompt."""
         ...
@@ -77,6 +82,9 @@ class _Plain:
         return None
 
     def bound(self, features: Mapping[str, Sequence[str]]) -> Any:
+        return self
+
+    def seeing(self, rows: Sequence[Row]) -> Any:
         return self
 
     def filling(self) -> Mapping[str, str]:
@@ -110,6 +118,9 @@ class Label(_Plain):
             )
         return replace(self, words={name: self.words.get(name, name) for name in names})
 
+    def seeing(self, rows: Sequence[Row]) -> Label:
+        return self if self.words else replace(self, words={name: name for name in few_labels(rows, self.column)})
+
     def filling(self) -> Mapping[str, str]:
         return {"labels": ", ".join(self.words.values())}
 
@@ -130,7 +141,22 @@ class Label(_Plain):
 
     def judged(self, prediction: str | None, row: Row) -> dict[str, Any]:
         gold = label(row[self.column])
+        if self.words and gold not in self.words:
+            raise ValueError(
+                f"row {row.get('id')!r} has the right answer {gold!r}, which is none of {shown(self.words)}; "
+                "name all labels, or leave the row out"
+            )
         return {"prediction": prediction, "gold": gold, "score": float(prediction == gold)}
+
+
+def few_labels(rows: Sequence[Row], column: str) -> tuple[str, ...]:
+    """Return the labels in a column; none where there are too many to choose from.
+
+    >>> few_labels([{"label": "b"}, {"label": "a"}, {"label": "b"}], "label")
+    ('a', 'b')
+    """
+    found = {label(row[column]) for row in rows}
+    return tuple(sorted(found)) if len(found) <= MOST_LABELS else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +169,13 @@ class Exact(_Plain):
 
     def seeing(self, rows: Sequence[Row]) -> Exact:
         """Return this kind with the right answers of rows, where these look like labels."""
-        golds = {label(row[self.column]) for row in rows}
-        return replace(self, golds=tuple(sorted(golds)) if len(golds) <= MOST_LABELS else ())
+        held = next((row[self.column] for row in rows if isinstance(row[self.column], Mapping | list)), None)
+        if held is not None:
+            raise TypeError(
+                f"the column {self.column!r} holds {shown([str(held)[:60]])}, and no text that an answer could equal; "
+                "name the task whose right answers these are (lapsus tasks), such as noiseqa for passages"
+            )
+        return replace(self, golds=few_labels(rows, self.column))
 
     @property
     def gold_columns(self) -> tuple[str, ...]:
@@ -190,6 +221,12 @@ class Frame(_Plain):
             intents=tuple(features.get("intent", self.intents)),
             slots=tuple(features.get("slots", ())) or tuple(slots) or self.slots,
         )
+
+    def seeing(self, rows: Sequence[Row]) -> Frame:
+        slots = {tag[2:] for row in rows for tag in row.get("tags") or () if tag != "O"}
+        slots |= {str(slot[0]) for row in rows for slot in row.get("slots") or ()}
+        intents = few_labels(rows, "intent") if self.with_intent else ()
+        return replace(self, intents=self.intents or intents, slots=self.slots or tuple(sorted(slots)))
 
     def filling(self) -> Mapping[str, str]:
         return {"intents": ", ".join(self.intents), "slots": ", ".join(self.slots)}

@@ -306,8 +306,13 @@ def mapped(labels: Sequence[str], wanted: Sequence[str], label_map: Mapping[str,
         found.append(label if name is None and not wanted else name)
     lacking = [name for name in wanted if name not in found]
     unknown = [label for label, name in zip(labels, found, strict=True) if name is None]
+    if len(lacking) > len(unknown):
+        raise ValueError(
+            f"{what} {shown(labels)}, so that it can never answer {shown(lacking)}; take a model that was trained on "
+            "this task"
+        )
     if lacking or (unknown and len(wanted) <= len(labels) and len(labels) - len(unknown) < len(wanted)):
-        example = ",".join(f"{label}={name}" for label, name in zip(labels, wanted, strict=False))
+        example = ",".join(f"{label}={name}" for label, name in zip(unknown, lacking, strict=False))
         raise ValueError(
             f"{what} {shown(labels)}, the task {shown(wanted)}; say which is which with --label-map, as in "
             f"--label-map {example}"
