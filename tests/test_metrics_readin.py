@@ -15,6 +15,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from scipy import stats
 
 from lapsus.kernel.error_rates import BatchedRates
+from lapsus.kernel.statistics import compare
 from lapsus.metrics import annotated_bleu, annotated_chrf, micro_worst_average, noise_rate
 from lapsus.running.kinds import Translation
 
@@ -251,6 +252,20 @@ def test_intervals_are_those_of_scipy(scores):
     seeds = [micro_worst_average(table, seed=seed) for seed in (1, 1, 2)]
     assert seeds[0] == seeds[1]
     assert (seeds[0] == seeds[2]) == (scores != "skewed")
+
+
+def test_the_size_of_a_drop_is_that_of_compare():
+    rng = random.Random(5)
+    clean = [int(rng.random() < 0.9) for _ in range(60)]
+    noisy = [[int(rng.random() < 0.7), int(rng.random() < 0.6)] for _ in range(60)]
+    clusters = [number // 2 for number in range(60)]
+    found = micro_worst_average(noisy, clean_scores=clean, clusters=clusters)
+    for name, scores in (("micro_drop", np.mean(noisy, axis=1)), ("worst_drop", np.min(noisy, axis=1))):
+        expected = compare(np.array(clean, float), scores, clusters)
+        sizes = found[f"{name}_effect_size"], found[f"{name}_detectable"], found[f"{name}_p"]
+        assert sizes == pytest.approx((expected.effect_size, expected.detectable, expected.p_value))
+    same = micro_worst_average([[1]] * 9, clean_scores=[1] * 9)
+    assert same["micro_drop_effect_size"] is same["micro_drop_detectable"] is None
 
 
 def test_examples_that_share_an_original_are_one_finding():

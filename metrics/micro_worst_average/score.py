@@ -47,6 +47,10 @@ def micro_worst_average(
         clean_average, micro_drop, worst_drop: with `clean_scores` only.
         clean_average_ci, micro_drop_ci, worst_drop_ci: with `clean_scores` only: the intervals of these three.
         micro_drop_p, worst_drop_p: with `clean_scores` only: the two-sided p-value that the drop is 0.
+        micro_drop_effect_size, worst_drop_effect_size: with `clean_scores` only: the drop in standard deviations of the
+            examples' drops (Cohen's d for pairs), None where they are all the same.
+        micro_drop_detectable, worst_drop_detectable: with `clean_scores` only: the smallest true drop that so many
+            examples would show with a chance of 80 %, None where the drops do not vary.
         examples: how many were scored.
         groups: with `groups` only: the same for each group, by its name.
         gaps: with `groups` only: for the average and the worst (and their drops), the group that is served worst, the
@@ -162,4 +166,16 @@ def _averages(
             found = statistics.of_numbers(drop, originals)
             interval, p_value = sampling.of_drop(found, float(drop[drop > 0].sum()) / len(drop))
         result[f"{name}_ci"], result[f"{name}_p"] = interval, p_value
+        result |= _size_of(name, drop, originals, sampling.level)
     return result
+
+
+def _size_of(name: str, drop: columns.FloatArray, originals: columns.IntArray, level: float) -> dict[str, Any]:
+    """Return how large a drop is beside what varies, and how large it must be to be found."""
+    if not len(drop):
+        return {f"{name}_effect_size": None, f"{name}_detectable": None}
+    found = statistics.of_numbers(drop, originals)
+    return {
+        f"{name}_effect_size": statistics.effect_size(drop, found.number),
+        f"{name}_detectable": statistics.detectable_difference(found, level) if found.number > 1 else None,
+    }

@@ -15,7 +15,15 @@ To describe and to compare two tracks, these are enough:
 """
 
 from lapsus.kernel.statistics.clusters import Clustered, clustered, of_numbers
-from lapsus.kernel.statistics.comparison import Comparison, clustered_mean, compare, score_difference, score_test
+from lapsus.kernel.statistics.comparison import (
+    Comparison,
+    clustered_mean,
+    compare,
+    detectable_difference,
+    effect_size,
+    score_difference,
+    score_test,
+)
 from lapsus.kernel.statistics.discordance import mcnemar, sign_test
 from lapsus.kernel.statistics.families import bonferroni, holm
 from lapsus.kernel.statistics.groups import Gap, group_gap
@@ -53,7 +61,9 @@ __all__ = [
     "clustered_rate",
     "clustered_wilson",
     "compare",
+    "detectable_difference",
     "distinct_rows",
+    "effect_size",
     "effective_interval",
     "group_gap",
     "holm",

@@ -53,8 +53,7 @@ def compare(
     number = found.number
     ends: Interval | None
     p_value: float | None
-    spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
-    size = found.mean / spread if spread > 0 else None
+    size = effect_size(differences, number)
     if number < 2:
         return Comparison(found.mean, None, None, None, size, None, len(one), number)
     detectable = detectable_difference(found, level)
@@ -159,6 +158,15 @@ def clustered_mean(
     half = float(special.stdtrit(clusters - 1, 0.5 + level / 2)) * error
     p_value = 2 * float(special.stdtr(clusters - 1, -abs(mean) / error))
     return [float(mean - half), float(mean + half)], p_value
+
+
+def effect_size(differences: FloatArray, clusters: int) -> float | None:
+    """Return the mean in standard deviations of the differences (Cohen's d for pairs); None where they do not vary.
+
+    The deviation is estimated from so many clusters: five copies of every row change nothing.
+    """
+    spread = float(differences.std())
+    return None if clusters < 2 or spread < 1e-12 else float(differences.mean() / spread * np.sqrt(1 - 1 / clusters))
 
 
 def detectable_difference(found: Clustered, level: float) -> float | None:
