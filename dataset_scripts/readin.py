@@ -108,7 +108,7 @@ class Readin(Benchmark):
         names = [source.find(*noisy_test(track, annotator)) for annotator in annotators]
         files = [self.examples(source, name) for name in names]
         heads = [next(file, None) for file in files]
-        strange: dict[str, list[Strange]] = {name: [] for name in names}
+        texts: dict[str, list[tuple[int, str, str]]] = {name: [] for name in names}
         for number, clean in enumerate(self.written_out(source, clean_name), start=1):
             here = [head is not None and head["id"] == clean["id"] for head in heads]
             if all(here):
@@ -116,9 +116,7 @@ class Readin(Benchmark):
                 for name, row in zip(names, noisy, strict=True):
                     self.check_same(clean, row, clean_name, name)
                     meant, written_down = ("\n".join(each[field] for field in self.FIELDS) for each in (clean, row))
-                    (rate,) = error_rates([written_down], [meant])
-                    if rate > STRANGE:
-                        strange[name].append(Strange(number, meant, written_down, rate))
+                    texts[name].append((number, meant, written_down))
                 yield clean, noisy
                 heads = [next(file, None) for file in files]
             elif any(here) or self.NUMBERED or track == "keyboard":
@@ -127,8 +125,8 @@ class Readin(Benchmark):
         for name, head in zip(names, heads, strict=True):
             if head is not None:
                 raise ValueError(f"{name} has row {head['id']!r}, which {clean_name} lacks or has in another place")
-        for name, pairs in strange.items():
-            for one, two in exchanged(pairs):
+        for name, pairs in texts.items():
+            for one, two in exchanged(strange(pairs)):
                 raise ValueError(
                     f"{name} has the texts of rows {one} and {two} exchanged: each reads like the other's clean text "
                     f"in {clean_name}; align the files"
@@ -163,6 +161,15 @@ class Strange(NamedTuple):
 def error_rates(noisy: Sequence[str], clean: Sequence[str]) -> FloatArray:
     """Return the error rate of each pair of texts."""
     return np.asarray(edit_distances(noisy, clean) / np.array([len(text) for text in clean]))
+
+
+def strange(texts: Sequence[tuple[int, str, str]]) -> list[Strange]:
+    """Return those of rows, given as number, clean and noisy text, whose texts are far from each other."""
+    if not texts:
+        return []
+    _, clean, noisy = zip(*texts, strict=True)
+    rates = error_rates(noisy, clean).tolist()
+    return [Strange(*row, rate) for row, rate in zip(texts, rates, strict=True) if rate > STRANGE]
 
 
 def exchanged(rows: Sequence[Strange]) -> Iterator[tuple[int, int]]:
