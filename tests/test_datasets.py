@@ -38,7 +38,7 @@ def nature(**original):
 
 
 def simulated(test):
-    return {track: {"test": test} for track in TRACKS}
+    return {config: {"test": test} for config in ("clean", *TRACKS)}
 
 
 AALTO = (
