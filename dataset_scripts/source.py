@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, Any, cast
 from xml.parsers import expat
 
@@ -397,7 +397,7 @@ def _tar_opener(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Callable[[
 def _once(path: Path, members: list[tuple[str, Callable[[], IO[bytes]]]]) -> dict[str, Callable[[], IO[bytes]]]:
     files: dict[str, Callable[[], IO[bytes]]] = {}
     for name, opener in members:
-        plain = PurePosixPath(name).as_posix()
+        plain = "/".join(part for part in name.split("/") if part not in {"", "."})
         if plain in files:
             raise ValueError(f"{path} holds {plain!r} twice; pack it again with one of them")
         if not _litter(plain):
@@ -416,8 +416,10 @@ def _inside(path: Path, name: str) -> None:
 
 
 def _no_bomb(path: Path, name: str, size: int, packed: int) -> None:
+    if size <= SMALL:
+        return
     limit = int(os.environ.get("LAPSUS_MAX_RATIO", MAX_RATIO))
-    if size > SMALL and size > limit * packed:
+    if size > limit * packed:
         raise ValueError(
             f"{name!r} in {path} unpacks to more than {limit} times its size, as a zip bomb does;"
             " set LAPSUS_MAX_RATIO higher if you trust it"
