@@ -215,7 +215,7 @@ def results(folder: Path) -> None:
     tracks.append(lapsus.Track("bert", "typed.2", [{"id": "a", "score": 1}, {"id": "b", "score": 0}]))
     numbers = lapsus.measure(tracks)
     assert numbers.summary
-    page: Path = lapsus.report(tracks, folder / "report", n_resamples=100)
+    page: Path = lapsus.report(tracks, folder / "report", n_resamples=100).page
     assert page.exists()
 
     (folder / "wins.jsonl").write_text('{"prediction": 2, "reference": 1}\n', encoding="utf-8")

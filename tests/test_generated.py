@@ -24,6 +24,7 @@ def test_a_new_metric_is_what_contributing_prints_and_the_rest_is_generated(tmp_
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     shutil.copytree(ROOT / "metrics", tmp_path / "metrics")
     shutil.copy(ROOT / "README.md", tmp_path)
+    (tmp_path / "docs").mkdir()
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     section = text.partition("## A metric of lapsus\n")[2].partition("## An operator\n")[0]
     printed = re.findall(r"`(metrics/length_ratio/[\w.]+)`:\n\n```\w+\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)

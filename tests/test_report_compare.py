@@ -24,7 +24,7 @@ def written(out, errors, model="m", examples=80, clean=True, dataset=""):
         Track(model, name, [{"id": str(i), "score": int(i >= missed)} for i in range(examples)], dataset)
         for name, missed in named.items()
     ]
-    return report(tracks, out, n_resamples=20).parent
+    return report(tracks, out, n_resamples=20).folder
 
 
 def test_what_moved_is_counted_as_by_hand(tmp_path):
@@ -67,7 +67,7 @@ def test_a_model_that_was_renamed_is_found_where_it_is_the_only_one(tmp_path):
 
 def test_scores_come_back_as_they_were_written(tmp_path):
     rows = [{"id": "a", "score": 0.25, "cluster": "x"}, {"id": "b", "score": 1, "cluster": "x"}]
-    out = report([Track("m", "clean", rows, "d")], tmp_path / "out", n_resamples=20).parent
+    out = report([Track("m", "clean", rows, "d")], tmp_path / "out", n_resamples=20).folder
     [track] = read_scores(out)
     assert (track.dataset, track.model, track.track) == ("d", "m", "clean")
     assert list(track.rows) == [{"id": "a", "score": 0.25, "cluster": "a"}, {"id": "b", "score": 1.0, "cluster": "a"}]

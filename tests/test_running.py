@@ -67,7 +67,7 @@ def test_the_clean_twin_is_always_run_and_noise_replays_from_the_rows(tmp_path):
             assert row["id"] == clean["id"] and row["clean_text"] == clean["text"]
             assert apply(row["clean_text"], [(e["start"], e["end"], e["text"]) for e in row["edits"]]) == row["text"]
     assert sum(row["text"] != row["clean_text"] for row in tracks[1].rows) == len(ROWS)
-    page = report(tracks, tmp_path / "report")
+    page = report(tracks, tmp_path / "report").page
     assert page.is_file()
     files = sorted(path.name for path in tmp_path.rglob("*.jsonl"))
     assert files == ["clean.jsonl", "filler_eos.1.jsonl", "filler_eos.2.jsonl"]

@@ -224,7 +224,7 @@ def test_noise_without_a_clean_track_is_a_doubt_on_the_page_too(tmp_path):
     tracks = read_tracks(files)
     said = "no clean track belongs to them, so what noise costs is not known; add one, called afqmc_clean"
     assert [str(doubt) for doubt in doubts(tracks)] == [f"afqmc / m / keyboard.1, keyboard.2: {said}"]
-    page = report(tracks, tmp_path / "out", n_resamples=20)
+    page = report(tracks, tmp_path / "out", n_resamples=20).page
     assert said in page.read_text(encoding="utf-8")
     assert "keyboard.1, keyboard.2" in (tmp_path / "out" / "doubts.csv").read_text(encoding="utf-8-sig")
 

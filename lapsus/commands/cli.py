@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,22 @@ from lapsus.commands.help_texts import example
 from lapsus.commands.hub import build, collect, make, push
 from lapsus.commands.run import run, tasks
 
+WORDS = "lapsus.words"  # where the context holds the words of the command
 # Errors that a user can cause; any other is a bug of lapsus, and its traceback is shown.
 USER_ERRORS = (ValueError, TypeError, LookupError, OSError, ImportError)
 
 
 class OneSentenceErrors(click.Group):
     """A group whose commands fail with one sentence, or with the traceback under --debug."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Remember the words of the command."""
+        words = ["lapsus", *args]
+        context = super().make_context(info_name, args, parent, **extra)
+        context.meta[WORDS] = words
+        return context
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -302,7 +313,8 @@ def report(
     for doubt in doubts(tracks):
         click.echo(f"warning: {doubt}", err=True)
     bar = partial(tqdm, unit=" models", disable=None, dynamic_ncols=True)
-    written = write(tracks, out, by=by, title=title, confidence_level=confidence_level, progress=bar)
+    command = shlex.join(click.get_current_context().meta[WORDS])
+    written = write(tracks, out, by=by, title=title, confidence_level=confidence_level, progress=bar, command=command)
     click.echo(f"wrote {written}")
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from lapsus import metrics
 from lapsus.commands.catalogue import catalogue
 from lapsus.hub.dataset_card import table
 from lapsus.hub.metric_space import app, card, requirements
+from lapsus.results.report_schema import schema
 
 UNITS = re.compile(r"(<!-- units: .*? -->\n).*(<!-- /units -->)", re.DOTALL)
 FUNCTIONS = re.compile(r"(# functions: .*?\n).*(# /functions\n)", re.DOTALL)
@@ -32,6 +34,7 @@ def texts(root: Path) -> dict[Path, str]:
     return {
         readme: _between(UNITS, readme, unit_tables()),
         functions: _between(FUNCTIONS, functions, function_imports(metrics.names())),
+        root / "docs" / "report.schema.json": json.dumps(schema(), indent=1) + "\n",
         **spaces,
     }
 

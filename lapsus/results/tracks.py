@@ -55,7 +55,7 @@ class Track:
     (the original that several rows share), `text` with `clean_text` (what the model saw, and what was meant; or
     `noise_rate`), and any column that results shall be broken down by. `missing` are the ids of the data that have no
     prediction, `unknown` the predicted ids that are not in the data, `dropped` those without an answer that were left
-    out on request.
+    out on request. `files` are what the rows were read from.
     """
 
     model: str
@@ -65,6 +65,7 @@ class Track:
     missing: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
 
     @property
     def family(self) -> str:
@@ -324,6 +325,7 @@ def _track(
         tuple(made.missing),
         tuple(made.unknown),
         tuple(made.dropped),
+        (found.path,),
     )
 
 

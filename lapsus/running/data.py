@@ -8,10 +8,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +73,14 @@ class Data:
     def of_file(cls, path: Path, task: Task, key: str = "id") -> Data:
         """Return the rows of a file: JSON lines, JSON, CSV or Parquet."""
         return cls.of_rows(path.stem, task, read(path).rows, key)
+
+    @property
+    def identity(self) -> str:
+        """The name of the data, and a hash of the rows of all tracks."""
+        digest = blake2b(digest_size=16)
+        for name, rows in self.tracks.items():
+            digest.update(json.dumps([name, list(rows)], sort_keys=True, default=str).encode())
+        return f"{self.name} at {digest.hexdigest()}"
 
     def limited(self, limit: int | None) -> Data:
         """Return the data with the first so many examples of the clean track, on every track."""

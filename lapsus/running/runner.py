@@ -184,6 +184,7 @@ class Run:
             "model": self.model.name,
             "identity": self.model.identity,
             "task": self.task.identity,
+            "data": self.data.identity,
             "lapsus": version("lapsus"),
         }
         if note.exists():

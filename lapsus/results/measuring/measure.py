@@ -77,6 +77,7 @@ def measure_runs(runs: Sequence[Run], options: Options) -> Numbers:
     parts = [_dataset([run for run in runs if run.track.dataset == dataset], options) for dataset in datasets]
     return Numbers(
         lapsus=version("lapsus"),
+        provenance=None,
         settings=Settings(**options.resampling, by=options.by, clusters=any(run.clustered for run in runs)),
         **_with_holm({name: list(chain.from_iterable(part[name] for part in parts)) for name in parts[0]}),
     )

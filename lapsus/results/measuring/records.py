@@ -5,6 +5,7 @@ A record is a frozen dataclass. An `Estimate` becomes three columns, a record in
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, NamedTuple
 
@@ -42,6 +43,16 @@ class WorstByChance:
 
     worst_by_chance: float | None = None
     chance_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The command that made a report, when (UTC), and the versions of Python and of packages."""
+
+    command: str | None
+    date: str
+    python: str
+    packages: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,11 +318,36 @@ class BrokenText:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that a track was read from; `identity` (the model and its revision), task and data as run.json says."""
+
+    dataset: str
+    model: str
+    track: str
+    file: str
+    bytes: int
+    sha256: str
+    identity: str | None
+    task: str | None
+    data: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DataDigest:
+    """A hash of the examples of a dataset: of their ids, right answers and clean texts, where the rows hold them."""
+
+    dataset: str
+    examples: int
+    blake2b: str
+
+
+@dataclass(frozen=True, slots=True)
 class Numbers:
     """Every number of a report. Rates are fractions; the order of records is that of the tracks."""
 
     lapsus: str
     settings: Settings
+    provenance: Provenance | None = None
     summary: tuple[FamilySummary, ...] = ()
     tracks: tuple[TrackScore, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
@@ -323,6 +359,8 @@ class Numbers:
     examples: tuple[BrokenText, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     dialects: tuple[DialectScore, ...] = ()
+    files: tuple[SourceFile, ...] = ()
+    data: tuple[DataDigest, ...] = ()
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         """Return the tables by name, each a list of flat records, as the files hold them."""
@@ -334,7 +372,7 @@ class Numbers:
             name: tuple(record for record in records if record.dataset == dataset)
             for name, records in self._records().items()
         }
-        return Numbers(self.lapsus, self.settings, **kept)
+        return Numbers(self.lapsus, self.settings, self.provenance, **kept)
 
     def _records(self) -> dict[str, tuple[Any, ...]]:
         values = {part.name: getattr(self, part.name) for part in fields(self)}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from html import escape
-from io import StringIO
+from io import BytesIO, StringIO
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,6 +38,21 @@ VARIABLES = dict(
         strict=True,
     )
 ) | {colour: f"series-{number}" for number, colour in enumerate(SERIES)}
+LIGHT = {
+    "ink": "#1c1e21",
+    "muted": "#62666c",
+    "grid": "#e4e1da",
+    "paper": "#ffffff",
+    "clean": "#0072b2",
+    "average": "#e69f00",
+    "worst": "#d55e00",
+} | dict(
+    zip(
+        (f"series-{number}" for number in range(7)),
+        ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1c1e21"),
+        strict=True,
+    )
+)  # for a plot in a file of its own; the page's style has the same, and others for dark screens
 STATES = ((CLEAN, "o"), (AVERAGE, "D"), (WORST, "s"))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[Any, ...] = (
@@ -49,6 +64,40 @@ DASHES: tuple[Any, ...] = (
     (0, (8, 2)),
     (0, (2, 2, 6, 2)),
 )
+
+
+class Drawing(NamedTuple):
+    """A plot as SVG for the page, and the figure that it was made from."""
+
+    svg: str
+    figure: Figure
+
+    def alone(self) -> str:
+        """Return the SVG as a file of its own, in light colours."""
+        found = re.sub(r"var\(--([\w-]+)\)", lambda found: LIGHT[found[1]], self.svg)
+        size = f'width="{WIDTH}" height="{self.figure.get_figheight() * 72:g}" font-family="sans-serif"'
+        spaces = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+        return found.replace("<svg ", f"<svg {spaces} {size} ", 1) + "\n"
+
+    def png(self) -> bytes:
+        """Return the plot as PNG, in light colours, with three pixels per point."""
+        from matplotlib.colors import to_hex
+
+        told = {colour: LIGHT[variable] for colour, variable in VARIABLES.items()}
+        for artist in self.figure.findobj():
+            for name in ("color", "facecolor", "edgecolor", "markeredgecolor", "markerfacecolor"):
+                get, put = getattr(artist, f"get_{name}", None), getattr(artist, f"set_{name}", None)
+                if get is None or put is None:
+                    continue
+                with suppress(ValueError, TypeError):  # several colours, or none
+                    if light := told.get(to_hex(get())):
+                        put(light)
+        stream = BytesIO()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+            metadata = {"Software": None}
+            self.figure.savefig(stream, format="png", dpi=216, facecolor="white", metadata=metadata)
+        return stream.getvalue()
 
 
 def limits(values: Iterable[float | None]) -> Limits:
@@ -66,7 +115,7 @@ def limits(values: Iterable[float | None]) -> Limits:
     return low / 10, high / 10
 
 
-def slopes(name: str, title: str, rows: Sequence[tuple[str, Averages, int]], axis: Limits) -> str:
+def slopes(name: str, title: str, rows: Sequence[tuple[str, Averages, int]], axis: Limits) -> Drawing:
     """Draw clean, average and worst of every row as steps downwards, with the numbers beside its name.
 
     A row is a name, its averages and the number of its annotators: the worst of one is the average.
@@ -86,12 +135,12 @@ def slopes(name: str, title: str, rows: Sequence[tuple[str, Averages, int]], axi
                 axes.plot(value, y, marker, color=colour, markersize=9, markeredgecolor=PAPER, zorder=4)
             _heading(axes, step * number + 16, text, " → ".join(f"{value * 100:.1f}" for value in values))
         _scale(axes, axis)
-        return _svg(figure, name, title)
+        return Drawing(_svg(figure, name, title), figure)
 
 
 def annotators(
     name: str, title: str, rows: Sequence[tuple[str, float | None, Sequence[tuple[str, Estimate]]]], axis: Limits
-) -> str:
+) -> Drawing:
     """Draw the average of every annotator as its number, row by row, beside a line for clean.
 
     A row is a name, its clean average, and the number and average of each of its annotators.
@@ -124,7 +173,7 @@ def annotators(
                 axes.annotate(annotator[:3], **place)
             top += 32 + step * len(tracks)
         _scale(axes, axis)
-        return _svg(figure, name, title)
+        return Drawing(_svg(figure, name, title), figure)
 
 
 class Line(NamedTuple):
@@ -135,7 +184,7 @@ class Line(NamedTuple):
     points: Sequence[tuple[float, Estimate]]
 
 
-def curves(name: str, title: str, lines: Sequence[Line], axis: Limits, along: str, reach: float) -> str:
+def curves(name: str, title: str, lines: Sequence[Line], axis: Limits, along: str, reach: float) -> Drawing:
     """Draw scores against what `along` names, from 0 to `reach`, one line each."""
     key = 18 * ceil(len(lines) / 2) + 4 if len(lines) > 1 else 0
     with _panel(220, key) as (figure, axes):
@@ -160,7 +209,7 @@ def curves(name: str, title: str, lines: Sequence[Line], axis: Limits, along: st
         )
         if key:
             figure.legend(loc="lower left", ncols=2, bbox_to_anchor=(0.0, 0.0), borderaxespad=0, handlelength=2.8)
-        return _svg(figure, name, title)
+        return Drawing(_svg(figure, name, title), figure)
 
 
 @contextmanager

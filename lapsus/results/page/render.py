@@ -12,14 +12,27 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from lapsus.results.measuring.marks import parts
 from lapsus.results.measuring.records import Numbers, TrackScore
 from lapsus.results.page.cells import counted
-from lapsus.results.page.first_screen import cost_matrix
+from lapsus.results.page.first_screen import CostMatrix, cost_matrix
 from lapsus.results.page.lede import lede
-from lapsus.results.page.sections import grouped, own, sections
+from lapsus.results.page.sections import Section, grouped, own, sections, source_table
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def page(numbers: Numbers, *, title: str | None = None) -> str:
+Chapter = tuple[str, str, CostMatrix | None, list[Section]]
+
+
+def chapters_of(numbers: Numbers) -> list[Chapter]:
+    """Return what the page says of each dataset: its name, the first sentences, the matrix, the sections."""
+    chapters = []
+    for number, dataset in enumerate(dict.fromkeys(record.dataset for record in numbers.tracks)):
+        found = numbers.of_dataset(dataset)
+        key = f"d{number}"
+        chapters.append((dataset, lede(found.summary), cost_matrix(key, found), sections(key, found)))
+    return chapters
+
+
+def page(numbers: Numbers, chapters: Sequence[Chapter], *, title: str | None = None) -> str:
     """Return the HTML of the report."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES, encoding="utf-8"),
@@ -30,11 +43,6 @@ def page(numbers: Numbers, *, title: str | None = None) -> str:
     )
     environment.filters |= {"parts": parts}
     script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
-    chapters = []
-    for number, dataset in enumerate(dict.fromkeys(record.dataset for record in numbers.tracks)):
-        found = numbers.of_dataset(dataset)
-        key = f"d{number}"
-        chapters.append((dataset, lede(found.summary), cost_matrix(key, found), sections(key, found)))
     return environment.get_template("report.html.j2").render(
         title=title or _title(numbers.tracks),
         facts=_facts(numbers.tracks),
@@ -43,6 +51,9 @@ def page(numbers: Numbers, *, title: str | None = None) -> str:
         settings=numbers.settings,
         version=numbers.lapsus,
         files=["report.json", *(f"{name}.csv" for name, records in numbers.tables().items() if records)],
+        provenance=numbers.provenance,
+        data=numbers.data,
+        sources=source_table(numbers.files),
         style=own((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=own(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),

@@ -17,6 +17,7 @@ from lapsus.results.measuring.records import (
     GroupScore,
     NoiseClass,
     Numbers,
+    SourceFile,
     Transition,
 )
 from lapsus.results.page import plots
@@ -48,8 +49,13 @@ class Figure(NamedTuple):
     """A plot, its caption, and its anchor on the page."""
 
     caption: str
-    svg: Markup
+    drawing: plots.Drawing
     key: str
+
+    @property
+    def svg(self) -> Markup:
+        """The plot, for the page."""
+        return own(self.drawing.svg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +114,12 @@ def _overview(key: str, numbers: Numbers) -> Iterator[Section]:
     for panel in panels(of_family):
         name = f"{key}-overview-{len(figures)}"
         if len(panel.families) > 1:
-            figures.append(Figure(panel.title, own(_doses(name, panel, of_family, order)), name))
+            figures.append(Figure(panel.title, _doses(name, panel, of_family, order), name))
             continue
         ranked = sorted(of_family[panel.title], key=lambda record: order.index(record.model))
         rows = [(record.model, record.averages, record.annotators) for record in ranked]
         title = f"{panel.title}: clean, average and worst score of {counted(len(ranked), 'model')}"
-        figures.append(Figure(panel.title, own(plots.slopes(name, title, rows, axis)), name))
+        figures.append(Figure(panel.title, plots.slopes(name, title, rows, axis), name))
     rows_of_cells = [
         {
             "Model": word(record.model),
@@ -181,7 +187,9 @@ def _dialects(key: str, numbers: Numbers) -> Iterator[Section]:
     yield Section(f"{key}-dialects", "Dialect against meaning", said, table=table("Win rates of dialects", cells))
 
 
-def _doses(name: str, panel: Panel, of_family: Mapping[str, Sequence[FamilySummary]], order: Sequence[str]) -> str:
+def _doses(
+    name: str, panel: Panel, of_family: Mapping[str, Sequence[FamilySummary]], order: Sequence[str]
+) -> plots.Drawing:
     """Draw the average score of each model against the dose of a noise; without any, it is the clean score."""
     points: dict[str, list[tuple[float, Estimate]]] = {model: [] for model in order}
     for dose, family in panel.families:
@@ -260,7 +268,7 @@ def _annotators(key: str, numbers: Numbers) -> Iterator[Section]:
             ]
             title = f"{family}: average score of each annotator"
             name = f"{key}-annotators-{len(figures)}"
-            figures.append(Figure(family, own(plots.annotators(name, title, rows, axis)), name))
+            figures.append(Figure(family, plots.annotators(name, title, rows, axis), name))
     tests = next((record.from_clean.test.tests or 0 for record in tracks if record.from_clean), 0)
     classes = any(record.classes.balanced_accuracy.value is not None for record in tracks)
     cells = []
@@ -349,7 +357,7 @@ def _noise(key: str, numbers: Numbers) -> Iterator[Section]:
         title = f"{panel}: average score against noise rate"
         name = f"{key}-noise-{len(figures)}"
         along = "noise rate (edits per 100 characters of clean text)"
-        figures.append(Figure(panel, own(plots.curves(name, title, drawn, axis, along, reach)), name))
+        figures.append(Figure(panel, plots.curves(name, title, drawn, axis, along, reach), name))
     cells = [
         {
             "Model": word(record.model),
@@ -394,7 +402,7 @@ def _breakdowns(key: str, numbers: Numbers) -> Iterator[Section]:
                 rows = [(f"{record.model} · {record.value}", record.averages, record.annotators) for record in ranked]
                 title = f"{family}: clean, average and worst score by {called}"
                 name = f"{key}-by{number}-{len(figures)}"
-                figures.append(Figure(family, own(plots.slopes(name, title, rows, axis)), name))
+                figures.append(Figure(family, plots.slopes(name, title, rows, axis), name))
         cells = [
             {
                 "Model": word(record.model),
@@ -528,4 +536,23 @@ def _joins(key: str, numbers: Numbers) -> Iterator[Section]:
         "Left out",
         said if cells else "Every prediction found its example: all ids join.",
         table=table("Ids that do not join", cells),
+    )
+
+
+def source_table(files: Sequence[SourceFile]) -> Table | None:
+    """Return the table of files that the tracks were read from."""
+    return table(
+        "Files of predictions",
+        [
+            {
+                "Model": word(record.model),
+                "Track": word("/".join(filter(None, (record.dataset, record.track)))),
+                "File": word(record.file),
+                "Bytes": count(record.bytes),
+                "SHA-256": word(record.sha256),
+                **({"Asked": word(record.identity or "")} if any(each.identity for each in files) else {}),
+                **({"Data": word(record.data or "")} if any(each.data for each in files) else {}),
+            }
+            for record in files
+        ],
     )

@@ -1,0 +1,105 @@
+"""What a reader takes from the page: each plot as SVG and PNG, each table as Markdown and LaTeX (booktabs)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from lapsus.results.page.cells import DASH, Cell, Table
+from lapsus.results.page.sections import Section
+
+LATEX = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "−": "$-$", DASH: "--"} | {
+    letter: f"\\{letter}" for letter in "&%$#_{}"
+}
+
+
+def write(sections: Iterable[Section], folder: Path) -> None:
+    """Write the plots into `plots/` and the tables into `tables/` of a folder."""
+    for section in sections:
+        for figure in section.figures:
+            (folder / "plots").mkdir(exist_ok=True)
+            (folder / "plots" / f"{figure.key}.svg").write_text(figure.drawing.alone(), encoding="utf-8")
+            (folder / "plots" / f"{figure.key}.png").write_bytes(figure.drawing.png())
+        if section.table is not None:
+            (folder / "tables").mkdir(exist_ok=True)
+            (folder / "tables" / f"{section.key}.md").write_text(markdown(section.table), encoding="utf-8")
+            (folder / "tables" / f"{section.key}.tex").write_text(latex(section.table), encoding="utf-8")
+
+
+def markdown(table: Table) -> str:
+    r"""Return a table as Markdown, intervals in brackets and what is bold on the page in bold.
+
+    >>> from lapsus.results.page.cells import Estimate, rate, word
+    >>> from lapsus.results.page.cells import table as laid_out
+    >>> print(markdown(laid_out("All", [{"Model": word("a|b"), "Score": rate(Estimate(0.5, 0.4, 0.6))}])), end="")
+    | Model | Score (%) |
+    |---|---:|
+    | a\|b | 50.0 [40.0 to 60.0] |
+    """
+    marks = ["---" if kind == "word" else "---:" for kind in table.kinds]
+    lines = [_titles(table), *([_marked(cell) for cell in row] for row in table.rows)]
+    texts = ["| " + " | ".join(re.sub(r"([|\\])", r"\\\1", text) for text in line) + " |" for line in lines]
+    return "\n".join([texts[0], "|" + "|".join(marks) + "|", *texts[1:]]) + "\n"
+
+
+def latex(table: Table) -> str:
+    r"""Return a table as LaTeX with the rules of booktabs.
+
+    >>> from lapsus.results.page.cells import Estimate, rate, word
+    >>> from lapsus.results.page.cells import table as laid_out
+    >>> print(latex(laid_out("50 %", [{"Model": word("a_b"), "Score": rate(Estimate(0.5, 0.4, 0.6))}])), end="")
+    % \usepackage{booktabs}
+    \begin{table}
+    \caption{50 \%}
+    \begin{tabular}{lr}
+    \toprule
+    Model & Score (\%) \\
+    \midrule
+    a\_b & 50.0 {\scriptsize [40.0 to 60.0]} \\
+    \bottomrule
+    \end{tabular}
+    \end{table}
+    """
+    kinds = "".join("l" if kind == "word" else "r" for kind in table.kinds)
+    rows = (" & ".join(map(_latex_cell, row)) + r" \\" for row in table.rows)
+    head = " & ".join(map(escaped, _titles(table))) + r" \\"
+    return "\n".join(
+        [
+            r"% \usepackage{booktabs}",
+            r"\begin{table}",
+            rf"\caption{{{escaped(table.caption)}}}",
+            rf"\begin{{tabular}}{{{kinds}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def escaped(text: str) -> str:
+    r"""Return a text with the characters that LaTeX takes for commands escaped.
+
+    >>> escaped("50 % of a_b \\ −3")
+    '50 \\% of a\\_b \\textbackslash{} $-$3'
+    """
+    return "".join(LATEX.get(letter, letter) for letter in text)
+
+
+def _titles(table: Table) -> list[str]:
+    return [f"{title} ({unit})" if unit else title for title, unit in table.columns]
+
+
+def _marked(cell: Cell) -> str:
+    text = f"**{cell.text}**" if cell.marked else cell.text
+    return f"{text} [{cell.note}]" if cell.note else text
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = rf"\textbf{{{escaped(cell.text)}}}" if cell.marked else escaped(cell.text)
+    return rf"{text} {{\scriptsize [{escaped(cell.note)}]}}" if cell.note else text
