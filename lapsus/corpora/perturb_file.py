@@ -10,24 +10,22 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-import signal
 from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO, TextIOWrapper
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from lapsus.corpora.preparing import REASON, Summary, check_columns, given_noises, hashed
 from lapsus.kernel.atomic import staged_file
+from lapsus.kernel.interrupts import later_interrupts
 from lapsus.kernel.rows import (
     BYTE_ORDER_MARK,
     FORMATS,
@@ -176,7 +174,7 @@ def _make_parts(reader: Source, part: Part, folder: Path, *, workers: int, progr
             try:
                 while True:
                     fresh = list(islice(chunks, 2 * workers - len(running)))
-                    with _deaf_children():
+                    with later_interrupts():
                         running |= {pool.submit(_made, part, path, raw) for path, raw in fresh}
                     if not running:
                         return counts
@@ -190,24 +188,6 @@ def _make_parts(reader: Source, part: Part, folder: Path, *, workers: int, progr
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
-
-
-@contextmanager
-def _deaf_children() -> Iterator[None]:
-    """Block SIGINT while worker processes start, so that they inherit the block; deliver it here afterwards."""
-    if not hasattr(signal, "pthread_sigmask") or current_thread() is not main_thread():  # Windows; no handler of ours
-        yield
-        return
-    heard: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # children inherit the blocked signals
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        signal.signal(signal.SIGINT, handler)
-        if heard:
-            signal.raise_signal(signal.SIGINT)
 
 
 def _made(part: Part, path: Path, raw: Any) -> Counter[str]:

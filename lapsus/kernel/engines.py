@@ -22,6 +22,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from lapsus.kernel.extras import needed
+from lapsus.kernel.interrupts import later_interrupts
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -168,17 +169,20 @@ def engine(name: Name = "local", *, address: str | None = None, cpus: int | None
         }
     )
     try:
-        _reach(given)
-        ray.init(given or "local", log_to_driver=False, logging_level=logging.ERROR, **own)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise ConnectionError(
-            f"there is no Ray cluster at {given} ({' '.join(str(error).partition('. ')[0].split())}); start one with "
-            "`ray start --head`, or leave --address out"
-        ) from error
-    try:
+        try:
+            _reach(given)
+            with later_interrupts():
+                ray.init(given or "local", log_to_driver=False, logging_level=logging.ERROR, **own)
+        except (OSError, ValueError, RuntimeError) as error:
+            said = " ".join(str(error).partition(". ")[0].split())
+            raise ConnectionError(
+                f"there is no Ray cluster at {given} ({said}); start one with `ray start --head`, "
+                "or leave --address out"
+            ) from error
         yield OnRay(ray)
     finally:
-        ray.shutdown()
+        with later_interrupts():
+            ray.shutdown()
 
 
 def _reach(address: str | None) -> None:
