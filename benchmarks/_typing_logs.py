@@ -1,0 +1,152 @@
+"""Read typing logs (the file of `aalto-typing`), and name the slips in them.
+
+A row's text is judged twice: as it was sent, and as it would have been without going back.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from rapidfuzz.distance import OSA
+
+from lapsus.metrics.human_likeness.score import stretches
+from lapsus.perturbations.en.typist.keys import beside, key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class Row(NamedTuple):
+    """What somebody was to copy and what came of it."""
+
+    typist: int
+    clean: str
+    typed: str
+
+
+class Slip(NamedTuple):
+    """One slip: of which kind, at which character, what stood there and what stands there."""
+
+    kind: str
+    at: int
+    old: str
+    new: str
+
+
+def read(path: Path) -> tuple[list[Row], list[Row]]:
+    """Return the rows as sent, and those of complete logs as they would be without going back."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        logs = [json.loads(line) for line in file]
+    sent = [Row(log["typist"], log["sentence"], log["typed"]) for log in logs]
+    return sent, [Row(log["typist"], log["sentence"], text) for log in logs if (text := uncorrected(log)) is not None]
+
+
+def replayed(keys: list[str]) -> tuple[str, list[tuple[int, str]]]:
+    """Return the text that the keys give, and each correction: where, and what was taken back."""
+    text: list[str] = []
+    run: list[str] = []
+    marks: list[tuple[int, str]] = []
+    for one in keys:
+        if one == "BKSP":
+            run.extend(text[-1:])
+            del text[-1:]
+        elif len(one) == 1:
+            if run:
+                marks.append((len(text), "".join(reversed(run))))
+                run = []
+            text.append(one)
+    return "".join(text), marks
+
+
+def uncorrected(log: dict[str, object]) -> str | None:
+    """Return the text as if nothing had been taken back; None where the log lost keys, as 30 % did."""
+    text, marks = replayed(log["keys"])
+    if text != log["typed"]:
+        return None
+    kept: list[tuple[int, str]] = []
+    for place, gone in marks:
+        while kept and kept[-1][0] >= place:  # what goes back further takes the earlier one with it
+            kept.pop()
+        kept.append((place, gone))
+    for place, gone in reversed(kept):
+        if place <= len(text):
+            ends = range(place, min(len(text), place + len(gone) + 4) + 1)
+            end = min(ends, key=lambda end: OSA.distance(gone, text[place:end]) + 0.01 * abs(end - place - len(gone)))
+            text = text[:place] + gone + text[end:]
+    return text
+
+
+def slips(clean: str, typed: str) -> Iterator[Slip]:
+    """Yield the slips that make `typed` of `clean`.
+
+    >>> [(slip.kind, slip.at) for slip in slips("The cat is here.", "Teh cst is here")]
+    [('swap', 1), ('beside', 5), ('open', 15)]
+    """
+    for at, old, new in _with_swaps(clean, stretches(clean, typed)):
+        yield _named(clean, at, old, new)
+
+
+def _with_swaps(clean: str, found: list[tuple[int, str, str]]) -> Iterator[tuple[int, str, str]]:
+    skip = False
+    for (at, old, new), (then, gone, come) in zip(found, [*found[1:], (-9, "", "")], strict=False):
+        if skip:
+            skip = False
+        elif not old and len(new) == 1 and gone == new and not come and then == at + 1:
+            yield at, clean[at] + gone, gone + clean[at]
+            skip = True
+        elif not new and len(old) == 1 and come == old and not gone and then == at + 2:
+            yield at, old + clean[at + 1], clean[at + 1] + old
+            skip = True
+        else:
+            yield at, old, new
+
+
+def _named(clean: str, at: int, old: str, new: str) -> Slip:
+    end = at + len(old)
+    before, after = clean[at - 1 : at] if at else "", clean[end : end + 1]
+    if len(old) == 2 and old == new[::-1]:
+        return Slip("swap", at, old, new)
+    if not old:
+        return _insertion(at, new, before, after)
+    if not new:
+        if len(old) == 1:
+            return Slip("open" if old in ".?!" and not after else "omit", at, old, new)
+        word = old.strip()
+        whole = word.isalpha() and word != old
+        return Slip("cut_word", at + old.index(word), word, "") if whole else Slip("cut", at, old, new)
+    if old.isupper() and new == old.lower():
+        return Slip("lower", at, old, new)
+    if len(old) == len(new) == 1:
+        if old.upper() == new:
+            return Slip("upper", at, old, new)
+        if after and new.lower() == after.lower():
+            return Slip("next", at, old, new)
+        if before and new.lower() == before.lower():
+            return Slip("before", at, old, new)
+        return Slip("beside" if key(new) in beside(key(old)) else "other", at, old, new)
+    return Slip("run", at, old, new)
+
+
+def _insertion(at: int, new: str, before: str, after: str) -> Slip:
+    here = max(at - 1, 0)
+    if not after:
+        return Slip("after_end", here, before, new)
+    if len(new) == 1:
+        if new == " ":
+            return Slip("space", here, before, new)
+        if before and new.lower() == before.lower():
+            return Slip("double", here, before, new)
+        if new.lower() == after.lower():
+            return Slip("double", at, after, new)
+        if before and key(new) in beside(key(before)):
+            return Slip("too_after", here, before, new)
+        if key(new) in beside(key(after)):
+            return Slip("too_before", at, after, new)
+        return Slip("stray", here, before, new)
+    word = new.strip()
+    if word.isalpha() and ((new.endswith(" ") and before in ("", " ")) or (new.startswith(" ") and after == " ")):
+        return Slip("add_word", at + (new[0] == " "), "", word)
+    return Slip("extra", here, before, new)

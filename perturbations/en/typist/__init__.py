@@ -1,0 +1,1 @@
+"""A person at an English keyboard: places, slips, people, and the operator that types."""
