@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import gzip
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rapidfuzz.distance import OSA
 
 from lapsus.metrics.human_likeness.score import stretches
 from lapsus.perturbations.en.typist.keys import beside, key
+from lapsus.perturbations.en.typist.places import CLOSING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +62,7 @@ def replayed(keys: list[str]) -> tuple[str, list[tuple[int, str]]]:
     return "".join(text), marks
 
 
-def uncorrected(log: dict[str, object]) -> str | None:
+def uncorrected(log: dict[str, Any]) -> str | None:
     """Return the text as if nothing had been taken back; None where the log lost keys, as 30 % did."""
     text, marks = replayed(log["keys"])
     if text != log["typed"]:
@@ -107,46 +108,59 @@ def _with_swaps(clean: str, found: list[tuple[int, str, str]]) -> Iterator[tuple
 def _named(clean: str, at: int, old: str, new: str) -> Slip:
     end = at + len(old)
     before, after = clean[at - 1 : at] if at else "", clean[end : end + 1]
-    if len(old) == 2 and old == new[::-1]:
-        return Slip("swap", at, old, new)
     if not old:
         return _insertion(at, new, before, after)
     if not new:
-        if len(old) == 1:
-            return Slip("open" if old in ".?!" and not after else "omit", at, old, new)
-        word = old.strip()
-        whole = word.isalpha() and word != old
-        return Slip("cut_word", at + old.index(word), word, "") if whole else Slip("cut", at, old, new)
-    if old.isupper() and new == old.lower():
-        return Slip("lower", at, old, new)
+        return _deletion(at, old, after)
     if len(old) == len(new) == 1:
-        if old.upper() == new:
-            return Slip("upper", at, old, new)
-        if after and new.lower() == after.lower():
-            return Slip("next", at, old, new)
-        if before and new.lower() == before.lower():
-            return Slip("before", at, old, new)
-        return Slip("beside" if key(new) in beside(key(old)) else "other", at, old, new)
-    return Slip("run", at, old, new)
+        return Slip(_replacement(old, new, before, after), at, old, new)
+    if old == new[::-1] and len(old) == 2:
+        return Slip("swap", at, old, new)
+    return Slip("lower" if old.isupper() and new == old.lower() else "run", at, old, new)
+
+
+def _replacement(old: str, new: str, before: str, after: str) -> str:
+    return next(
+        kind
+        for kind, holds in {
+            "lower": old.isupper() and new == old.lower(),
+            "upper": old.upper() == new,
+            "next": new.lower() == after.lower(),
+            "before": new.lower() == before.lower(),
+            "beside": key(new) in beside(key(old)),
+            "other": True,
+        }.items()
+        if holds
+    )
+
+
+def _deletion(at: int, old: str, after: str) -> Slip:
+    if len(old) == 1:
+        return Slip("open" if old in CLOSING and not after else "omit", at, old, "")
+    word = old.strip()
+    if word.isalpha() and word != old:
+        return Slip("cut_word", at + old.index(word), word, "")
+    return Slip("cut", at, old, "")
 
 
 def _insertion(at: int, new: str, before: str, after: str) -> Slip:
-    here = max(at - 1, 0)
-    if not after:
-        return Slip("after_end", here, before, new)
-    if len(new) == 1:
-        if new == " ":
-            return Slip("space", here, before, new)
-        if before and new.lower() == before.lower():
-            return Slip("double", here, before, new)
-        if new.lower() == after.lower():
-            return Slip("double", at, after, new)
-        if before and key(new) in beside(key(before)):
-            return Slip("too_after", here, before, new)
-        if key(new) in beside(key(after)):
-            return Slip("too_before", at, after, new)
-        return Slip("stray", here, before, new)
-    word = new.strip()
-    if word.isalpha() and ((new.endswith(" ") and before in ("", " ")) or (new.startswith(" ") and after == " ")):
-        return Slip("add_word", at + (new[0] == " "), "", word)
-    return Slip("extra", here, before, new)
+    here = max(at - 1, 0)  # the character behind which it stands
+    if len(new) > 1 and after:
+        word = new.strip()
+        if word.isalpha() and ((new.endswith(" ") and before in ("", " ")) or (new.startswith(" ") and after == " ")):
+            return Slip("add_word", at + (new[0] == " "), "", word)
+        return Slip("extra", here, before, new)
+    kind, after_it = next(
+        case
+        for case, holds in {
+            ("after_end", True): not after,
+            ("space", True): new == " ",
+            ("double", True): new.lower() == before.lower(),
+            ("double", False): new.lower() == after.lower(),
+            ("too_after", True): key(new) in beside(key(before)),
+            ("too_before", False): key(new) in beside(key(after)),
+            ("stray", True): True,
+        }.items()
+        if holds
+    )
+    return Slip(kind, here, before, new) if after_it else Slip(kind, at, after, new)

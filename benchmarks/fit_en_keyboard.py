@@ -23,7 +23,7 @@ from lapsus.perturbations.core import Edit, apply
 from lapsus.perturbations.en.typist.keyboard import EnKeyboard, looks_right, typed
 from lapsus.perturbations.en.typist.keys import beside, key
 from lapsus.perturbations.en.typist.model import FITTED, WORDS, Model
-from lapsus.perturbations.en.typist.places import CLASSES, PARTS, SIZE, places
+from lapsus.perturbations.en.typist.places import CLASSES, CLOSING, PARTS, SIZE, places
 from lapsus.perturbations.en.typist.slips import SLIPS, class_of
 from lapsus.perturbations.hashed_draws import starts
 
@@ -70,7 +70,7 @@ def product(count: np.ndarray, exposed: np.ndarray) -> dict[str, Any]:
     parts = [np.ones(size) for size in count.shape]
 
     def expected() -> np.ndarray:
-        return rate * exposed * np.einsum("a,b,c,d->abcd", *parts)
+        return np.asarray(rate * exposed * np.einsum("a,b,c,d->abcd", *parts))
 
     for _ in range(30):
         for axis in range(count.ndim):
@@ -79,9 +79,9 @@ def product(count: np.ndarray, exposed: np.ndarray) -> dict[str, Any]:
         rate *= count.sum() / max(expected().sum(), 1e-9)
     beyond = (count.reshape(-1) + PRIOR) / (expected().reshape(-1) + PRIOR)
     return {
-        "rate": float(f"{rate:.4g}"),
-        "parts": [[float(f"{value:.3g}") for value in part] for part in parts],
-        "cells": {str(i): float(f"{beyond[i]:.3g}") for i in np.flatnonzero(abs(np.log(beyond)) > 0.2)},
+        "rate": rounded(rate),
+        "parts": [[rounded(value) for value in part] for part in parts],
+        "cells": {str(i): rounded(beyond[i]) for i in np.flatnonzero(abs(np.log(beyond)) > 0.2)},
     }
 
 
@@ -91,13 +91,12 @@ def written(found: dict[str, list[tuple[Row, Slip]]]) -> dict[str, dict[str, dic
     for kind in LETTER_KINDS:
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for row, slip in found.get(kind, []):
-            new = slip.new if kind == "after_end" else slip.new if slip.old.isupper() else slip.new
-            counts[class_of(row.clean, slip.at)][new] += 1
+            counts[class_of(row.clean, slip.at)][slip.new] += 1
         everywhere = sum(counts.values(), Counter())
         total = everywhere.total()
         result[kind] = {}
         for name in CLASSES[1:]:
-            character = name[-1] if name != "digit" else "5"
+            character = {"digit": "5", "symbol": ";"}.get(name, name[-1])
             own = counts.get(name, Counter())
             prior: dict[str, float]
             if kind in ("beside", "too_after", "too_before"):
@@ -110,12 +109,14 @@ def written(found: dict[str, list[tuple[Row, Slip]]]) -> dict[str, dict[str, dic
                 prior = {one: n / total for one, n in everywhere.items()} if name.startswith("final") else {}
             else:
                 prior = {
-                    one: n / total for one, n in everywhere.items() if one.isalpha() and one.lower() != character.lower()
+                    one: n / total
+                    for one, n in everywhere.items()
+                    if one.isalpha() and one.lower() != character.lower()
                 }
             weights = {
                 one: (own[one] + PRIOR * prior.get(one, 0)) / (own.total() + PRIOR) for one in sorted({*own, *prior})
             }
-            top = {one: float(f"{weight:.3g}") for one, weight in weights.items() if weight >= 0.002}
+            top = {one: rounded(weight) for one, weight in weights.items() if weight >= 0.002}
             if top:
                 result[kind][name] = top
     return result
@@ -132,14 +133,14 @@ def shares(found: dict[str, list[tuple[Row, Slip]]], rows: list[Row]) -> tuple[d
         else:
             rest.append(slip)
     lengths = Counter(f"{len(slip.old)} {len(slip.new)}" for slip in rest if len(slip.old) < 6 and len(slip.new) < 6)
-    near = sum(
-        key(b) in beside(key(a)) for slip in rest for a, b in zip(slip.old, slip.new, strict=False)
-    ) / max(sum(min(len(slip.old), len(slip.new)) for slip in rest), 1)
+    near = sum(key(b) in beside(key(a)) for slip in rest for a, b in zip(slip.old, slip.new, strict=False)) / max(
+        sum(min(len(slip.old), len(slip.new)) for slip in rest), 1
+    )
     cut = Counter(str(len(slip.old)) for _, slip in found["cut"] if len(slip.old) < 8)
     of_words = Counter(word for row in rows for word in row.clean.lower().split())
     gone = Counter(slip.old.lower() for _, slip in found["cut_word"])
     all_gone, all_words = gone.total(), of_words.total()
-    word_cut = {word: (n + 1) / (of_words[word] + all_words / all_gone) for word, n in gone.items() if of_words[word]}
+    word_cut = {word: (n + 1) / (of_words[word] + all_words / all_gone) for word, n in gone.items() if n > 1}
     most = max(word_cut.values())
     added = Counter(slip.new.lower() for _, slip in found["add_word"] if len(slip.new) > 1 or slip.new in "aI")
     longer = {
@@ -149,9 +150,9 @@ def shares(found: dict[str, list[tuple[Row, Slip]]], rows: list[Row]) -> tuple[d
         "word added": {"any": dict(added.most_common(12))},
     }
     single = {
-        **{f"cut {word}": float(f"{n:.3g}") for word, n in sorted(word_cut.items())},
-        "cut most": float(f"{most:.3g}"),
-        "cut else": float(f"{0.3 * all_gone / all_words:.3g}"),
+        **{f"cut {word}": rounded(n) for word, n in sorted(word_cut.items())},
+        "cut most": rounded(most),
+        "cut else": rounded(0.3 * all_gone / all_words),
         "word for a word": 0.8,
         "run beside": round(near, 3),
         "run other": round(near + (1 - near) / 2, 3),
@@ -169,9 +170,52 @@ def whole_words(clean: str, slip: Slip) -> tuple[str, str] | None:
         end += 1
     old = clean[start:end]
     new = clean[start : slip.at] + slip.new + clean[slip.at + len(slip.old) : end]
-    common = {"the", "this", "that", "a", "an", "in", "on", "to", "is", "of", "are", "has", "have", "had", "my", "your",
-              "his", "her", "their", "and", "for", "at", "was", "were", "it", "any", "some", "these", "those", "would",
-              "will", "can", "could", "with", "from", "than", "then", "our", "there", "they", "you", "we", "as", "if"}
+    common = {
+        "the",
+        "this",
+        "that",
+        "a",
+        "an",
+        "in",
+        "on",
+        "to",
+        "is",
+        "of",
+        "are",
+        "has",
+        "have",
+        "had",
+        "my",
+        "your",
+        "his",
+        "her",
+        "their",
+        "and",
+        "for",
+        "at",
+        "was",
+        "were",
+        "it",
+        "any",
+        "some",
+        "these",
+        "those",
+        "would",
+        "will",
+        "can",
+        "could",
+        "with",
+        "from",
+        "than",
+        "then",
+        "our",
+        "there",
+        "they",
+        "you",
+        "we",
+        "as",
+        "if",
+    }
     return (old.lower(), new.lower()) if {old.lower(), new.lower()} <= common else None
 
 
@@ -212,7 +256,7 @@ def lognormal(variance: float) -> list[float]:
     """Return the quantiles of a log-normal factor with mean 1."""
     shares_ = (np.arange(QUANTILES) + 0.5) / QUANTILES
     values = np.exp(norm.ppf(shares_) * variance**0.5)
-    return [float(f"{value:.4g}") for value in values / np.trapezoid(values, dx=1 / (QUANTILES - 1))]
+    return [rounded(value) for value in values / np.trapezoid(values, dx=1 / (QUANTILES - 1))]
 
 
 def habit(rows: list[Row], kind: str, exposed: Any) -> list[float]:
@@ -227,7 +271,7 @@ def habit(rows: list[Row], kind: str, exposed: Any) -> list[float]:
     second = sum(n * (n - 1) for n, _ in pairs) / sum(m * (m - 1) for _, m in pairs)
     size = (mean - second) / (second - mean**2)  # a + b
     values = beta.ppf((np.arange(QUANTILES) + 0.5) / QUANTILES, mean * size, (1 - mean) * size)
-    return [float(f"{value:.4g}") for value in values / np.trapezoid(values, dx=1 / (QUANTILES - 1))]
+    return [rounded(value) for value in values / np.trapezoid(values, dx=1 / (QUANTILES - 1))]
 
 
 def retyped(model: Model, rows: list[Row], *, corrects: bool, seed: int) -> list[Row]:
@@ -244,60 +288,74 @@ def retyped(model: Model, rows: list[Row], *, corrects: bool, seed: int) -> list
     return result
 
 
-def fit(sent: list[Row], raw: list[Row], *, say: Any = print) -> dict[str, Any]:
+def fit(sent: list[Row], raw: list[Row]) -> dict[str, Any]:
     """Return the model."""
     made, left = counted(raw), counted(sent)
-    motor = frozenset(SLIPS) - {"lower", "open", "after_end"}
-    person, text = spread(raw, motor)
-    person_left, text_left = spread(sent, motor)
     both = {kind: made.get(kind, []) + left.get(kind, []) for kind in {*made, *left}}
     longer, single = shares(both, raw + sent)
+    ratio = (word_odds(sent) / word_odds(raw)) ** 0.5
+    motor = frozenset(SLIPS) - {"lower", "open", "after_end"}
+    (person, text), (person_left, text_left) = spread(raw, motor), spread(sent, motor)
+    spreads = {"haste": text, "unseen": max(text_left - text, 0)}
     model: dict[str, Any] = {
         "slips": rates(raw, made),
         "left": rates(sent, left),
         "written": {**written(both), **longer},
-        "shares": single,  # corrected below
+        "shares": {**single, "unseen in a word": ratio, "unseen in no word": 1 / ratio, "habit": 0.2},
         "people": {
             "haste": lognormal(person),
             "unseen": lognormal(max(person_left - person, 0)),
             "small in a text": lognormal(spread(sent, frozenset({"lower"}))[1]),
             "small": habit(sent, "lower", lambda clean: sum(map(str.isupper, clean))),
-            "open": habit(sent, "open", lambda clean: clean[-1] in ".?!"),
-            "blank": habit(sent, "after_end", lambda clean: 1),
+            "open": habit(sent, "open", lambda clean: clean[-1] in CLOSING),
+            "blank": habit(sent, "after_end", lambda _: 1),
+            **{f"{trait} in a text": lognormal(variance) for trait, variance in spreads.items()},
         },
     }
-    ratio = (word_odds(sent) / word_odds(raw)) ** 0.5
-    single |= {"unseen in a word": float(f"{ratio:.3g}"), "unseen in no word": float(f"{1 / ratio:.3g}"), "habit": 0.2}
-    spreads = {"haste": text, "unseen": max(text_left - text, 0)}
-    say(f"people differ by {person:.3f}, in what they do not see by {person_left - person:.3f} more; {single}")
     for turn in range(ROUNDS):
-        damped = 1 / (1 + turn / 3)
-        for trait, name, rows, corrects, real in (
-            ("haste", "slips", raw, False, made),
-            ("unseen", "left", sent, True, left),
-        ):
-            model["people"][f"{trait} in a text"] = lognormal(spreads[trait])
-            model["people"].setdefault("unseen in a text", [1.0, 1.0])
-            fitted = Model.of(model)
-            again = [row for seed in range(AGAIN) for row in retyped(fitted, rows, corrects=corrects, seed=seed + AGAIN * turn)]
-            ours = counted(again)
-            for kind, part in model[name].items():
-                want, got = len(real.get(kind, [])) + 1, len(ours.get(kind, [])) / AGAIN + 1
-                part["rate"] = float(f"{part['rate'] * np.clip(want / got, 0.5, 2) ** damped:.4g}")
-            changed = [sum(row.clean != row.typed for row in some) / len(some) for some in (rows, again)]
-            likeness = word_odds(rows) / word_odds(again)
-            if trait == "haste":
-                single["habit"] = round(float(np.clip(single["habit"] + 0.5 * log(likeness), 0, 1)), 3)
-            else:
-                single["unseen in a word"] = round(single["unseen in a word"] * likeness**0.5, 3)
-                single["unseen in no word"] = round(single["unseen in no word"] / likeness**0.5, 3)
-            spreads[trait] = float(np.clip(spreads[trait] + damped * (40 if trait == "unseen" else 8) * (changed[1] - changed[0]), 0, 9))
-            say(f"{name} {turn}: {sum(map(len, ours.values())) / AGAIN:.0f} slips where people have "
-                f"{sum(map(len, real.values()))}; changed {changed[1]:.3f} and {changed[0]:.3f}; {spreads[trait]:.2f}; {likeness:.2f}")
+        correct(model, spreads, "haste", raw, made, turn)
+        correct(model, spreads, "unseen", sent, left, turn)
     return model
 
 
+def correct(
+    model: dict[str, Any],
+    spreads: dict[str, float],
+    trait: str,
+    rows: list[Row],
+    real: dict[str, list[tuple[Row, Slip]]],
+    turn: int,
+) -> None:
+    """Type the rows with the model, and move it to where they come out as people's: kinds, words, share changed."""
+    is_left = trait == "unseen"
+    fitted, step = Model.of(model), 1 / (1 + turn / 3)
+    seeds = range(AGAIN * turn, AGAIN * (turn + 1))
+    again = [row for seed in seeds for row in retyped(fitted, rows, corrects=is_left, seed=seed)]
+    ours = counted(again)
+    for kind, part in model["left" if is_left else "slips"].items():
+        want, got = len(real.get(kind, [])) + 1, len(ours.get(kind, [])) / AGAIN + 1
+        part["rate"] = rounded(part["rate"] * np.clip(want / got, 0.5, 2) ** step)
+    likeness, single = word_odds(rows) / word_odds(again), model["shares"]
+    if is_left:
+        single["unseen in a word"] = rounded(single["unseen in a word"] * likeness**0.5)
+        single["unseen in no word"] = rounded(single["unseen in no word"] / likeness**0.5)
+    else:
+        single["habit"] = rounded(np.clip(single["habit"] + 0.5 * log(likeness), 0, 1))
+    human, mine = (sum(row.clean != row.typed for row in some) / len(some) for some in (rows, again))
+    moved = spreads[trait] + step * (40 if is_left else 8) * (mine - human)
+    spreads[trait] = float(np.clip(moved, 0, 9))
+    model["people"][f"{trait} in a text"] = lognormal(spreads[trait])
+    counts = sum(map(len, ours.values())) / AGAIN, sum(map(len, real.values()))
+    print(f"{turn} {trait}: {counts[0]:.0f} slips for {counts[1]}, changed {mine:.3f} for {human:.3f}")
+
+
+def rounded(value: float) -> float:
+    """Return a number as the file writes it."""
+    return float(f"{value:.4g}")
+
+
 def main() -> None:
+    """Fit, and write the model."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("keystrokes", type=Path)
     parser.add_argument("--half", action="store_true")

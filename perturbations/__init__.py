@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from lapsus.perturbations.en.nlpaug import Nlpaug
     from lapsus.perturbations.en.speako import Speako
     from lapsus.perturbations.en.synonyms import Synonym
+    from lapsus.perturbations.en.typist.keyboard import EnKeyboard
     from lapsus.perturbations.semantic.edits import SemanticDelete, SemanticInsert, SemanticReplace
     from lapsus.perturbations.zh.correction.corrector import ZhCorrect
     from lapsus.perturbations.zh.homophone import ZhHomophone
@@ -43,6 +44,7 @@ __all__ = [
     "OPERATORS",
     "ClosingFiller",
     "Edit",
+    "EnKeyboard",
     "Frame",
     "Mixture",
     "Nlpaug",
@@ -78,6 +80,7 @@ __getattr__ = lazy(
     __name__,
     {
         "ClosingFiller": "lapsus.perturbations.en.fillers",
+        "EnKeyboard": "lapsus.perturbations.en.typist.keyboard",
         "Nlpaug": "lapsus.perturbations.en.nlpaug",
         "OpeningFiller": "lapsus.perturbations.en.fillers",
         "SemanticDelete": "lapsus.perturbations.semantic.edits",

@@ -19,7 +19,7 @@ from lapsus.perturbations.core import Edit
 from lapsus.perturbations.en.typist.keys import LAYOUTS
 from lapsus.perturbations.en.typist.model import load, source_of
 from lapsus.perturbations.en.typist.people import factors
-from lapsus.perturbations.en.typist.places import places
+from lapsus.perturbations.en.typist.places import PARTS, SIZE, places
 from lapsus.perturbations.en.typist.slips import Press, slip
 from lapsus.perturbations.hashed_draws import GOLDEN, HALF, mixed, start_of, starts
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 LARGEST = 10  # rate
 FIRST_KEY = 64  # draws before it belong to the text as a whole
+UNKNOWN = SIZE // PARTS[0]  # places below it are of characters that no key types
 DRAWS = 64  # kept for each key
 MASK = 2**64 - 1
 PERSON = 0x9E3779B1
@@ -82,6 +83,16 @@ class EnKeyboard:
         """Return what typing each text changes."""
         return typed(load(), self, texts, starts(f"{self.name}/{seed}", keys))
 
+    def untouched(self, text: str) -> str:
+        """Say what of `text` no slip can happen to, and why; nothing where all of it is typed.
+
+        >>> EnKeyboard().untouched("café 北京")
+        'no key of its own: é 北 京'
+        """
+        place, _ = places([text])
+        unknown = dict.fromkeys(text[at] for at in np.flatnonzero(place < UNKNOWN).tolist())
+        return f"no key of its own: {' '.join(unknown)}" if unknown else ""
+
 
 def typed(model: Model, op: EnKeyboard, texts: Sequence[str], begin: Words) -> list[tuple[Edit, ...]]:
     """Return the edits of texts whose random streams start at `begin`.
@@ -119,7 +130,9 @@ def typed(model: Model, op: EnKeyboard, texts: Sequence[str], begin: Words) -> l
         if edit and press.draw() < habit and not looks_right(texts[row], edit, model.words):
             second = slip(model.kinds[number], press)  # fingers prefer what they have typed before
             edit = second if second and looks_right(texts[row], second, model.words) else edit
-        if edit is None or any(edit.start < other.end or edit.start == other.start for other in found[row][-1:]):
+        if edit is None or edit.text == texts[row][edit.start : edit.end]:
+            continue
+        if found[row] and (edit.start < found[row][-1].end or edit.start == found[row][-1].start):
             continue  # a key has one slip, and a slip of several keys takes theirs
         if glance < _share(odd * at_a_glance) or looks_right(texts[row], edit, model.words):
             found[row].append(edit)

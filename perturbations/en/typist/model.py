@@ -120,4 +120,5 @@ def _chances(rates: Mapping[str, Any], kinds: tuple[str, ...]) -> Floats:
         found[:, number] = parts.reshape(-1)
         for place, factor in rate["cells"].items():
             found[int(place), number] *= factor
+    found[: found.shape[0] // PARTS[0]] = 0  # the unknown class
     return np.minimum(found, MOST)

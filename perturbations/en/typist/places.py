@@ -23,19 +23,20 @@ if TYPE_CHECKING:
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MARKS = " .,'-?!"
 CLOSING = ".?!"  # these are other classes at the end of a text
-CLASSES = ("other", *LETTERS, *LETTERS.upper(), "digit", *MARKS, *(f"final {mark}" for mark in CLOSING))
+CLASSES = ("unknown", *LETTERS, *LETTERS.upper(), "digit", *MARKS, "symbol", *(f"final {mark}" for mark in CLOSING))
 SITUATIONS = ("first of text", "first", "second", "inside", "last", "alone", "last of text", "no letter")
 LENGTHS = ("no word", "1 to 3", "4 to 6", "7 or more")
 PARTS = (len(CLASSES), len(SITUATIONS), len(LENGTHS), 2)
 SIZE = prod(PARTS)
 
-_CLASS_OF = np.zeros(0x3000, np.int64)
+_CLASS_OF = np.zeros(0x2020, np.int64)  # whatever no key of a US keyboard types is unknown: nothing happens there
+_CLASS_OF[0x21:0x7F] = CLASSES.index("symbol")
 for _number, _name in enumerate(CLASSES):
     if len(_name) == 1:
         _CLASS_OF[ord(_name)] = _number
 for _digit in "0123456789":
     _CLASS_OF[ord(_digit)] = CLASSES.index("digit")
-_CLASS_OF[0x2019] = CLASSES.index("'")
+_CLASS_OF[ord("’")] = CLASSES.index("'")
 _FINAL = np.zeros(len(CLASSES), np.int64)
 for _mark in CLOSING:
     _FINAL[CLASSES.index(_mark)] = CLASSES.index(f"final {_mark}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lapsus.perturbations.core import Edit
 from lapsus.perturbations.en.typist.keys import from_qwerty, on_qwerty
+from lapsus.perturbations.en.typist.places import CLOSING, MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -52,9 +53,11 @@ def class_of(text: str, at: int) -> str:
     ('digit', 'final .')
     """
     character = text[at]
-    if character in ".?!" and at == len(text) - 1:
+    if character in CLOSING and at == len(text) - 1:
         return f"final {character}"
-    return "digit" if character in "0123456789" else "'" if character == "’" else character
+    if character in "0123456789":
+        return "digit"
+    return "'" if character == "’" else character if character.isalpha() or character in MARKS else "symbol"
 
 
 def _written(kind: str, press: Press) -> str:
