@@ -171,6 +171,81 @@ def test_kill_9_loses_at_most_the_batch_under_way(tmp_path):
         assert len(found) == len({row["id"] for row in found}) == 200
 
 
+KILLED = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+from lapsus.running.answers import AnswerCache
+from lapsus.running.data import Data
+from lapsus.running.models.python_function import PythonFunction
+from lapsus.running.noise_on_rows import with_noise
+from lapsus.running.runner import Run
+from lapsus.running.tasks import own_task
+
+BATCH, OUT, CALLS = 6, Path("out"), Path("calls")
+ROWS = [{"id": str(i), "text": f"play song {i}", "label": "music"} for i in range(60)]
+DATA = with_noise(Data.of_rows("mine", own_task(["text"], "label", labels=["music", "no"]), ROWS), ["filler_eos:2"])
+
+def answer(rows):
+    with CALLS.open("a") as calls:
+        calls.write("".join(json.dumps(row["text"]) + "\\n" for row in rows))
+    time.sleep(0.004)
+    return ["music" if len(row["text"]) % 2 else "no" for row in rows]
+
+def run(out):
+    return Run(DATA, PythonFunction(answer, "m", "1", BATCH), out).execute()
+
+def called():
+    return [json.loads(line) for line in CALLS.read_text().splitlines()] if CALLS.exists() else []
+
+def known():
+    if not (OUT / "answers.sqlite").exists():
+        return set()
+    with AnswerCache(OUT / "answers.sqlite") as cache:
+        return {one.row["text"] for group in Run(DATA, PythonFunction(answer, "m", "1", BATCH))._interleaved()
+                for one in group if cache.get(one.key) is not None}
+
+def lines(path):
+    return [json.loads(line) for line in path.read_bytes().split(b"\\n")[:-1]]
+
+rng, kills, before = random.Random(int(sys.argv[1])), 0, set()
+while True:
+    start = len(called())
+    child = os.fork()
+    if child == 0:
+        run(OUT)
+        os._exit(0)
+    time.sleep(rng.random() * 0.12)
+    os.kill(child, signal.SIGKILL)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    now, asked = known(), called()[start:]
+    assert not before & set(asked), "what was answered is asked again"
+    assert before <= now and len(set(asked) - now) <= BATCH, "more than the batch under way is lost"
+    files = sorted(OUT.rglob("*.jsonl"))
+    ids = [{row["id"] for row in lines(path)} for path in files]
+    assert not ids or len(set.union(*ids) - set.intersection(*ids)) <= BATCH, "a stopped run is paired"
+    before = now
+    if ended == 0:
+        break
+    kills += 1
+whole = {path.name: sorted(path.read_text().splitlines()) for path in OUT.rglob("*.jsonl")}
+run(Path("again"))
+assert whole == {path.name: sorted(path.read_text().splitlines()) for path in Path("again").rglob("*.jsonl")}
+print(json.dumps({"kills": kills, "calls": start + len(asked)}))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_killed_many_times_at_any_moment_it_asks_nothing_twice(tmp_path, seed):
+    (tmp_path / "killed.py").write_text(KILLED)
+    done = subprocess.run(
+        [sys.executable, "killed.py", str(seed)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout)
+    assert found["kills"] >= 5 and 180 <= found["calls"] <= 180 + 6 * found["kills"]
+
+
 def test_a_line_that_a_crash_cut_is_written_again(tmp_path):
     model = PythonFunction(keywords, "m", "1")
     data = Data.of_rows("mine", TASK, ROWS)

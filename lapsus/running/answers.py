@@ -43,7 +43,7 @@ def asked_key(model: str, task: str, question: Any) -> str:
 
 
 class AnswerCache:
-    """Answers by key, in one SQLite file: an answer that was put is there after a crash."""
+    """Answers by key, in one SQLite file: an answer that was put is there after the process was killed."""
 
     def __init__(self, path: Path | None) -> None:
         """Open the file at `path`, or keep the answers in memory alone."""
@@ -52,6 +52,7 @@ class AnswerCache:
         self._connection = sqlite3.connect(":memory:" if path is None else path, isolation_level=None)
         try:
             self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=NORMAL")  # safe from kill -9; a power cut may lose the last
             self._connection.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)")
         except sqlite3.DatabaseError as error:
             self._connection.close()

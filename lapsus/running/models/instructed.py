@@ -56,7 +56,8 @@ class Instructed(Loaded):
     def ending(self, word: str) -> Tokens:
         """Return the tokens of a label behind a prompt."""
         text = self.text("?")
-        return self.encoded(text + self.joined(word))[len(self.encoded(text)) :]
+        alone, whole = self.encoded([text, text + self.joined(word)])
+        return whole[len(alone) :]
 
     def joined(self, word: str) -> str:
         """Return a label as it stands behind the prompt."""
@@ -66,13 +67,15 @@ class Instructed(Loaded):
         """Return a prompt as the model reads it."""
         return prompt if self.plain else as_chat(self.tokenizer, prompt)
 
-    def encoded(self, text: str) -> Tokens:
-        """Return the tokens of a text that goes on; a chat template brings its own special ones."""
-        found: Tokens = self.tokenizer(text, add_special_tokens=self.plain, truncation=False, verbose=False)[
-            "input_ids"
-        ]
-        ends = self.plain and found and found[-1] == self.tokenizer.eos_token_id
-        return found[:-1] if ends else found  # some tokenizers end every text
+    def encoded(self, texts: Sequence[str]) -> list[Tokens]:
+        """Return the tokens of texts that go on; a chat template brings its own special ones."""
+        if not texts:
+            return []
+        found: list[Tokens] = self.tokenizer(
+            list(texts), add_special_tokens=self.plain, truncation=False, verbose=False
+        )["input_ids"]
+        end = self.tokenizer.eos_token_id if self.plain else None  # some tokenizers end every text
+        return [each[:-1] if end is not None and each[-1:] == [end] else each for each in found]
 
     def question(self, task: Task, row: Row) -> Any:
         choices = list(task.kind.choices.values())
@@ -83,11 +86,9 @@ class Instructed(Loaded):
     def answers(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Answer]]:
         choices = task.kind.choices
         texts = [self.text(task.asked(row)) for row in rows]
-        prompts = [self.encoded(text) for text in texts]
-        endings = [
-            [self.encoded(text + self.joined(word))[len(prompt) :] for word in choices.values()]
-            for text, prompt in zip(texts, prompts, strict=True)
-        ]
+        prompts = self.encoded(texts)
+        whole = iter(self.encoded([text + self.joined(word) for text in texts for word in choices.values()]))
+        endings = [[next(whole)[len(prompt) :] for _ in choices] for prompt in prompts]
         room = [max(map(len, each), default=task.kind.max_tokens) for each in endings]
         too_long, batches = self.batches(list(map(len, prompts)), room)
         for place in too_long:
@@ -169,7 +170,7 @@ class Instructed(Loaded):
         return texts
 
     def tokens(self, task: Task, rows: Sequence[Row]) -> int | None:
-        return sum(len(self.encoded(self.text(task.asked(row)))) for row in rows)
+        return sum(map(len, self.encoded([self.text(task.asked(row)) for row in rows])))
 
     def padded(self, encoded: Any, side: str = "right") -> Any:
         """Pad with the end where a tokenizer has no padding of its own."""
