@@ -70,3 +70,8 @@ def rte(rows: Rows) -> Any:
 def noiseqa(rows: Rows) -> Any:
     """Paragraphs of NoiseQA."""
     return _head("paragraphs")(rows)
+
+
+def dialect(rows: Rows) -> Any:
+    """Likeness of meaning."""
+    return _head("meanings")(rows)

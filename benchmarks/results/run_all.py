@@ -124,15 +124,19 @@ def at_chance(rows: Iterable[dict[str, Any]]) -> str:
     return f"at chance: balanced accuracy {100 * balanced:.1f} of {len(rates)} classes"
 
 
-def remark(out: Path, one: Run) -> str:
+def remark(out: Path, one: Run, record: dict[str, str]) -> str:
     """Return what must be known about a row."""
     tracks = predictions(out, one)
-    clean = next(rows for name, rows in tracks.items() if "." not in name or name == "clean")
-    clean = tracks.get("clean") or tracks.get("original") or tracks.get("rte3") or clean
-    said = [] if "gold_slots" in clean[0] or one.task in SCORES else [at_chance(clean)]
-    most, times = Counter(str(row.get("gold")) for row in clean).most_common(1)[0]
-    if "paraphrase" in most or "different" in most or "entailed" in most:
-        said.append(f"always “{most}” has {100 * times / len(clean):.1f}")
+    clean = tracks.get("clean") or tracks["original"]
+    if one.task in SCORES:
+        return ""
+    said = [at_chance(clean)]
+    counts = Counter(str(row["gold"]) for row in clean)
+    if len(counts) == 2:
+        most, times = counts.most_common(1)[0]
+        said.append(f"always “{most}” would have {100 * times / len(clean):.1f}")
+        before, after = (float(record[name]) for name in ("clean_balanced_accuracy", "balanced_accuracy"))
+        said.append(f"balanced accuracy {100 * before:.1f} → {100 * after:.1f}")
     return "; ".join(filter(None, said))
 
 
@@ -151,10 +155,10 @@ def relative(record: dict[str, str]) -> str:
     return f"{100 * (average - clean) / clean:+.1f}" if clean else ""
 
 
-def by_model(path: Path) -> dict[str, dict[str, str]]:
-    """Return the rows of a table of the report, one for each model."""
+def records_of(path: Path, model: str) -> list[dict[str, str]]:
+    """Return the rows of a model in a table of the report."""
     with path.open(encoding="utf-8-sig") as file:
-        return {record["model"]: record for record in csv.DictReader(file)}
+        return [record for record in csv.DictReader(file) if record["model"] == model]
 
 
 def tables(out: Path, work: Path) -> tuple[list[list[str]], list[list[str]]]:
@@ -169,21 +173,28 @@ def tables(out: Path, work: Path) -> tuple[list[list[str]], list[list[str]]]:
         page = work / task
         command = [sys.executable, "-m", "lapsus", "report", *files, "--out", str(page)]
         subprocess.run(command, check=True, capture_output=True)
-        if (page / "dialects.csv").exists():
-            records = by_model(page / "dialects.csv")
-            dialects += [dialect(records[one.name], out, one) for one in done]
-            continue
-        records = by_model(page / "summary.csv")
         for one in done:
-            record = records[one.name]
-            family = f"{record['family']} ({record['annotators']})"
-            costs.append([
-                f"{task}, {SCORES.get(task, 'accuracy')}", one.name, family, f"{int(record['examples']):,}",
-                number(record, "clean_average"), number(record, "micro_average"),
-                number(record, "worst_average") if int(record["annotators"]) > 1 else "",
-                relative(record), f"{seconds(out, one)}", remark(out, one),
-            ])  # fmt: skip
+            if (page / "dialects.csv").exists():
+                dialects += [dialect(record, out, one) for record in records_of(page / "dialects.csv", one.name)]
+            else:
+                costs += [cost(record, out, one) for record in records_of(page / "summary.csv", one.name)]
     return costs, dialects
+
+
+def p_value(told: str) -> str:
+    """Return a p-value as it is usually written."""
+    return "" if not told else "< 0.001" if float(told) < 0.001 else f"{float(told):.3f}"
+
+
+def cost(record: dict[str, str], out: Path, one: Run) -> list[str]:
+    """Return what one kind of noise costs a model."""
+    several = int(record["annotators"]) > 1
+    return [
+        f"{one.task}, {SCORES.get(one.task, 'accuracy')}", one.name, f"{record['family']} ({record['annotators']})",
+        f"{int(record['examples']):,}", number(record, "clean_average"), number(record, "micro_average"),
+        number(record, "worst_average") if several else "", relative(record), f"{seconds(out, one)}",
+        remark(out, one, record),
+    ]  # fmt: skip
 
 
 def dialect(record: dict[str, str], out: Path, one: Run) -> list[str]:
@@ -193,7 +204,7 @@ def dialect(record: dict[str, str], out: Path, one: Run) -> list[str]:
     )
     return [
         one.task, one.name, f"{int(record['examples']):,}", number(record, "win_rate"), record["ties"],
-        f"{float(record['p_value']):.2g}" if record["p_value"] else "", aware, f"{seconds(out, one)}",
+        p_value(record["p_value"]), aware, f"{seconds(out, one)}",
     ]  # fmt: skip
 
 
