@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from lapsus.models.slu_model import one_thread
+from lapsus.models.training import batches_by_length, threads
 
 PAD, UNKNOWN = 0, 1
 MOST_UNITS = 100  # of a text; what comes after is not read
@@ -89,7 +89,7 @@ class PairModel:
         encode = _encoder(self.vocabulary, self.cut)
         self.network.eval()
         found: list[str] = []
-        with one_thread():
+        with threads(1):
             for start in range(0, len(pairs), batch_size):
                 sides = _sides([tuple(map(encode, pair)) for pair in pairs[start : start + batch_size]])
                 found += [self.labels[place] for place in self.network(*sides).argmax(1).tolist()]
@@ -119,7 +119,7 @@ def train(
     encoded = [(encode(first), encode(second)) for first, second, _ in pairs]
     gold = torch.tensor([labels.index(label) for _, _, label in pairs])
     best, weights = -1, {}
-    with torch.random.fork_rng(devices=[]), one_thread():
+    with torch.random.fork_rng(devices=[]), threads(1):
         torch.manual_seed(seed)
         network = Network(len(vocabulary), len(labels))
         optimizer = torch.optim.Adam(network.parameters(), lr=rate)
@@ -127,7 +127,7 @@ def train(
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / (steps + 1))
         for _ in range(epochs):
             network.train()
-            for rows in _batches([len(a) + len(b) for a, b in encoded], batch_size, rng):
+            for rows in batches_by_length([len(a) + len(b) for a, b in encoded], batch_size, rng):
                 loss = nn.functional.cross_entropy(network(*_sides([encoded[row] for row in rows])), gold[rows])
                 optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
@@ -151,10 +151,3 @@ def _encoder(vocabulary: Sequence[str], cut: Callable[[str], list[str]]) -> Call
 def _sides(encoded: Sequence[tuple[Tensor, ...]]) -> tuple[Tensor, Tensor]:
     first, second = zip(*encoded, strict=True)
     return pad_sequence(first, batch_first=True), pad_sequence(second, batch_first=True)
-
-
-def _batches(lengths: Sequence[int], size: int, rng: Random) -> list[list[int]]:
-    """Return all rows in batches of similar length, in random order."""
-    order = sorted(range(len(lengths)), key=lambda place: (lengths[place] + 4 * rng.random(), place))
-    batches = [order[start : start + size] for start in range(0, len(order), size)]
-    return sorted(batches, key=lambda _: rng.random())

@@ -13,7 +13,6 @@ training split alone, in minutes on two CPU cores. The extra `models` installs t
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
+
+from lapsus.models.training import batches_by_length, threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -144,7 +145,7 @@ class SluModel:
     ) -> Iterator[tuple[Tensor, Tensor, Sequence[str]]]:
         encode = _encoder(self.vocabulary)
         self.network.eval()
-        with one_thread():
+        with threads(1):
             for start in range(0, len(utterances), batch_size):
                 part = utterances[start : start + batch_size]
                 intents, tags = self.network(collate([encode(tokens) for tokens in part]))
@@ -175,7 +176,7 @@ def train(
     rng = Random(f"slu/{seed}")
     lengths = [len(row["tokens"]) for row in examples]
     best, best_weights = -1, {}
-    with torch.random.fork_rng(devices=[]), one_thread():
+    with torch.random.fork_rng(devices=[]), threads(1):
         torch.manual_seed(seed)
         network = Network(vocabulary)
         optimizer = torch.optim.Adam(network.parameters(), lr=rate)
@@ -183,7 +184,7 @@ def train(
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / (steps + 1))
         for _ in range(epochs):
             network.train()
-            for rows in _batches(lengths, batch_size, rng):
+            for rows in batches_by_length(lengths, batch_size, rng):
                 batch = collate([encoded[i] for i in rows])
                 unseen = torch.rand(batch.words.shape) < rare[batch.words]
                 batch = Batch(batch.words.masked_fill(unseen, UNKNOWN), batch.letters, batch.lengths)
@@ -217,17 +218,6 @@ def collate(encoded: Sequence[tuple[Tensor, Tensor]]) -> Batch:
     )
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Compute on one thread, so that sums are taken in the same order on every machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
 def _encoder(vocabulary: Vocabulary) -> Any:
     words, letters = _ids(vocabulary.words), _ids(vocabulary.letters)
 
@@ -249,13 +239,6 @@ def _rarity(vocabulary: Vocabulary, examples: Sequence[Mapping[str, Any]]) -> li
     """Return how often to mask each word in training: rare words more often, to learn the use of context."""
     counts = Counter(token.lower() for row in examples for token in row["tokens"])
     return [0.5 / (0.5 + counts[word]) for word in vocabulary.words[2:]]
-
-
-def _batches(lengths: Sequence[int], size: int, rng: Random) -> list[list[int]]:
-    """Return all rows in batches of similar length, in random order: less padding halves the time."""
-    order = sorted(range(len(lengths)), key=lambda i: (lengths[i] + 4 * rng.random(), i))
-    batches = [order[start : start + size] for start in range(0, len(order), size)]
-    return sorted(batches, key=lambda _: rng.random())
 
 
 def _right(model: SluModel, rows: Sequence[Mapping[str, Any]]) -> int:
