@@ -28,7 +28,7 @@ LAYERS = (
     ("lapsus.perturbations", "lapsus.metrics"),
     ("lapsus.models",),
     ("lapsus.dataset_scripts",),
-    ("lapsus.results", "lapsus.hub", "lapsus.corpora"),
+    ("lapsus.results", "lapsus.hub", "lapsus.corpora", "lapsus.paraphrases"),
     ("lapsus.running",),
     ("lapsus",),
     ("lapsus.commands",),

@@ -14,6 +14,7 @@ import lapsus
 from lapsus.commands.engine_options import chosen_engine, engine_options
 from lapsus.commands.help_texts import example
 from lapsus.commands.hub import build, collect, make, push
+from lapsus.commands.paraphrase import paraphrase
 from lapsus.commands.run import run, tasks
 
 WORDS = "lapsus.words"  # where the context holds the words of the command
@@ -66,6 +67,7 @@ for command in (build, make, push, collect):
     main.add_command(command)
 main.add_command(run)
 main.add_command(tasks)
+main.add_command(paraphrase)
 
 
 @main.command(epilog=example("lapsus demo --out demo"))

@@ -12,8 +12,10 @@ To describe and to compare two tracks, these are enough:
 - `holm(p_values)`: corrected p-values of one family of hypotheses; pass each hypothesis once.
 - `group_gap(scores, groups, clusters)`: which groups of examples are served worst and best, and a test of the gap.
 - `permutation_test(first, second, clusters)`: the same hypothesis, without assuming a distribution.
+- `krippendorff_alpha(units)`: how far several judges of the same units agree.
 """
 
+from lapsus.kernel.statistics.agreement import krippendorff_alpha
 from lapsus.kernel.statistics.clusters import Clustered, clustered, of_numbers
 from lapsus.kernel.statistics.comparison import (
     Comparison,
@@ -68,6 +70,7 @@ __all__ = [
     "group_gap",
     "holm",
     "jackknife_rate",
+    "krippendorff_alpha",
     "mcnemar",
     "of_numbers",
     "percentile_interval",
