@@ -177,6 +177,22 @@ def _fits(value: Any, kind: Any) -> bool:
     return True
 
 
+def text_in(row: Mapping[str, Any], field: str, where: str, *, empty: bool = False) -> str:
+    """Return a text of a source's row as it stands; raise where it is none, or blank and not allowed to be.
+
+    >>> text_in({"question": " "}, "question", "dev.json row 3")
+    Traceback (most recent call last):
+    ...
+    ValueError: dev.json row 3 has an empty question; mend the row
+    """
+    text = row.get(field)
+    if not isinstance(text, str):
+        raise ValueError(f"{where} has {text!r} as its {field}, which is no text; mend the row")  # noqa: TRY004 - the file is wrong
+    if not (empty or text.strip()):
+        raise ValueError(f"{where} has an empty {field}; mend the row")
+    return text
+
+
 def label_of(names: Mapping[str, str], value: Any, where: str) -> str:
     """Return the name of a label as written in the source; raise with the known labels for any other.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from datasets import ClassLabel, Features, List, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.dataset_scripts.benchmark import Benchmark, text_in
 from lapsus.perturbations.semantic.edits import Language, semantic_edit
 
 if TYPE_CHECKING:
@@ -70,8 +70,10 @@ class Frmt(Benchmark):
             for number, ((english, base), (other, dialect)) in enumerate(zip(*sides, strict=True)):
                 if english != other:
                     raise ValueError(f"line {number + 1} of {names[0]} and {names[1]} translates different sentences")
-                if not (base.strip() and dialect.strip()):
-                    raise ValueError(f"line {number + 1} of {names[0]} or {names[1]} has no translation; mend it")
+                for name, text in zip(names, (base, dialect), strict=True):
+                    if not (english.strip() and text.strip()):
+                        what = "translation" if english.strip() else "sentence to translate"
+                        raise ValueError(f"{name}, line {number + 1}: has no {what}; mend it")
                 key = f"{bucket}-{number}"  # key of the noise: the same in every version of the data
                 texts = {"source": english, "base": base, "dialect": dialect, **perturbed(base, self.LANGUAGE, key)}
                 yield {"id": f"{split}-{key}", **texts, "bucket": bucket, "identical": base == dialect}
@@ -233,7 +235,7 @@ class DialectEnDemszky(Benchmark):
             feature = row["Feature"].replace("'", "’")
             if feature not in (PLAIN, *DEMSZKY_FEATURES):
                 raise ValueError(f"{name} row {number} has the feature {feature!r}, which is none of the paper's")
-            lines.setdefault(row["Example"], number)
+            lines.setdefault(text_in(row, "Example", f"{name} row {number}"), number)
             features.setdefault(row["Example"], []).append(feature)
         plain = {text: words(text) for text, found in features.items() if found == [PLAIN]}
         for text, found in features.items():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import Features, List, Value
 
-from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.dataset_scripts.benchmark import Benchmark, text_in
 from lapsus.dataset_scripts.readin import squad
 
 if TYPE_CHECKING:
@@ -56,15 +56,15 @@ class DisflQa(Benchmark):
         """Yield the questions of a split; the id is SQuAD's. A repair that the files lost is not in `disfluent`."""
         name = source.find(FILES[split])
         squad_name = _squad(source)
-        asked = {row["id"]: row for row in squad(source, squad_name)} if squad_name else {}
+        asked = {row["id"]: row for row in squad(source, squad_name, unanswerable=True)} if squad_name else {}
         content = source.json(name)
         if not isinstance(content, dict):
             raise ValueError(f"{name} is no object of questions by id; get the file again")  # noqa: TRY004 - the file is wrong
         for key, pair in content.items():
             where = f"{name} question {key!r}"
-            clean, disfluent = (_text(pair, kind, where) for kind in ("original", "disfluent"))
-            if not clean.strip():
-                raise ValueError(f"{where} has an empty original form; mend the question")
+            if not isinstance(pair, dict):
+                raise ValueError(f"{where} is {pair!r}, not an object; mend the question")  # noqa: TRY004 - likewise
+            clean, disfluent = text_in(pair, "original", where), text_in(pair, "disfluent", where, empty=True)
             row: dict[str, Any] = {"id": key}
             if squad_name:
                 if key not in asked:
@@ -79,13 +79,6 @@ class DisflQa(Benchmark):
 def _squad(source: Source) -> str | None:
     """Return the name of SQuAD's file in a source; None where it has none."""
     return source.find(SQUAD) if source.match(SQUAD) else None
-
-
-def _text(pair: Any, kind: str, where: str) -> str:
-    text = pair.get(kind) if isinstance(pair, dict) else None
-    if not isinstance(text, str):
-        raise ValueError(f"{where} has {text!r} as its {kind} form, which is no text; mend the question")  # noqa: TRY004 - the file is wrong
-    return text
 
 
 UNITS = (DisflQa,)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from datasets import ClassLabel, Features, List, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.dataset_scripts.benchmark import Benchmark, text_in
 from lapsus.dataset_scripts.simulated import noisy_columns, noisy_rows, operators_own
 from lapsus.dataset_scripts.source import MissingFileError
 from lapsus.kernel.extras import needed
@@ -248,18 +248,19 @@ def nlued_rows(source: Source) -> Iterator[Row]:
     keys = ("answerid", "scenario", "intent", "answer_annotation")
     seen: dict[str, int] = {}
     folds: set[tuple[str, ...]] = set()
-    raw = source.table(official[0], *keys) if official else source.json_lines(source.find("*.jsonl"), *keys)
-    for row in raw:
+    name = official[0] if official else source.find("*.jsonl")
+    for number, row in enumerate((source.table if official else source.json_lines)(name, *keys), start=1):
         fields = tuple(str(row[key]) for key in keys)
         if not official:  # folds may overlap, so equal rows are taken once; rows of the CSV are all kept
             if fields in folds:
                 continue
             folds.add(fields)
-        name = f"{row['scenario']}_{row['intent']}-{row['answerid']}"
-        seen[name] = seen.get(name, 0) + 1
-        tokens, tags = marked(str(row["answer_annotation"]), f"{source.path.name} answer {row['answerid']!r}")
+        where = f"{name} row {number}"
+        key = f"{row['scenario']}_{row['intent']}-{row['answerid']}"
+        seen[key] = seen.get(key, 0) + 1
+        tokens, tags = marked(text_in(row, "answer_annotation", where, empty=True), where)
         yield {
-            "id": name if seen[name] == 1 else f"{name}-{seen[name]}",
+            "id": key if seen[key] == 1 else f"{key}-{seen[key]}",
             "tokens": tokens,
             "tags": tags,
             "intent": f"{row['scenario']}_{row['intent']}",

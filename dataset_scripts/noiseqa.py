@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import Features, List, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.dataset_scripts.benchmark import Benchmark, text_in
 from lapsus.dataset_scripts.readin import squad
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ class NoiseQa(Benchmark):
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the questions; those of the noisy files must be those of the clean one."""
         clean_name = source.find(FILES["clean"])
-        clean = {row["id"]: row for row in squad(source, clean_name)}
+        clean = questions(source, clean_name)
         if config == "clean":
             yield from clean.values()
             return
         name = source.find(FILES[config])
-        noisy = {row["id"]: row for row in squad(source, name)}
+        noisy = questions(source, name)
         if noisy.keys() != clean.keys():
             odd = min(noisy.keys() ^ clean.keys())
             raise ValueError(f"question {odd!r} is in only one of {name} and {clean_name}; get the files again")
@@ -60,6 +60,18 @@ class NoiseQa(Benchmark):
             if (noisy[key]["context"], noisy[key]["answers"]) != (row["context"], row["answers"]):
                 raise ValueError(f"question {key!r} of {name} has another context or answer than {clean_name}")
             yield {**noisy[key], "clean_question": row["question"]}
+
+
+def questions(source: Source, name: str) -> dict[str, dict[str, Any]]:
+    """Return the questions of a file by id."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in squad(source, name):
+        where = f"{name} question {row['id']!r}"
+        if row["id"] in found:
+            raise ValueError(f"{where} is there twice; keep one of them")
+        text_in(row, "question", where)
+        found[row["id"]] = row
+    return found
 
 
 UNITS = (NoiseQa,)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import Features, List, Value
 
-from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.dataset_scripts.benchmark import Benchmark, text_in
 from lapsus.dataset_scripts.readin import squad
 
 if TYPE_CHECKING:
@@ -63,10 +63,7 @@ class Odsqa(Benchmark):
             row["id"] = padded(row["id"])
             if row["id"] in found:
                 raise ValueError(f"{where} is there twice; keep one of them")
-            if not row["question"].strip():
-                raise ValueError(f"{where} is empty; mend the question")
-            if not row["answers"]["text"]:
-                raise ValueError(f"{where} has no answer; mend the question")
+            text_in(row, "question", where)
             for text, start in zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True):
                 if start < 0 or not row["context"].startswith(text, start):
                     raise ValueError(f"{where} has the answer {text!r} at {start}, where its passage reads otherwise")

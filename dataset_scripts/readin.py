@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from datasets import ClassLabel, Features, List, Translation, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, label_of
+from lapsus.dataset_scripts.benchmark import Benchmark, label_of, text_in
 from lapsus.dataset_scripts.source import MissingFileError
 from lapsus.kernel.error_rates import edit_distances
 
@@ -91,11 +91,10 @@ class Readin(Benchmark):
         yield from map(self.shaped, self.written_out(source, name))
 
     def written_out(self, source: Source, name: str) -> Iterator[Row]:
-        """Yield the rows of a clean file; raise on an empty text, which only a speech recogniser may give."""
+        """Yield the rows of a file; raise on an empty text, which only a speech recogniser may give."""
         for number, row in enumerate(self.examples(source, name), start=1):
             for field in self.FIELDS:
-                if not row[field].strip():
-                    raise ValueError(f"{name} row {number} has an empty {field}; mend the row")
+                text_in(row, field, f"{name} row {number}")
             yield row
 
     def aligned(self, source: Source, track: str, annotators: Sequence[int]) -> Iterator[tuple[Row, list[Row]]]:
@@ -106,7 +105,8 @@ class Readin(Benchmark):
         """
         clean_name = source.find(*CLEAN_TEST)
         names = [source.find(*noisy_test(track, annotator)) for annotator in annotators]
-        files = [self.examples(source, name) for name in names]
+        read = self.examples if track == "speech" else self.written_out
+        files = [read(source, name) for name in names]
         heads = [next(file, None) for file in files]
         texts: dict[str, list[tuple[int, str, str]]] = {name: [] for name in names}
         for number, clean in enumerate(self.written_out(source, clean_name), start=1):
@@ -207,10 +207,7 @@ def written(texts: Sequence[str]) -> list[dict[str, Any]]:
 
 def stripped(row: Mapping[str, Any], field: str, where: str) -> str:
     """Return a text of a row without the line end that some files have in their strings."""
-    text = row[field]
-    if not isinstance(text, str):
-        raise ValueError(f"{where} has {text!r} as its {field}, which is no text; mend the row")  # noqa: TRY004 - the file is wrong
-    return text.rstrip("\r\n")
+    return text_in(row, field, where, empty=True).rstrip("\r\n")
 
 
 class ReadinAfqmc(Readin):
@@ -392,8 +389,11 @@ class ReadinWmt2021(Readin):
         )
 
 
-def squad(source: Source, name: str) -> Iterator[Row]:
-    """Yield the questions of a SQuAD-style file, or of one object per line with the same keys."""
+def squad(source: Source, name: str, *, unanswerable: bool = False) -> Iterator[Row]:
+    """Yield the questions of a SQuAD-style file, or of one object per line with the same keys.
+
+    A question may be empty, as a recogniser hears some; without an answer it is refused unless `unanswerable`.
+    """
     try:
         by_line = "question" in json.loads(next(source.lines(name)))
     except json.JSONDecodeError:
@@ -412,14 +412,14 @@ def squad(source: Source, name: str) -> Iterator[Row]:
         ]
     for question in questions:
         where = f"{name} question {question['id']!r}"
-        if not isinstance(question["id"], str | int):
-            raise ValueError(f"{where} has an id that is no text; mend the question")  # noqa: TRY004 - likewise
-        yield {
-            "id": str(question["id"]),
-            "context": stripped(question, "context", where),
-            "question": stripped(question, "question", where),
-            "answers": answers_of(question, where),
-        }
+        if not isinstance(question["id"], str | int) or question["id"] == "":
+            raise ValueError(f"{where} has an id that is no text; mend the question")
+        context = text_in(question, "context", where).rstrip("\r\n")
+        answers = answers_of(question, where)
+        if not (answers["text"] or unanswerable):
+            raise ValueError(f"{where} has no answer; mend the question")
+        asked = stripped(question, "question", where)
+        yield {"id": str(question["id"]), "context": context, "question": asked, "answers": answers}
 
 
 def answers_of(question: Mapping[str, Any], where: str) -> dict[str, list[Any]]:
@@ -430,12 +430,15 @@ def answers_of(question: Mapping[str, Any], where: str) -> dict[str, list[Any]]:
     answers = question["answers"]
     if isinstance(answers, list):
         answers = {key: [answer[key] for answer in answers] for key in ("text", "answer_start")}
-    for text, start in zip(answers["text"], answers["answer_start"], strict=True):
-        if not isinstance(text, str) or not isinstance(start, int):
-            raise ValueError(f"{where} has the answer {text!r} at {start!r}; give a text and a number")  # noqa: TRY004 - likewise
+    texts, starts = answers["text"], answers["answer_start"]
+    if len(texts) != len(starts):
+        raise ValueError(f"{where} has {len(texts)} answers at {len(starts)} places; mend the question")
+    for text, start in zip(texts, starts, strict=True):
+        if not isinstance(text, str) or not text.strip() or type(start) is not int:
+            raise ValueError(f"{where} has the answer {text!r} at {start!r}; give a text and a number")
         if not -1 <= start < len(question["context"]):
             raise ValueError(f"{where} has an answer at {start}, outside of its paragraph; mend the question")
-    return {"text": answers["text"], "answer_start": answers["answer_start"]}
+    return {"text": texts, "answer_start": starts}
 
 
 UNITS = (ReadinAfqmc, ReadinCmrc2018, ReadinCspider, ReadinWmt2021)

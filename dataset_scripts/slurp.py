@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import ClassLabel, Features, List, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.dataset_scripts.benchmark import Benchmark, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,16 +58,20 @@ class SlurpAsr(Benchmark):
         heard: dict[str, str] = {}
         if config == "speech":
             name = source.find(TRANSCRIPTS)
-            for row in source.json_lines(name, "file", "text"):
-                if heard.setdefault(row["file"], row["text"]) != row["text"]:
-                    raise ValueError(f"{name} has two transcripts of the recording {row['file']!r}; keep one of them")
-        for row in _requests(source, split):
+            for number, row in enumerate(source.json_lines(name, "file", "text"), start=1):
+                file = text_in(row, "file", f"{name} row {number}")
+                if file in heard:
+                    raise ValueError(
+                        f"{name} row {number} is a second transcript of the recording {file!r}; keep one of them"
+                    )
+                heard[file] = text_in(row, "text", f"{name} row {number}", empty=True)
+        for where, row in _requests(source, split):
             request = {
                 "id": str(row["slurp_id"]),
-                "text": row["sentence"],
+                "text": text_in(row, "sentence", where),
                 "scenario": row["scenario"],
                 "action": row["action"],
-                "entities": _entities(row),
+                "entities": _entities(row, where),
             }
             if config == "speech":
                 files = [recording["file"] for recording in row["recordings"] if recording["file"] in heard]
@@ -80,15 +84,21 @@ class SlurpAsr(Benchmark):
             yield request
 
 
-def _requests(source: Source, split: str) -> Iterator[dict[str, Any]]:
+def _requests(source: Source, split: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the requests of a split, each with where it stands."""
     name = source.find(FILES[split])
-    yield from source.json_lines(name, "slurp_id", "sentence", "scenario", "action", "tokens", "entities", "recordings")
+    keys = ("slurp_id", "sentence", "scenario", "action", "tokens", "entities", "recordings")
+    for number, row in enumerate(source.json_lines(name, *keys), start=1):
+        yield f"{name} row {number}", row
 
 
-def _entities(row: dict[str, Any]) -> list[dict[str, str]]:
-    surfaces = [token["surface"] for token in row["tokens"]]
-    if any(not 0 <= place < len(surfaces) for entity in row["entities"] for place in entity["span"]):
-        raise ValueError(f"request {row['slurp_id']} of SLURP has an entity outside of its tokens; get the file again")
+def _entities(row: dict[str, Any], where: str) -> list[dict[str, str]]:
+    surfaces = [text_in(token, "surface", where) for token in row["tokens"]]
+    for place in (place for entity in row["entities"] for place in entity["span"]):
+        if type(place) is not int or not 0 <= place < len(surfaces):
+            raise ValueError(
+                f"{where} has an entity at {place!r}, outside of its {len(surfaces)} tokens; get the file again"
+            )
     return [
         {"type": entity["type"], "text": " ".join(surfaces[place] for place in entity["span"])}
         for entity in row["entities"]
@@ -100,10 +110,12 @@ def _labels(source: Source) -> tuple[tuple[str, ...], ...]:
     found: tuple[set[str], ...] = (set(), set(), set())
     for split, file in FILES.items():
         if source.match(file):
-            for row in _requests(source, split):
+            for where, row in _requests(source, split):
+                for label in ("scenario", "action"):
+                    text_in(row, label, where)
                 found[0].add(row["scenario"])
                 found[1].add(row["action"])
-                found[2].update(entity["type"] for entity in row["entities"])
+                found[2].update(text_in(entity, "type", where) for entity in row["entities"])
     return tuple(tuple(sorted(names)) for names in found)
 
 

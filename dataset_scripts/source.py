@@ -435,6 +435,8 @@ def _within(path: Path, size: int, limit: int) -> None:
 
 def _parsed(text: str, name: str, line: int | None = None) -> Any:
     content = json_value(text, name, line=line, cure="get the file again")
+    if "\\u0000" in text and "\0" in "".join(_strings(content)):
+        raise BrokenFileError(name, "holds the character NUL", "get the file again", line=line)
     if "\\ud" in text.lower():  # JSON allows a lone surrogate, which is no valid text
         try:
             json.dumps(content, ensure_ascii=False).encode()
@@ -442,6 +444,17 @@ def _parsed(text: str, name: str, line: int | None = None) -> Any:
             what = "holds half of a surrogate pair, which is no character"
             raise BrokenFileError(name, what, "mend it", line=line) from None
     return content
+
+
+def _strings(content: Any) -> Iterator[str]:
+    """Yield the strings of a JSON value, its keys among them."""
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list | dict):
+        for each in content:
+            yield from _strings(each)
+        if isinstance(content, dict):
+            yield from _strings(list(content.values()))
 
 
 def _object(value: Any, where: str, required: tuple[str, ...]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import Features, Value
 
-from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.dataset_scripts.benchmark import Benchmark, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,9 +45,8 @@ class ZhAsr(Benchmark):
         """Yield the utterances of a collection; the id is its name and the number of the row, from 0."""
         name = source.find(*FILES[split])
         for number, pair in enumerate(source.table(name, "recognition", "transcript", delimiter=",")):
-            clean, heard = pair["transcript"], pair["recognition"].replace(UNKNOWN, REPLACEMENT)
-            if not clean.strip():
-                raise ValueError(f"{name} row {number + 1} has an empty transcript; mend the row")
+            clean = text_in(pair, "transcript", f"{name} row {number + 1}")
+            heard = pair["recognition"].replace(UNKNOWN, REPLACEMENT)
             row = {"id": f"{split}-{number}", "text": clean}
             yield row if config == "clean" else row | {"text": heard, "clean_text": clean}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import ClassLabel, Features, List, Value
 
-from lapsus.dataset_scripts.benchmark import Benchmark, label_of
+from lapsus.dataset_scripts.benchmark import Benchmark, label_of, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,23 +64,23 @@ class ZhAsrSlu(Benchmark):
         for dialogue, turns in enumerate(source.json(name)):
             for turn in turns:
                 where = f"{name} dialogue {dialogue} turn {turn.get('utt_id')}"
-                if MARKER.search(turn["manual_transcript"]):
+                said, heard = text_in(turn, "manual_transcript", where), text_in(turn, "asr_1best", where, empty=True)
+                if MARKER.search(said):
                     continue
                 row = {
                     "id": f"{dialogue}-{turn['utt_id']}",
-                    "text": turn["manual_transcript"],
+                    "text": said,
                     "frame": [
                         {
                             "act": label_of(dict(zip(ACTS, ACTS, strict=True)), act, where),
                             "slot": label_of(dict(zip(SLOTS, SLOTS, strict=True)), slot, where),
-                            "value": value,
+                            "value": text_in({"value": value}, "value", where, empty=True),
                         }
                         for act, slot, value in turn["semantic"]
                     ],
                 }
                 if config == "speech":
-                    heard = "" if turn["asr_1best"] == "null" else turn["asr_1best"]
-                    row |= {"clean_text": row["text"], "text": heard}
+                    row |= {"clean_text": said, "text": "" if heard == "null" else heard}
                 yield row
 
 

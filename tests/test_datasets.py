@@ -371,6 +371,44 @@ def spoil(tmp_path, file, change):
         ),
         (
             "readin-afqmc",
+            "afqmc_balanced/test_noisy_3.json",
+            lambda text: re.sub('"sentence1": "[^"]*"', '"sentence1": " "', text, count=1),
+            r"test_noisy_3.json row 1 has an empty sentence1; mend the row",
+        ),
+        (
+            "readin-afqmc",
+            "afqmc_balanced/train.json",
+            lambda text: text.replace('"sentence1": "', '"sentence1": "\\u0000', 1),
+            r"train.json, line 1: holds the character NUL; get the file again",
+        ),
+        (
+            "readin-cmrc2018",
+            "cmrc2018/train.json",
+            lambda text: re.sub(r'"answers": *\[.*?\]', '"answers": []', text, count=1, flags=re.DOTALL),
+            r"train.json question 'TRAIN_0_QUERY_0' has no answer; mend the question",
+        ),
+        (
+            "readin-cmrc2018",
+            "cmrc2018/train.json",
+            lambda text: re.sub(
+                r'"answers": *\[.*?\]', '"answers": {"text": ["a"], "answer_start": []}', text, count=1, flags=re.DOTALL
+            ),
+            r"train.json question 'TRAIN_0_QUERY_0' has 1 answers at 0 places; mend the question",
+        ),
+        (
+            "readin-cmrc2018",
+            "cmrc2018/train.json",
+            lambda text: re.sub(r'"answer_start": *\d+', '"answer_start": true', text, count=1),
+            r"train.json question '.*' has the answer '.*' at True; give a text and a number",
+        ),
+        (
+            "readin-cmrc2018",
+            "cmrc2018/train.json",
+            lambda text: text.replace('"TRAIN_0_QUERY_0"', '""'),
+            r"train.json question '' has an id that is no text; mend the question",
+        ),
+        (
+            "readin-afqmc",
             "afqmc_balanced/dev.json",
             lambda text: text.replace("sentence1", "\0", 1),
             r"dev.json, line 1: holds the character NUL; get the file again",
@@ -487,11 +525,15 @@ def test_slurp_refuses_two_transcripts_of_one_recording_and_spans_outside(tmp_pa
     first = json.loads(file.read_text(encoding="utf-8").splitlines()[0])
     with file.open("a", encoding="utf-8") as more:
         more.write(json.dumps(first | {"text": "something else"}) + "\n")
-    with pytest.raises(ValueError, match=f"has two transcripts of the recording '{first['file']}'; keep one of them"):
+    with pytest.raises(
+        ValueError, match=f"is a second transcript of the recording '{first['file']}'; keep one of them"
+    ):
         load("slurp-asr", "speech", tmp_path / "cache", folder)
     test = folder / "test.jsonl"
     test.write_text(re.sub(r'"span": *\[\d+', '"span": [-1', test.read_text(encoding="utf-8"), count=1))
-    with pytest.raises(ValueError, match="of SLURP has an entity outside of its tokens"):
+    with pytest.raises(
+        ValueError, match=r"test.jsonl row \d has an entity at -1, outside of its \d+ tokens; get the file again"
+    ):
         load("slurp-asr", "clean", tmp_path / "cache", folder)
 
 
@@ -506,7 +548,7 @@ def test_dialect_ids_are_unique_over_the_splits_and_equal_translations_are_marke
     assert {row["bucket"]: row["identical"] for row in built["test"]} == {0: False, 1: False, 2: True}
     taiwan.write_text(re.sub("\t.*", "\t ", taiwan.read_text(encoding="utf-8"), count=1), encoding="utf-8")
     with pytest.raises(
-        ValueError, match=r"line 1 of .*zh-CN.tsv or .*zh-TW_Simplified.tsv has no translation; mend it"
+        ValueError, match=r"/zh_random_test_en_zh-TW_Simplified.tsv, line 1: has no translation; mend it"
     ):
         load("dialect-zh", "default", tmp_path / "cache2", folder)
 
@@ -904,7 +946,7 @@ def test_the_licence_of_disfl_qa_is_that_of_what_is_in_it(tmp_path):
             "has None as its disfluent",
         ),
         ("disfl_qa", "train.json", "56aa02", "56aa99", "question '56aa99' is not in .*dev-v2.0.json"),
-        ("disfl_qa", "dev.json", "When did the mill burn down?", " ", "question '56aa03' has an empty original form"),
+        ("disfl_qa", "dev.json", "When did the mill burn down?", " ", "question '56aa03' has an empty original; mend"),
         ("odsqa", "ODSQA_textq_test-v1.1.json", "901-1-2", "901-1-1", "question '901-1-1' is there twice"),
         ("odsqa", "ODSQA_spokenq_test-v1.1.json", "901-1-2", "901-1-9", "'901-01-02' is in only one of"),
         (
@@ -922,7 +964,13 @@ def test_the_licence_of_disfl_qa_is_that_of_what_is_in_it(tmp_path):
             "outside of its paragraph",
         ),
         ("odsqa", "ODSQA_spokenq_test-v1.1.json", "船夫姓林", "船夫姓李", "has another context or answer than"),
-        ("odsqa", "ODSQA_spokenq_test-v1.1.json", "杜口幾點開船？", "", "question '901-1-1' is empty; mend"),
+        (
+            "odsqa",
+            "ODSQA_spokenq_test-v1.1.json",
+            "杜口幾點開船？",
+            "",
+            "question '901-1-1' has an empty question; mend",
+        ),
         (
             "zh_asr_pairs",
             "magicdata.csv",
@@ -932,9 +980,27 @@ def test_the_licence_of_disfl_qa_is_that_of_what_is_in_it(tmp_path):
         ),
         ("zh_asr_pairs", "magicdata.csv", "transcript", "text", "magicdata.csv has no column transcript"),
         ("zh_asr_pairs", "magicdata.csv", "放一首慢歌,放一首慢歌", "放,一首,慢歌", "magicdata.csv, line 2"),
+        ("slurp", "test.jsonl", "play blue river by ida moss", None, "test.jsonl, line 1: has no sentence;"),
+        ("slurp", "test.jsonl", '"play blue river by ida moss"', "4", "test.jsonl row 1 has 4 as its sentence, which"),
+        ("slurp", "test.jsonl", "play blue river by ida moss", "", "test.jsonl row 1 has an empty sentence; mend"),
+        (
+            "zh_asr_slu",
+            "train.json",
+            '"导航去老马头"',
+            "4",
+            "train.json dialogue 0 turn 1 has 4 as its asr_1best, which",
+        ),
+        ("zh_asr_slu", "train.json", "导航去老码头", " ", "dialogue 0 turn 1 has an empty manual_transcript; mend"),
+        (
+            "demszky",
+            "indian_english_dialect.csv",
+            "the cook is washing his big green car",
+            "",
+            "row 1 has an empty Example",
+        ),
     ],
 )
-def test_spoilt_files_of_the_newer_ones_are_named(name, file, old, new, sentence, tmp_path):
+def test_spoilt_files_of_the_others_are_named(name, file, old, new, sentence, tmp_path):
     folder = shutil.copytree(FILES / name, tmp_path / name)
     path = folder / file
     text = path.read_text(encoding="utf-8")
