@@ -274,9 +274,8 @@ def test_a_killed_build_leaves_the_old_folder(tmp_path):
 def test_a_kill_between_two_moves_loses_nothing(tmp_path):
     publish(Toy, tmp_path / "out")
     before = files(tmp_path / "out")
-    staging = tmp_path / ".out.abc.partial"
+    staging = tmp_path / ".out.abcd_123.partial"
     (staging / "new").mkdir(parents=True)
-    (staging / "lock").touch()
     (tmp_path / "out").rename(staging / "old")
     with pytest.raises(ValueError, match="expected 2"):
         publish(toy(DATA=Toy.DATA[:1]), tmp_path / "out")
@@ -286,8 +285,19 @@ def test_a_kill_between_two_moves_loses_nothing(tmp_path):
 
 def test_folders_that_only_look_like_left_overs_stay(tmp_path):
     (tmp_path / ".out.mine.partial").mkdir()
+    (tmp_path / ".out.abcd_123.partial").mkdir()
+    (tmp_path / ".out.abcd_123.partial" / "thesis.tex").touch()
     publish(Toy, tmp_path / "out")
-    assert (tmp_path / ".out.mine.partial").is_dir()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".out.abcd_123.partial", ".out.mine.partial", "out"]
+
+
+@pytest.mark.parametrize("inside", [(), ("new",), ("cache", "new"), ("old",)])
+def test_a_run_killed_while_it_began_or_cleaned_up_leaves_nothing(inside, tmp_path):
+    publish(Toy, tmp_path / "out")
+    for name in ("", *inside):
+        (tmp_path / ".out.abcd_123.partial" / name).mkdir(exist_ok=True)
+    publish(OTHER, tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_more_rows_than_the_official_ones_are_an_error_too(tmp_path):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lapsus import metrics
 from lapsus.hub.publish import publish
-from lapsus.kernel.atomic import staged_folder
+from lapsus.kernel.atomic import CACHE, staged_folder
 from lapsus.kernel.progress_bars import quiet_datasets
 from lapsus.models.baselines import CommandModel, Search, characters, sounds
 from lapsus.perturbations import OPERATORS, Noise
@@ -38,7 +38,7 @@ def run(out: Path, *, say: Callable[[str], None] = print) -> Path:
         built = publish(benchmarks()["sample"], folder / "sample")
         rows = sum(sum(splits.values()) for splits in built.rows.values())
         say(f"built    {rows:,} rows in {len(built.rows)} configs")
-        cache = folder.parent / "cache"  # kept outside the folder, so that it is not moved with it
+        cache = folder.with_name(CACHE)  # kept outside the folder, so that it is not moved with it
 
         def load(config: str, split: str = "test") -> Dataset:
             return load_dataset(str(built.path), config, split=split, cache_dir=str(cache))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from lapsus.hub.built_folder import own_files
 from lapsus.hub.dataset_card import render
-from lapsus.kernel.atomic import staged_folder
+from lapsus.kernel.atomic import CACHE, staged_folder
 from lapsus.kernel.engines import HERE, Engine
 from lapsus.kernel.error_rates import BatchedRates, TrackRates
 from lapsus.kernel.names import shown
@@ -94,7 +94,7 @@ def publish(
         ) as folder,
         quiet_datasets(),
     ):
-        cache = folder.parent / "cache"
+        cache = folder.with_name(CACHE)
         for config in tqdm(benchmark.ROWS, desc=f"build {benchmark.NAME}", unit="config", leave=False):
             check_config_name(config)
             builder = benchmark(config_name=config, data_dir=source, cache_dir=str(cache), hash="publish")

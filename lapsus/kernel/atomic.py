@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 import errno
 import glob
+import importlib.util
 import os
+import re
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import IO
 
-SUFFIX = ".partial"  # of the temporary folder beside the target
-NEW, OLD, LOCK = "new", "old", "lock"  # names inside the temporary folder
+SUFFIX = ".partial"  # of the temporary folder beside the target, which is locked as long as its run lives
+NEW, OLD, CACHE = "new", "old", "cache"  # names inside the temporary folder; the last is for the caller
+LEFT_OVER = re.compile(r"[a-z0-9_]{8}")  # what tempfile puts between the target's name and the suffix
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # constants of Linux's renameat2
 
 
@@ -51,13 +54,8 @@ def staged_folder(
     _clear_left_overs(out)
     if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or (ours(out) and not _has_hidden(out)))):
         raise FileExistsError(f"{out} exists and is no earlier {what}; name another --out")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=SUFFIX, dir=out.parent))
-    except OSError as error:
-        raise PermissionError(f"{out} cannot be written ({error.strerror}); name another --out") from error
-    with (staging / LOCK).open("wb") as lock:
-        _try_lock(lock)
+    with ExitStack() as held:
+        staging = _locked_folder(out, held)
         try:
             new = staging / NEW
             new.mkdir()
@@ -71,6 +69,18 @@ def staged_folder(
             raise
         finally:
             shutil.rmtree(staging, ignore_errors=True)
+
+
+def _locked_folder(out: Path, held: ExitStack) -> Path:
+    """Make a temporary folder beside `out` that stays locked as long as `held`, or until the process ends."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=SUFFIX, dir=out.parent))
+            if held.enter_context(_lock(staging)) or not _can_lock():
+                return staging  # else another run took the new folder for a left-over, and removes it
+    except OSError as error:
+        raise PermissionError(f"{out} cannot be written ({error.strerror}); name another --out") from error
 
 
 def _put(new: Path, out: Path, old: Path) -> None:
@@ -110,28 +120,42 @@ def _keep_others(out: Path, new: Path, written: Callable[[str], bool]) -> None:
 def _clear_left_overs(out: Path) -> None:
     """Remove what killed runs left beside `out`; if a run was killed between its two moves, restore the old folder."""
     for staging in sorted(out.parent.glob(f"{glob.escape(f'.{out.name}.')}*{SUFFIX}")):
+        drawn = staging.name.removeprefix(f".{out.name}.").removesuffix(SUFFIX)
+        with suppress(OSError), _lock(staging) as locked:  # what another run removes meanwhile is no matter
+            names = {path.name for path in staging.iterdir()}
+            if not locked or not LEFT_OVER.fullmatch(drawn) or names - {NEW, OLD, CACHE}:
+                continue  # a live run holds it, or somebody else made it
+            if OLD in names and not out.exists():
+                (staging / OLD).rename(out)
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+def _can_lock() -> bool:
+    """Return whether folders can be locked here: not on Windows, where left-overs stay."""
+    return importlib.util.find_spec("fcntl") is not None
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[bool]:
+    """Lock a folder until the block or the process ends; yield whether the lock was obtained and the folder is there.
+
+    The folder itself is locked and no file in it, so that it is locked until it is gone.
+    """
+    if not _can_lock():
+        yield False
+        return
+    import fcntl
+
+    opened = os.open(folder, os.O_RDONLY)
+    try:
         try:
-            with (staging / LOCK).open("rb+") as lock:
-                if not _try_lock(lock):
-                    continue  # a live run holds the lock
-                if (staging / OLD).is_dir() and not out.exists():
-                    (staging / OLD).rename(out)
-                shutil.rmtree(staging, ignore_errors=True)
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            continue  # not written by lapsus, or removed meanwhile
-
-
-def _try_lock(file: IO[bytes]) -> bool:
-    """Lock a file until it is closed or the process ends; return whether the lock was obtained."""
-    try:
-        import fcntl
-    except ImportError:  # Windows has no fcntl: left-overs stay there
-        return False
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+            yield False
+        else:
+            yield folder.is_dir() and os.path.samestat(os.fstat(opened), folder.stat())
+    finally:
+        os.close(opened)
 
 
 @contextmanager
