@@ -340,7 +340,6 @@ def test_ids_that_do_not_join_are_counted_and_named():
     assert joins == {
         ("a", "k.1", "in the data, but not predicted"): (1, ["7"]),
         ("a", "k.1", "predicted, but not in the data"): (1, ["8"]),
-        ("a", "k.1", "has no score"): (1, ["9"]),
         ("a", "k.1", "has no clean counterpart"): (2, ["2", "9"]),
         ("a", "k.1", "clean only"): (2, ["0", "3"]),
         ("b", "clean", "scored for another model only"): (1, ["3"]),

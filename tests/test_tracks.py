@@ -135,12 +135,24 @@ def test_a_missing_answer_is_wrong_and_counted(tmp_path, nothing):
     assert [(record.average.value, record.unparsed) for record in numbers.tracks] == [(1.0, 0), (0.5, 4)]
     assert numbers.summary[0].changes.changed == 4
     assert ("a", "(no answer)", 2) in {(flip.clean, flip.noisy, flip.count) for flip in numbers.transitions}
-    assert [doubt.doubt for doubt in numbers.doubts] == ["4 of 8 examples have no answer, and count as wrong"]
+    assert [doubt.doubt for doubt in numbers.doubts] == [
+        "4 of 8 examples have no answer or no score, and count as wrong"
+    ]
     kept = read_tracks(files, drop_unparsed=True)
     numbers = measure(kept, QUICK)
     assert [(record.average.value, record.unparsed) for record in numbers.tracks] == [(1.0, 0), (1.0, 0)]
     assert kept[1].dropped == ("4", "5", "6", "7")
     assert [doubt.doubt for doubt in numbers.doubts] == ["4 examples without an answer were left out, as was asked"]
+
+
+@pytest.mark.parametrize("more", [{}, {"prediction": "a", "gold": "a"}])
+def test_a_missing_score_is_a_missing_answer(tmp_path, more):
+    rows = [{"id": i, "score": 1 if i < 20 else None} | more for i in range(40)]
+    path = write(tmp_path / "m" / "clean.jsonl", rows)
+    [record] = measure(read_tracks([path]), QUICK).tracks
+    assert (record.average.value, record.unparsed, record.examples) == (0.5, 20, 40)
+    [record] = measure(read_tracks([path], drop_unparsed=True), QUICK).tracks
+    assert (record.average.value, record.unparsed, record.examples) == (1.0, 0, 20)
 
 
 def test_an_answer_that_its_row_calls_unparsed_is_counted_though_it_was_scored(tmp_path):
@@ -164,7 +176,7 @@ def test_the_command_warns_and_drops_on_request(tmp_path):
     rows = [{"id": i, "prediction": "ab"[i % 2] if i else None, "gold": "ab"[i % 2]} for i in range(4)]
     path = write(tmp_path / "m" / "keyboard.1.jsonl", rows)
     for more, said in (
-        ([], "m / keyboard.1: 1 of 4 examples have no answer, and count as wrong"),
+        ([], "m / keyboard.1: 1 of 4 examples have no answer or no score, and count as wrong"),
         (["--drop-unparsed"], "m / keyboard.1: 1 examples without an answer were left out, as was asked"),
     ):
         result = CliRunner().invoke(main, ["report", str(path), "--out", str(tmp_path / "out"), *more])

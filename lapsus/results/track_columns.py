@@ -37,9 +37,9 @@ STEP = 100_000  # rows whose edits are counted at once
 class Columns:
     """One element per row of a track.
 
-    `scores` is NaN where there is none; `unparsed` says that there was no answer, which scores 0. `seen` and `meant`
-    are hashes of the text that the model saw and of its clean form; 0 where there is none. `groups` are the other
-    columns of at most MOST_GROUPS values; `names` are all columns.
+    `scores` is NaN where no row has one; `unparsed` says that there was no answer or no score, which scores 0. `seen`
+    and `meant` are hashes of the text that the model saw and of its clean form; 0 where there is none. `groups` are the
+    other columns of at most MOST_GROUPS values; `names` are all columns.
     """
 
     ids: Any  # pyarrow.StringArray
@@ -169,6 +169,7 @@ def is_unparsed(frame: Frame, said: Coded | None, gold: Coded | None, scores: Fl
     """Return which rows lack the answer that they should hold: None, a blank, or NaN, which pandas writes for None.
 
     A row that was scored has an answer, unless its column `unparsed` says otherwise; one that scored above 0 has one.
+    Where other rows are scored, a row without a score has none.
     """
     found = np.zeros(frame.length, bool)
     if said is not None:
@@ -183,8 +184,9 @@ def is_unparsed(frame: Frame, said: Coded | None, gold: Coded | None, scores: Fl
             column = values(frame.columns["prediction"])
             for row in np.flatnonzero(nan[said.codes]).tolist():
                 found[row] |= isinstance(column[row], float) and isnan(column[row])
-        if scores is not None:
-            found &= np.isnan(scores)
+    if scores is not None:
+        lacking = np.isnan(scores)
+        found = found & lacking if lacking.all() else lacking
     if "unparsed" in frame.columns:
         told = coded(frame.columns["unparsed"])
         found |= np.array([word.casefold() == "true" for word in told.words] + [False])[told.codes]

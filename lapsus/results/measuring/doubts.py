@@ -36,7 +36,7 @@ def _of_model(mine: Sequence[Track]) -> Iterator[Doubt]:
             said = f"{len(track.missing)} of the {whole} examples of the data have no prediction, and are left out"
             yield Doubt(dataset, model, track.track, said)
         if track.unparsed:
-            said = f"{track.unparsed} of {len(track.rows)} examples have no answer, and count as wrong"
+            said = f"{track.unparsed} of {len(track.rows)} examples have no answer or no score, and count as wrong"
             yield Doubt(dataset, model, track.track, said)
         if track.dropped:
             said = f"{len(track.dropped)} examples without an answer were left out, as was asked"

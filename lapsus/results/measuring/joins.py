@@ -34,7 +34,6 @@ def _reasons(run: Run, clean: Run | None, everyone: Sequence[Run]) -> Iterator[t
     missing, unknown = run.track.missing, run.track.unknown
     yield "in the data, but not predicted", len(missing), tuple(missing[:MOST_NAMED])
     yield "predicted, but not in the data", len(unknown), tuple(unknown[:MOST_NAMED])
-    yield of("has no score", run.present & ~run.scored)
     others = np.zeros(len(run.present), bool)
     for other in everyone:
         if other.track.track == run.track.track:
