@@ -107,7 +107,10 @@ def _ranked(found: dict[str, list[Candidate]], encoder: Encoder | None, most: in
         every = [each for some in several for each in some]
         alike = iter(encoder.alike([(each.text, each.paraphrase) for each in every]))
         several = [
-            sorted((replace(each, likeness=round(next(alike), 4)) for each in some), key=lambda each: -each.likeness)
+            sorted(
+                (replace(each, likeness=round(next(alike), 4)) for each in some),
+                key=lambda each: -(each.likeness or 0.0),
+            )
             for some in several
         ]
     return [[replace(each, rank=rank) for rank, each in enumerate(some[:most], 1)] for some in several]

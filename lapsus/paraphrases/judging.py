@@ -17,7 +17,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -133,7 +133,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _own(self) -> bool:
         """Return whether the request names this server as its host."""
-        port = self.server.server_address[1]
+        _, port = cast("tuple[str, int]", self.server.server_address)
         return self.headers.get("Host") in {f"{LOOPBACK}:{port}", f"localhost:{port}"}
 
     def _say(
