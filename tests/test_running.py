@@ -154,9 +154,7 @@ def test_kill_9_loses_at_most_the_batch_under_way(tmp_path):
     env = os.environ | {"CALLS": str(tmp_path / "calls"), "PYTHONPATH": str(tmp_path)}
     running = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     clean = tmp_path / "out" / "rows" / "slow.answer" / "clean.jsonl"
-    for _ in range(3000):
-        if clean.exists() and clean.read_bytes().count(b"\n") >= 12:
-            break
+    while running.poll() is None and not (clean.exists() and clean.read_bytes().count(b"\n") >= 12):
         time.sleep(0.02)
     running.send_signal(signal.SIGKILL)
     running.wait()
@@ -336,6 +334,9 @@ def test_numbers_of_labels_are_names_and_texts_that_are_numbers_stay():
     assert Label("label", {"no": "no", "yes": "yes"}).parse(1, {}) == "yes"
     assert Label("label", {"1": "one", "0": "none"}).parse(1, {}) == "1"
     assert Label("label", {"no": "no"}).parse(7, {}) is None
+    assert Label("label", {"no": "no", "yes": "yes"}).parse({"label": "LABEL_1", "score": 0.9}, {}) == "yes"
+    assert Label("label", {"LABEL_1": "one", "LABEL_0": "none"}).parse("LABEL_1", {}) == "LABEL_1"
+    assert Label("label", {"no": "no"}).parse("LABEL_7", {}) is None
     assert Exact("gold").judged(Exact("gold").parse(1.0, {}), {"gold": 1})["score"] == 1.0
 
 
@@ -422,6 +423,15 @@ OWN = ("run", "--rows", "mine.jsonl", "--text", "text", "--gold", "label", "--ou
             "lapsus build readin-afqmc",
         ),
         (
+            ("run", "readin-afqmc", "--data", "no/such/folder", "--model", "python:my_test_model:answer", "--out", "o"),
+            "there is no folder no/such/folder; `lapsus build readin-afqmc --out no/such/folder` makes it",
+        ),
+        (("run", "--rows", "none.jsonl", *OWN[3:], "--model", "nothing"), "none.jsonl: no such file"),
+        (
+            ("run", "readin_afqmc", "--data", "x", "--model", "python:my_test_model:answer", "--out", "o"),
+            "did you mean readin-afqmc",
+        ),
+        (
             ("run", "readin-afqm", "--data", "x", "--model", "python:my_test_model:answer", "--out", "o"),
             "did you mean readin-afqmc",
         ),
@@ -436,6 +446,19 @@ def test_a_mistake_gets_one_sentence(words, said):
     result = invoke(*words)
     assert result.exit_code != 0 and said in result.output
     assert "Traceback" not in result.output
+
+
+@pytest.mark.usefixtures("mine")
+def test_answers_in_other_words_than_the_right_ones_are_said():
+    Path("other_words.py").write_text("def answer(rows):\n    return ['LABEL_9'] * len(rows)\n")
+    unread = invoke(*OWN, "--model", "python:other_words:answer", "--labels", "music,weather")
+    assert unread.exit_code == 0
+    assert "20 answers could not be read, and count as wrong, such as 'LABEL_9'; the task reads music, weather" in (
+        unread.output
+    )
+    never = invoke(*OWN, "--model", "python:other_words:answer", "--name", "without-labels")
+    assert "predicted are 'LABEL_9', and right are 'music', 'weather'" in never.output
+    assert "right are" not in invoke(*OWN, "--model", "python:my_test_model:answer").output
 
 
 def test_a_dry_run_asks_nothing_and_says_how_much_there_is(mine):

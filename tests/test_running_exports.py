@@ -282,6 +282,17 @@ def test_inspects_own_command_puts_noise_on_any_task(provider, tmp_path):
     assert line.averages.clean_average.value == 1.0
 
 
+def test_what_a_provider_of_inspect_misses_is_one_sentence(monkeypatch):
+    pytest.importorskip("inspect_ai")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(
+        ValueError, match=r"^inspect does not open openai/gpt-4o \([^\n\[]+OPENAI_API_KEY[^\n\[]+\); give"
+    ):
+        open_model("inspect:openai/gpt-4o")
+    with pytest.raises(ValueError, match=r"inspect does not open nowhere/model \(Model API nowhere of model"):
+        open_model("inspect:nowhere/model")
+
+
 @pytest.mark.slow
 def test_a_model_of_inspect_answers_a_run(provider, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(provider)

@@ -255,6 +255,14 @@ def test_without_a_chat_template_it_is_no_instruction_model(tmp_path):
         )
 
 
+def test_a_model_that_is_nowhere_is_named(monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(
+        FileNotFoundError, match="there is no folder no-such-model, and the Hub gives no model of this id"
+    ):
+        open_model("hf:no-such-model")
+
+
 def test_wrong_kinds_of_models_are_refused(classifier, tmp_path):
     with pytest.raises(TypeError, match="does not ask for a label"):
         run(

@@ -266,12 +266,31 @@ def tell_outcome(planned: Run, outcome: Outcome) -> None:
     click.echo(f"asked {outcome.asked:,} questions{kept}")
     for name, number in planned.asking.usage().items():
         click.echo(f"{name}: {number:,}")
-    for problem, number in outcome.problems.items():
-        click.echo(f"no answer to {number:,} rows: {problem}", err=True)
-    if outcome.unparsed:
-        click.echo(f"{outcome.unparsed:,} answers could not be read, and count as wrong", err=True)
+    for line in troubles(planned.task, outcome):
+        click.echo(line, err=True)
     click.echo(f"wrote {len(outcome.files)} files to {planned.folder}")
     click.echo(f"next: lapsus report {planned.folder}/*.jsonl --out report")
+
+
+def troubles(task: Task, outcome: Outcome) -> list[str]:
+    """Return what must be known about the answers: those that are lacking, cannot be read, or are never a right one."""
+    from lapsus.kernel.names import shown
+    from lapsus.results.classes import refuse_disjoint
+
+    told = [f"no answer to {number:,} rows: {problem}" for problem, number in outcome.problems.items()]
+    rows = [row for track in outcome.tracks for row in track.rows]
+    if outcome.unparsed:
+        unread = next((row["answer"] for row in rows if row["unparsed"] and not row.get("problem")), None)
+        example = "" if unread is None else f", such as {str(unread)[:80]!r}"
+        readable = f"; the task reads {shown(task.kind.choices.values())}" if example and task.kind.choices else ""
+        told.append(f"{outcome.unparsed:,} answers could not be read, and count as wrong{example}{readable}")
+    if getattr(task.kind, "golds", ()):  # right answers that look like labels
+        said, golds = ([row[name] for row in rows] for name in ("prediction", "gold"))
+        try:
+            refuse_disjoint(rows[0]["model"], said, golds, len(outcome.tracks))
+        except ValueError as error:
+            told.append(str(error))
+    return told
 
 
 @click.command(

@@ -147,7 +147,7 @@ def _refuse_unreadable(path: Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(f"{path}: is a folder; name the files in it.")
     if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file; give the path of a file with predictions.")
+        raise FileNotFoundError(f"{path}: no such file; give the path of a file of rows.")
     if path.suffix.lower() not in READABLE:
         raise ValueError(f"{path}: files ending in {path.suffix!r} are not read; give one of {', '.join(READABLE)}.")
 

@@ -26,6 +26,7 @@ from lapsus.running.tasks import Task
 
 Row = dict[str, Any]
 ORIGINAL = "original_"  # columns that hold a pair before it was rewritten
+HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")  # ORG/NAME
 DIALECT = "dialect"  # the column with a sentence in the dialect
 
 
@@ -123,6 +124,11 @@ def open_dataset(
     """
     from datasets import get_dataset_config_names
 
+    if not Path(place).exists() and not HUB_ID.fullmatch(place):
+        raise FileNotFoundError(
+            f"there is no folder {place}; `lapsus build {task.dataset} --out {place}` makes it, "
+            "or give ORG/NAME on the Hub"
+        )
     with quiet_datasets():
         reader = _Reader(place, get_dataset_config_names(place), task, split, databases)
         if task.clean == ORIGINAL:

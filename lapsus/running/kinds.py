@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from lapsus.kernel import bio
 from lapsus.kernel.names import shown
 from lapsus.metrics.answer_f1.score import best_match, right_answers
+from lapsus.results.classes import NUMBERED
 from lapsus.results.coding import label
 from lapsus.running.reading import chosen, first_number, first_object, first_query, plain
 
@@ -127,9 +128,11 @@ class Label(_Plain):
     def parse(self, raw: Any, row: Row) -> str | None:
         if isinstance(raw, Mapping) and "label" in raw:
             raw = raw["label"]
+        if isinstance(raw, str) and raw in self.words:
+            return raw
+        if isinstance(raw, str) and (numbered := NUMBERED.fullmatch(raw)):
+            raw = int(numbered[1])
         if isinstance(raw, str):
-            if raw in self.words:
-                return raw
             return chosen(raw, {word: name for name, word in self.words.items()} | {name: name for name in self.words})
         if raw is None or isinstance(raw, Mapping | list):
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,9 +76,15 @@ def open_inspect(rest: str, options: Mapping[str, Any]) -> InspectModel:
         raise ModuleNotFoundError('inspect:… needs inspect_ai; install it with: pip install "lapsus[inspect]"')
     from inspect_ai.model import get_model
 
-    return InspectModel(
-        get_model(rest), rest, options.get("name") or rest.rpartition("/")[2], int(options.get("batch") or 16)
-    )
+    try:
+        model = get_model(rest)
+    except Exception as error:  # a provider may raise anything: for a key, a package or a name that it misses
+        said = re.sub(r"\[/?\w[^\]]*\]", "", ": ".join(str(error).split("\n\n"))).removeprefix("ERROR: ")
+        raise ValueError(
+            f"inspect does not open {rest} ({' '.join(said.split()).rstrip('.')}); give what it asks for"
+        ) from error
+    name = options.get("name") or rest.rpartition("/")[2]
+    return InspectModel(model, rest, name, int(options.get("batch") or 16))
 
 
 UNITS = (ModelKind("inspect", "inspect:PROVIDER/NAME", "any model that inspect_ai knows", open_inspect),)

@@ -15,6 +15,7 @@ from typing import Any
 from lapsus.kernel.extras import needed
 from lapsus.kernel.names import shown
 from lapsus.kernel.progress_bars import quiet_transformers
+from lapsus.kernel.rows import first_sentence
 from lapsus.running.answers import Answer
 from lapsus.running.kinds import Exact, Frame, Label, Span, Translation
 from lapsus.running.models import Model, ModelKind, Row
@@ -361,7 +362,13 @@ def open_transformers(rest: str, options: Mapping[str, Any]) -> Model:
     if not local.exists() and (path.startswith((".", "/", "~")) or path.count("/") > 1):
         raise FileNotFoundError(f"there is no folder {path}; give the folder of a model, or its id on the Hub")
     kept = {"revision": revision} if revision else {}
-    config = transformers.AutoConfig.from_pretrained(path, **kept)
+    try:
+        config = transformers.AutoConfig.from_pretrained(path, **kept)
+    except OSError as error:
+        raise FileNotFoundError(
+            f"there is no folder {path}, and the Hub gives no model of this id ({first_sentence(error)}); "
+            "give the folder that save_pretrained wrote, or another id"
+        ) from error
     architecture = (config.architectures or ["none"])[0]
     families = {
         **FAMILIES,
