@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 import lapsus
+from lapsus.commands.dialect import dialect
 from lapsus.commands.engine_options import chosen_engine, engine_options
 from lapsus.commands.help_texts import example
 from lapsus.commands.hub import build, collect, make, push
@@ -68,6 +69,7 @@ for command in (build, make, push, collect):
 main.add_command(run)
 main.add_command(tasks)
 main.add_command(paraphrase)
+main.add_command(dialect)
 
 
 @main.command(epilog=example("lapsus demo --out demo"))

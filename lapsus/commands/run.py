@@ -177,12 +177,12 @@ def _dataset(task: str, data: str | None, options: dict[str, Any]) -> Data:
             raise click.UsageError(f"--{name} is for your own rows; give --rows FILE, or leave it out")
     found = find_task(task)
     if data is None:
-        data = _built(found, options["out"])
+        data = built(found, options["out"])
     patterns = () if options["noise"] else _list(options["tracks"])
     return open_dataset(data, found, patterns, split=options["split"], databases=options["databases"])
 
 
-def _built(task: Task, out: Path | None) -> str:
+def built(task: Task, out: Path | None) -> str:
     """Return the folder of a dataset that needs no files of others: it is built into the folder of predictions."""
     from lapsus.dataset_scripts import benchmarks
     from lapsus.hub.publish import publish

@@ -19,6 +19,7 @@ from typing import Any
 
 from lapsus.kernel.names import shown, unknown
 from lapsus.kernel.units import with_others
+from lapsus.models.text_metrics.judge import SAME_MEANING
 from lapsus.running.kinds import Exact, Frame, Kind, Label, Query, Similarity, Span, Translation
 
 
@@ -198,8 +199,7 @@ QUERY = Task(
 MEANING = Task(
     "same-meaning",
     ("candidate",),
-    "Sentence 1: {base}\nSentence 2: {candidate}\nHow well does sentence 2 say in {tag} what sentence 1 means, "
-    "from 0 (another meaning) to 100 (the same meaning)? Answer with a number alone.",
+    SAME_MEANING,
     Similarity(),
     "how alike a sentence means in another dialect, and with another meaning",
     clean="dialect",

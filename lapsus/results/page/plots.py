@@ -212,6 +212,55 @@ def curves(name: str, title: str, lines: Sequence[Line], axis: Limits, along: st
         return Drawing(_svg(figure, name, title), figure)
 
 
+class Contrasts(NamedTuple):
+    """A panel with a scale of its own: its name, and its rows: a name and differences, each by its place in the key."""
+
+    text: str
+    rows: Sequence[tuple[str, Sequence[tuple[int, Estimate]]]]
+
+
+def contrasts(name: str, title: str, panels: Sequence[Contrasts], key: Sequence[str]) -> Drawing:
+    """Draw differences and their intervals beside a line at 0, in a panel each for scales that cannot be compared."""
+    lane, head, foot = 14, 30, 26
+    heights = [head + sum(8 + lane * len(drawn) for _, drawn in panel.rows) for panel in panels]
+    names = 18 * len(key) + 4
+    with _panel(sum(heights) + foot * len(panels) - FOOT, names) as (figure, whole):
+        whole.set_visible(False)
+        total, top, left = figure.get_figheight() * 72, 0.0, 110
+        for panel, height in zip(panels, heights, strict=True):
+            place = (left / WIDTH, 1 - (top + height) / total, (WIDTH - left - EDGE) / WIDTH, (height - head) / total)
+            axes = figure.add_axes(place)
+            axes.set_ylim(height - head, 0)
+            axes.set_yticks([])
+            axes.axvline(0, color=MUTED, linewidth=1.2, zorder=1)
+            y = 0.0
+            for text, drawn in panel.rows:
+                middle = y + 4 + lane * len(drawn) / 2
+                axes.annotate(_short(text, 16), (-8, middle), xycoords=("axes pixels", "data"), ha="right", va="center")
+                y += 4 + lane / 2
+                for number, estimate in drawn:
+                    style = {"color": SERIES[number % 7]}
+                    if estimate.interval:
+                        axes.plot(estimate.interval, [y, y], linewidth=2.2, zorder=2, **style)
+                    axes.plot(estimate.value, y, MARKERS[number % 7], markersize=7, zorder=3, **style)
+                    y += lane
+                y += 4 - lane / 2
+            axes.locator_params(axis="x", nbins=5)
+            axes.grid(axis="x", color=GRID, zorder=0)
+            axes.annotate(
+                _short(panel.text, 46),
+                (EDGE / WIDTH, 1 - (top + head - 12) / total),
+                xycoords="figure fraction",
+                weight="bold",
+            )
+            top += height + foot
+        for number, text in enumerate(key):
+            whole.plot([], [], MARKERS[number % 7], color=SERIES[number % 7], label=text)
+        handles, labels = whole.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="lower left", ncols=1, bbox_to_anchor=(0.0, 0.0), borderaxespad=0)
+        return Drawing(_svg(figure, name, title), figure)
+
+
 @contextmanager
 def _panel(height: float, key: float = 0) -> Iterator[tuple[Figure, Axes]]:
     """Give a panel whose y axis counts px downwards, in the place-holder colours."""

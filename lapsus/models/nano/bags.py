@@ -1,0 +1,103 @@
+"""An encoder that learns in seconds: each part of the input is a bag of words and pairs of words, compared as vectors.
+
+It reads the same inputs as an encoder-decoder (`nano.inputs`) and is trained by the same loop (`first_token.fit`), so
+that both phases of NANO can be run many times where there is no GPU. A Chinese character is a word.
+
+>>> from lapsus.models.first_token import Training, fit
+>>> begun = bags(buckets=512, size=8)
+>>> examples = [("candidate: o trem language: pt-BR", 1.0), ("candidate: o trem language: pt-PT", 0.0)] * 8
+>>> trained = fit(begun, examples, Training(steps=80, rate=1e-2))
+>>> [round(number) for number in trained.predict([text for text, _ in examples[:2]])]
+[1, 0]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, pairwise
+from zlib import crc32
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from lapsus.models.training import threads
+
+PARTS = ("candidate", "reference", "source", "language")
+PART = re.compile(rf"(?:^| )({'|'.join(PARTS)}): ")
+WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
+
+
+class Comparison(nn.Module):
+    """A vector for each part, what the candidate shares with each other part, and a number from all of it."""
+
+    def __init__(self, buckets: int, size: int) -> None:
+        super().__init__()
+        self.words = nn.EmbeddingBag(buckets, size, mode="sum")
+        nn.init.normal_(self.words.weight, std=0.3)
+        self.decide = nn.Sequential(nn.Linear(9 * size, 64), nn.ReLU(), nn.Dropout(0.1), nn.Linear(64, 1))
+
+    def forward(self, bags: Tensor, starts: Tensor, weights: Tensor) -> Tensor:
+        """Return a number per input; `starts` says where each of its parts begins in `bags`."""
+        vectors = self.words(bags, starts, per_sample_weights=weights).reshape(-1, len(PARTS), self.words.embedding_dim)
+        candidate, reference, source, language = vectors.unbind(1)
+        apart = [(candidate - other).abs() for other in (reference, source)]
+        shared = [candidate * other for other in (reference, source, language)]
+        made: Tensor = self.decide(torch.cat([candidate, reference, source, language, *apart, *shared], 1)).squeeze(1)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Bags:
+    """The network and the number of its buckets, into which words are hashed."""
+
+    model: Comparison
+    buckets: int
+
+    def predict(self, texts: Sequence[str], batch: int = 512) -> list[float]:
+        """Return the number of each text."""
+        self.model.eval()
+        encoded = self.encoded(texts)
+        with torch.no_grad():
+            parts = [self.logits(encoded[at : at + batch]).tolist() for at in range(0, len(encoded), batch)]
+        return [number for part in parts for number in part]
+
+    def encoded(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the buckets of the words and pairs of each text, with the number of their part."""
+        return [[part * self.buckets + bucket for part, bucket in self._buckets(text)] for text in texts]
+
+    def _buckets(self, text: str) -> Iterator[tuple[int, int]]:
+        pieces = PART.split(text)
+        for name, said in zip(pieces[1::2], pieces[2::2], strict=True):
+            part = PARTS.index(name)
+            for unit in _hashed(said):
+                yield part, unit % self.buckets
+
+    def logits(self, encoded: Sequence[list[int]]) -> Tensor:
+        """Return the number of each encoded text, as a tensor that can be trained."""
+        units = np.fromiter(chain.from_iterable(encoded), np.int64)
+        rows = np.repeat(np.arange(len(encoded)), [len(each) for each in encoded])
+        places = rows * len(PARTS) + units // self.buckets
+        order = places.argsort(kind="stable")  # the parts of a text may come in any order
+        size = np.bincount(places, minlength=len(encoded) * len(PARTS))
+        weights = np.repeat(1 / np.sqrt(np.maximum(size, 1)), size).astype(np.float32)
+        starts = torch.from_numpy(size.cumsum() - size)
+        made: Tensor = self.model(torch.from_numpy(units[order] % self.buckets), starts, torch.from_numpy(weights))
+        return made
+
+
+@lru_cache(maxsize=1 << 16)
+def _hashed(text: str) -> tuple[int, ...]:
+    """Return a number for each word and pair of words; a sentence is met in many inputs."""
+    words = WORD.findall(text.lower())
+    return tuple(crc32(unit.encode()) for unit in (*words, *(" ".join(pair) for pair in pairwise(words))))
+
+
+def bags(*, buckets: int = 1 << 13, size: int = 32, seed: int = 0) -> Bags:
+    """Return an encoder that knows nothing."""
+    with torch.random.fork_rng(devices=[]), threads(1):
+        torch.manual_seed(seed)
+        return Bags(Comparison(buckets, size).eval(), buckets)

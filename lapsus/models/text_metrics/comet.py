@@ -1,0 +1,47 @@
+"""COMET by its own command: `uv tool install unbabel-comet`, with a model such as Unbabel/wmt22-comet-da.
+
+Its package holds numpy, transformers and huggingface_hub below the versions that lapsus needs, so it lives in an
+environment of its own, and its command `comet-score` is asked, wherever that is on the path.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lapsus.models.text_metrics import Asked, MetricKind, Rated, Reads, TextMetric
+
+FILES = ("-t", "-r", "-s")  # hypotheses, references, sources
+
+
+def open_comet(rest: str) -> TextMetric:
+    """Return COMET with a model of the Hub, or a checkpoint file; one without references has `qe` or `kiwi` in it."""
+    command = shutil.which("comet-score")
+    if command is None:
+        raise FileNotFoundError("comet-score is not on the path; uv tool install unbabel-comet")
+    estimates = any(part in rest.lower() for part in ("-qe-", "cometkiwi"))
+    needs: tuple[Reads, ...] = ("sources",) if estimates else ("references", "sources")
+    return Rated(f"comet:{Path(rest).name}", partial(_rate, command, rest), needs=needs)
+
+
+def _rate(command: str, model: str, asked: Asked) -> list[float]:
+    with TemporaryDirectory() as folder:
+        gpus = "1" if shutil.which("nvidia-smi") else "0"
+        words = [command, "--model", model, "--gpus", gpus, "--quiet", "--to_json", f"{folder}/scores.json"]
+        for option, texts in zip(FILES, (asked.candidates, asked.references, asked.sources), strict=True):
+            if texts:
+                path = Path(folder) / f"{option[1:]}.txt"
+                path.write_text("".join(f"{' '.join(text.split())}\n" for text in texts), encoding="utf-8")
+                words += [option, str(path)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603 - a command on the path
+        if done.returncode:
+            raise OSError(f"comet-score failed: {(done.stderr.strip().splitlines() or ['it said nothing'])[-1]}")
+        (rows,) = json.loads((Path(folder) / "scores.json").read_text(encoding="utf-8")).values()
+    return [row["COMET"] for row in rows]
+
+
+UNITS = (MetricKind("comet", "comet:MODEL", "COMET, by the command comet-score", open_comet),)

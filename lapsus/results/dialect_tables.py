@@ -1,0 +1,265 @@
+"""What scores of a metric under several conditions say of it: success rates, regression, awareness.
+
+The tables are those of Sun et al. (ACL 2023), with what the errata of their paper teach: success is tested two-sided,
+wins against losses, so that a mark says better or worse; a rate that is marked neither way stands with the rate that so
+few sentences could have found; equal scores are aware (Definition 2.3 has "at least").
+
+>>> scores = Scores("m", "dialect-zh", ("1", "2", "3"), {"dialect": (0.9, 0.8, 0.7), "perturbed": (0.2, 0.9, 0.1)})
+>>> found = success(scores)[0]
+>>> found.wins, found.losses, found.mark
+(2, 1, 'few')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lapsus.metrics.mixed_effects.score import mixed_effects
+from lapsus.metrics.win_rate.score import win_rate
+from lapsus.results.measuring.records import Estimate
+
+if TYPE_CHECKING:
+    from lapsus.results.page.plots import Drawing
+
+PERTURBED = "perturbed"  # the condition that every other one should be above
+COMPARISONS = 5  # tests per metric in the paper, over which its level of .05 is divided
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a metric gave each sentence under each condition; `aware` by (dialect of the text, tag that was told)."""
+
+    metric: str
+    dataset: str
+    ids: Sequence[str]
+    conditions: Mapping[str, Sequence[float]]
+    aware: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """How often a condition scores above the perturbed sentence, or above the translated one.
+
+    `mark` is better or worse where the test says so at the corrected level; few where it says neither, and could not
+    have found a true rate below `detectable`, which is above .6; else none.
+    """
+
+    metric: str
+    dataset: str
+    condition: str
+    beside: str
+    rate: Estimate
+    wins: int
+    losses: int
+    ties: int
+    p_value: float | None
+    mark: str
+    detectable: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """The difference of a condition from the perturbed sentence, by the mixed-effects regression."""
+
+    metric: str
+    dataset: str
+    condition: str
+    difference: Estimate
+    error: float
+    p_value: float | None
+    significant: bool
+    sentences: int
+
+
+@dataclass(frozen=True, slots=True)
+class Awareness:
+    """The mean score of texts in one dialect with their own tag and with another's, and whether own is at least it."""
+
+    metric: str
+    dataset: str
+    text: str
+    tag: str
+    own: float
+    other: float
+    rate: float
+    aware: bool
+
+
+def success(scores: Scores, comparisons: int = COMPARISONS) -> list[Success]:
+    """Return the success rates of a metric on a dataset."""
+    found = []
+    for condition, beside in _pairs(scores.conditions):
+        made = win_rate(
+            scores.conditions[condition],
+            scores.conditions[beside],
+            comparisons=comparisons,
+            confidence_level=LEVEL,
+            alternative="two-sided",
+        )
+        detectable = made["minimum_detectable_rate"]
+        mark = "few" if detectable is None or detectable > 0.6 else ""
+        if made["significant"]:
+            mark = "better" if made["wins"] > made["losses"] else "worse"
+        found.append(
+            Success(
+                scores.metric,
+                scores.dataset,
+                condition,
+                beside,
+                Estimate(made["win_rate"], *(made["win_rate_ci"] or (None, None))),
+                made["wins"],
+                made["losses"],
+                made["ties"],
+                made["p_value"],
+                mark,
+                detectable,
+            )
+        )
+    return found
+
+
+def _pairs(conditions: Iterable[str]) -> list[tuple[str, str]]:
+    """Return which conditions are compared: each with the perturbed one, and the dialects with the translation.
+
+    >>> _pairs(["dialect", "perturbed", "translated"])
+    [('dialect', 'perturbed'), ('translated', 'perturbed'), ('dialect', 'translated')]
+    """
+    others = [name for name in conditions if name != PERTURBED]
+    people = [name for name in others if name != "translated"]
+    return [(name, PERTURBED) for name in others] + [(name, "translated") for name in people if "translated" in others]
+
+
+def coefficients(scores: Scores, comparisons: int = COMPARISONS) -> list[Coefficient]:
+    """Return the differences from the perturbed sentence, each with the interval of the corrected level (99 %)."""
+    level = 1 - (1 - LEVEL) / comparisons
+    number = len(scores.ids)
+    made = mixed_effects(
+        [score for column in scores.conditions.values() for score in column],
+        [name for name in scores.conditions for _ in range(number)],
+        list(scores.ids) * len(scores.conditions),
+        baseline=PERTURBED,
+        confidence_level=level,
+        correction="none",
+    )
+    return [
+        Coefficient(
+            scores.metric,
+            scores.dataset,
+            name,
+            Estimate(effect["estimate"], *(effect["ci"] or (None, None))),
+            effect["se"],
+            effect["p_value"],
+            effect["p_value"] is not None and effect["p_value"] < 1 - level,
+            number,
+        )
+        for name, effect in made["coefficients"].items()
+    ]
+
+
+def awareness(scores: Scores) -> list[Awareness]:
+    """Return a row for each dialect whose texts were scored with its own tag and with the other's."""
+    tags = list(dict.fromkeys(text for text, _ in scores.aware))
+    found = []
+    for text, other in zip(tags, reversed(tags), strict=True):
+        own, wrong = (list(scores.aware[text, tag]) for tag in (text, other))
+        means = sum(own) / len(own), sum(wrong) / len(wrong)
+        rate = sum(a >= b for a, b in zip(own, wrong, strict=True)) / len(own)
+        found.append(Awareness(scores.metric, scores.dataset, text, other, *means, rate, means[0] >= means[1]))
+    return found
+
+
+def tables(scored: Sequence[Scores], comparisons: int = COMPARISONS) -> dict[str, tuple[list[str], list[list[str]]]]:
+    """Return heads and rows of each table by its title."""
+    level = f"{100 * (1 - (1 - LEVEL) / comparisons):g} %"
+    rates = [each for scores in scored for each in success(scores, comparisons)]
+    effects = [each for scores in scored for each in coefficients(scores, comparisons)]
+    aware = [each for scores in scored for each in awareness(scores)]
+    made = {
+        "Success rates (Table 1)": (
+            ["metric", "data", "above", "sentences", "rate [95 %]", "ties", "mark", "detectable"],
+            [
+                [e.metric, e.dataset, f"{e.condition} > {e.beside}", f"{e.wins + e.losses + e.ties:,}",
+                 _number(e.rate, "{:.2f}"), str(e.ties), e.mark, "" if e.detectable is None else f"{e.detectable:.2f}"]
+                for e in rates
+            ],
+        ),
+        "Mixed-effects regression (Table 11)": (
+            ["metric", "data", "difference", f"estimate [{level}]", "error", "p", "mark"],
+            [
+                [e.metric, e.dataset, f"{e.condition} − {PERTURBED}", _number(e.difference, "{:+.3g}"),
+                 f"{e.error:.2g}", _p_value(e.p_value),
+                 "" if not e.significant else "better" if (e.difference.value or 0) > 0 else "worse"]
+                for e in effects
+            ],
+        ),
+    }  # fmt: skip
+    if aware:
+        made["Awareness (Table 5)"] = (
+            ["metric", "data", "text", "own tag", "other tag", "own at least other", "aware"],
+            [
+                [e.metric, e.dataset, e.text, f"{e.own:.3f}", f"{e.other:.3f}", f"{e.rate:.2f}",
+                 "yes" if e.aware else "no"]
+                for e in aware
+            ],
+        )  # fmt: skip
+    return made
+
+
+def _number(estimate: Estimate, form: str) -> str:
+    if estimate.value is None:
+        return "–"
+    ends = f" [{', '.join(form.format(end) for end in estimate.interval)}]" if estimate.interval else ""
+    return form.format(estimate.value) + ends
+
+
+def _p_value(value: float | None) -> str:
+    return "–" if value is None else "< .001" if value < 0.001 else f"{value:.3f}"
+
+
+def as_text(made: Mapping[str, tuple[Sequence[str], Sequence[Sequence[str]]]]) -> str:
+    """Return tables for a terminal."""
+    lines: list[str] = []
+    for title, (heads, rows) in made.items():
+        widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+        lines += [title, "", *("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+                               for row in (heads, *rows)), ""]  # fmt: skip
+    return "\n".join(lines).rstrip()
+
+
+def as_records(scored: Sequence[Scores], comparisons: int = COMPARISONS) -> dict[str, list[dict[str, Any]]]:
+    """Return the same as plain values."""
+
+    def plain(record: Any) -> dict[str, Any]:
+        told = asdict(record)
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in told.items()}
+
+    return {
+        "success": [plain(each) for scores in scored for each in success(scores, comparisons)],
+        "coefficients": [plain(each) for scores in scored for each in coefficients(scores, comparisons)],
+        "awareness": [plain(each) for scores in scored for each in awareness(scores)],
+    }
+
+
+def figure(scored: Sequence[Scores], comparisons: int = COMPARISONS) -> Drawing:
+    """Return the plot of coefficients (Figure 2): a panel per metric, since only those of one metric compare."""
+    from lapsus.results.page.plots import Contrasts, contrasts
+
+    key = [name for name in dict.fromkeys(name for scores in scored for name in scores.conditions) if name != PERTURBED]
+    panels = []
+    for metric in dict.fromkeys(scores.metric for scores in scored):
+        rows = []
+        for scores in scored:
+            if scores.metric == metric:
+                effects = coefficients(scores, comparisons)
+                rows.append(
+                    (
+                        scores.dataset.removeprefix("dialect-"),
+                        sorted((key.index(e.condition), e.difference) for e in effects),
+                    )
+                )
+        panels.append(Contrasts(metric, rows))
+    title = f"Differences from sentences with another meaning, {100 * (1 - (1 - LEVEL) / comparisons):g} % intervals"
+    return contrasts("coefficients", title, panels, [f"{name} − {PERTURBED}" for name in key])

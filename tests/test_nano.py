@@ -1,0 +1,236 @@
+"""NANO: what is trained on, in which form, by which loss, and what comes back from a file."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+import torch
+from scipy.stats import kendalltau
+
+from lapsus.models.first_token import FirstToken, Shape, Training, byte_pieces, checkpoint, fit, small
+from lapsus.models.nano import Nano, Rated, Sentence, agreement, finetuned, pretrained
+from lapsus.models.nano.bags import bags
+from lapsus.models.nano.constructed import constructed
+from lapsus.models.nano.ratings import examples, read_ratings, write_ratings
+from lapsus.models.nano.tags import tagged
+from lapsus.perturbations.semantic.edits import semantic_edit
+
+SENTENCES = [
+    Sentence(f"{text} {number}", language, region)
+    for number in range(500)
+    for text, language, region in (
+        ("o trem", "pt", "BR"),
+        ("o comboio", "pt", "PT"),
+        ("火车", "zh", "CN"),
+        ("a train", "en", ""),
+    )
+]
+TINY = Shape(size=16, layers=1, heads=2)
+
+
+def parts(example):
+    text, label = example
+    sentence, _, tag = text.removeprefix("candidate: ").partition(" language: ")
+    return sentence, tag, label
+
+
+@pytest.mark.parametrize(("balance", "share"), [(0, 0.0), (1, 1 / 2), (2, 2 / 3)])
+def test_lambda_is_the_ratio_of_dialects_to_languages_and_tags_are_right_half_the_time(balance, share):
+    made = [parts(each) for each in tagged(SENTENCES, balance=balance, seed=1)]
+    regional = [tag for sentence, tag, _ in made if not sentence.startswith("a train") and not tag.endswith("-any")]
+    assert abs(len(regional) / 1500 - share) < 0.04
+    assert abs(sum(label for *_, label in made) / len(made) - 0.5) < 0.03
+    assert all(tag.endswith("-any") for sentence, tag, _ in made if sentence.startswith("a train"))
+
+
+def test_a_right_tag_is_the_sentences_own_and_a_wrong_one_any_other():
+    own = {
+        sentence.text: {f"{sentence.language}-any", f"{sentence.language}-{sentence.region}"} for sentence in SENTENCES
+    }
+    seen = Counter()
+    for sentence, tag, label in map(parts, tagged(SENTENCES, seed=2)):
+        assert (tag in own[sentence]) == bool(label)
+        seen[tag] += not label
+    assert set(seen) == {"pt-BR", "pt-PT", "zh-CN", "pt-any", "zh-any", "en-any"}
+
+
+def test_tags_depend_on_the_seed_alone():
+    assert tagged(SENTENCES, seed=3) == tagged(SENTENCES, seed=3) != tagged(SENTENCES, seed=4)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "options", "said"),
+    [
+        (SENTENCES, {"balance": -1}, "balance is -1"),
+        (SENTENCES, {"positive": 2}, "positive is 2"),
+        (SENTENCES[:1], {"balance": 0}, "the sentences have 1 language"),
+        ([each for each in SENTENCES if each.language != "pt"], {}, "the sentences have 1 dialect"),
+    ],
+)
+def test_sentences_that_give_no_wrong_tag_are_refused(sentences, options, said):
+    with pytest.raises(ValueError, match=said):
+        tagged(sentences, **options)
+
+
+def test_ratings_are_read_as_wmt_writes_them(tmp_path):
+    file = tmp_path / "da.csv"
+    file.write_text(
+        "lp,src,mt,ref,raw,annotators\nen-pt,the train,o trem,o comboio,85,2\nen-zh,the train,火车,火车,0,1\n"
+    )
+    found = read_ratings(file)
+    assert found == [
+        Rated("o trem", "o comboio", "the train", "pt", 0.85),
+        Rated("火车", "火车", "the train", "zh", 0.0),
+    ]
+    write_ratings(tmp_path / "again.csv", found)
+    assert read_ratings(tmp_path / "again.csv") == found
+    file.write_text("lp,src,mt,ref,score\nen-pt,the train,o trem,o comboio,-1.2\n")
+    assert read_ratings(file)[0].rating == -1.2
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [("en-pt,a,b,c,101", "raw rating 101"), ("enpt,a,b,c,50", "the lp 'enpt'"), ("en-pt,a,b,c,good", "the raw 'good'")],
+)
+def test_a_rating_that_is_none_is_named(tmp_path, row, said):
+    file = tmp_path / "da.csv"
+    file.write_text(f"lp,src,mt,ref,raw\n{row}\n")
+    with pytest.raises((TypeError, ValueError), match=said):
+        read_ratings(file)
+
+
+def test_the_three_inputs_of_the_paper():
+    rated = [Rated("o trem", "o comboio", "the train", "pt", 0.5)]
+    assert examples(rated, "within") == [("candidate: o trem reference: o comboio language: pt-any", 0.5)]
+    assert examples(rated, "qe") == [("candidate: o trem source: the train language: pt-any", 0.5)]
+    told = "candidate: o trem reference: o comboio source: the train language: pt-any"
+    assert examples(rated, "qe-ref") == [(told, 0.5)]
+
+
+def test_constructed_ratings_order_copy_free_changed_and_other():
+    rows = [
+        {
+            "id": "1",
+            "source": "",
+            "base": "A loja abre antes das nove.",
+            "dialect": "A tenda abre antes das nove horas.",
+        },
+        {"id": "2", "source": "", "base": "O gato preto dorme.", "dialect": "O gato preto está a dormir."},
+    ]
+    found = [each for each in constructed(rows, "pt") if "abre" in each.reference]
+    by_rating = {each.rating: each for each in found}
+    assert sorted(by_rating) == [0.0, 0.2, 0.3, 0.9, 1.0]
+    reference, free = by_rating[1.0].reference, by_rating[0.9].candidate
+    assert {reference, free} == {rows[0]["base"], rows[0]["dialect"]}
+    assert by_rating[0.3].candidate == semantic_edit(reference, "pt", key="1").text != reference
+    assert by_rating[0.2].candidate == semantic_edit(free, "pt", key="1").text != free
+    assert "gato" in by_rating[0.0].candidate
+    assert not {each.rating for each in constructed([{"id": "1", "source": "", "base": rows[0]["base"]}] * 2, "pt")} & {
+        0.9,
+        0.2,
+    }
+
+
+@pytest.fixture(scope="module")
+def begun():
+    return small(byte_pieces([each.text for each in SENTENCES[:8]], 400), TINY, seed=1)
+
+
+def test_a_number_is_the_first_decoded_logit_of_the_last_entry(begun):
+    texts = ["o trem 1", "candidate: a train language: en-any"]
+    for text, found in zip(texts, begun.predict(texts), strict=True):
+        ids = begun.tokenizer(text, return_tensors="pt")["input_ids"]
+        assert ids[0, -1] == begun.tokenizer.eos_token_id
+        with torch.no_grad():
+            logits = begun.model(input_ids=ids, decoder_input_ids=torch.zeros((1, 1), dtype=torch.long)).logits
+        assert abs(float(logits[0, 0, len(begun.tokenizer) - 1]) - found) < 1e-5
+
+
+def test_texts_of_any_bytes_are_read_whole_and_never_as_the_number(begun):
+    text = "o trem ☃ <number> 火车"
+    tokens = begun.encoded([text])[0]
+    assert begun.tokenizer.decode(tokens[:-1]) == text
+
+
+def test_the_loss_is_the_root_of_the_mean_square_and_the_beginning_stays(begun):
+    rows = [("o trem", 1.0), ("a train", 0.0)]
+    losses = []
+    before = begun.predict(["o trem", "a train"])
+    still = Training(steps=1, batch=2, rate=1e-9)
+    plain = small(begun.tokenizer, Shape(size=16, layers=1, heads=2, dropout=0.0), seed=1)
+    fit(plain, rows, still, tell=lambda *told: losses.append(told[1]))
+    wanted = (
+        sum((a - b) ** 2 for a, (_, b) in zip(plain.predict(["o trem", "a train"]), rows, strict=True)) / 2
+    ) ** 0.5
+    assert abs(losses[0] - wanted) < 1e-5
+    fit(begun, rows, Training(steps=5, batch=2, rate=1e-2))
+    assert begun.predict(["o trem", "a train"]) == before
+
+
+def test_the_same_seed_gives_the_same_weights_and_leaves_the_callers_draws_alone(begun):
+    rows = [(each.text, float(len(each.text) % 2)) for each in SENTENCES[:40]]
+    torch.manual_seed(5)
+    state = torch.get_rng_state()
+    made = [fit(begun, rows, Training(steps=6, rate=1e-2), seed=seed).predict(["o trem"]) for seed in (1, 1, 2)]
+    assert made[0] == made[1] != made[2]
+    assert torch.equal(state, torch.get_rng_state())
+
+
+def test_the_weights_that_agree_best_are_kept(begun):
+    heard = []
+
+    def dev(model):
+        heard.append(model.predict(["o trem"]))
+        return [0.1, 0.9, 0.5][len(heard) - 1]
+
+    made = fit(begun, [("o trem", 1.0)] * 4, Training(steps=3, rate=1e-2, every=1), dev=dev)
+    assert made.predict(["o trem"]) == heard[1]
+
+
+def test_both_phases_and_back_from_a_folder(tmp_path, begun):
+    first = pretrained(begun, SENTENCES[:40], Training(steps=4))
+    rated = [
+        Rated("o trem", "o comboio", "the train", "pt", 0.9),
+        Rated("o gato", "o comboio", "the train", "pt", 0.0),
+    ] * 4
+    made = finetuned(first, rated, Training(steps=4), form="qe", dev=rated)
+    made.save(tmp_path / "nano")
+    read = Nano.load(tmp_path / "nano")
+    asked = (["o trem"], None, ["the train"], ["pt-PT"])
+    assert read.form == "qe" and read.score(*asked) == pytest.approx(made.score(*asked), abs=1e-6)
+    assert made.score(*asked) != made.score(["o trem"], None, ["the train"], ["pt-BR"])
+    with pytest.raises(FileNotFoundError, match=r"has no first_token\.json"):
+        FirstToken.load(tmp_path)
+    with pytest.raises(ValueError, match="form is 'both': choose one of within, qe, qe-ref"):
+        finetuned(first, rated, form="both")
+
+
+def test_a_checkpoint_of_transformers_is_the_beginning(tmp_path, begun):
+    begun.model.save_pretrained(tmp_path)
+    begun.tokenizer.save_pretrained(tmp_path)
+    assert checkpoint(str(tmp_path)).predict(["o trem"]) == pytest.approx(begun.predict(["o trem"]), abs=1e-6)
+
+
+def test_bags_learn_the_tag_of_a_dialect():
+    made = pretrained(bags(buckets=2048, size=8), SENTENCES[:1200], Training(steps=300, rate=5e-3), balance=2.0)
+    held = [f"candidate: {text} 999 language: {tag}" for text in ("o trem", "o comboio") for tag in ("pt-BR", "pt-PT")]
+    own, wrong, other, right = made.predict(held)
+    assert own > wrong and right > other
+
+
+def test_bags_compare_words_by_part():
+    model = bags(buckets=4096, size=8)
+    one, same, other = model.encoded(["candidate: o trem", "candidate: O trem", "reference: o trem"])
+    assert one == same and [unit - 4096 for unit in other] == one
+    assert model.predict(["candidate: a b reference: c"]) != model.predict(["candidate: c reference: a b"])
+
+
+def test_agreement_is_kendalls(begun):
+    rated = [
+        Rated(text, "o trem", "", "pt", number) for number, text in enumerate(("a", "o trem", "火车", "o", "comboio"))
+    ]
+    made = Nano(begun)
+    wanted = kendalltau(begun.predict([text for text, _ in examples(rated, "within")]), range(5)).statistic
+    assert agreement(made, rated) == pytest.approx(wanted)
+    assert agreement(made, rated[:1] * 3) == 0.0
