@@ -72,6 +72,7 @@ def report(
     variable SOURCE_DATE_EPOCH stands for the time, so that the same predictions give the same bytes.
     """
     from lapsus.results.page import take_away
+    from lapsus.results.page.example_parts import MOST_INSIDE, example_parts
     from lapsus.results.page.render import chapters_of, page
 
     out = Path(out)
@@ -82,9 +83,17 @@ def report(
         files=tuple(files_of(tracks)),
         data=tuple(digests_of(runs)),
     )
-    chapters = chapters_of(numbers)
+    parts = list(example_parts(runs))
+    chapters = chapters_of(numbers, parts)
+    html = page(numbers, chapters, title=title)
     with staged_folder(out, ours=is_report, what="report") as draft:
-        (draft / "index.html").write_text(page(numbers, chapters, title=title), encoding="utf-8")
+        if parts and len(html.encode()) + sum(len(part.inside.encode()) for part in parts) <= MOST_INSIDE:
+            html = page(numbers, chapters, title=title, alone=True)
+        elif parts:
+            (draft / "examples").mkdir()
+            for part in parts:
+                (draft / "examples" / f"{part.key}.js").write_text(part.beside, encoding="utf-8")
+        (draft / "index.html").write_text(html, encoding="utf-8")
         (draft / "report.json").write_text(json.dumps(as_json(numbers), ensure_ascii=False, indent=1), encoding="utf-8")
         for name, records in numbers.tables().items():
             if records:

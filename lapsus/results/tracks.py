@@ -95,6 +95,14 @@ class Track:
             return list(self.rows.load().take(numbers).rows())
         return [self.rows[number] for number in numbers]
 
+    def values_of(self, names: Sequence[str], numbers: IntArray) -> list[list[Any]]:
+        """Return columns of the rows with these numbers; None where they lack one."""
+        if isinstance(self.rows, FileRows):
+            held = self.rows.load().columns
+            return [values(taken(held[name], numbers)) if name in held else [None] * len(numbers) for name in names]
+        rows = [self.rows[number] for number in numbers.tolist()]
+        return [[row.get(name) for row in rows] for name in names]
+
 
 class FileRows(Rows):
     """The rows of a track in a file, read again when they are wanted, and their columns as arrays."""

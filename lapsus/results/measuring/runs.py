@@ -88,6 +88,10 @@ class Run:
         """Return the rows of these examples, all of which are present."""
         return self.track.chosen(self._places(examples).tolist())
 
+    def columns(self, names: Sequence[str], examples: Sequence[int] | IntArray) -> list[list[Any]]:
+        """Return columns of the rows of these examples, all of which are present; None where rows lack one."""
+        return self.track.values_of(names, self._places(examples))
+
     @property
     def silent(self) -> Mask:
         """Which examples have no answer."""

@@ -53,6 +53,7 @@ LIGHT = {
         strict=True,
     )
 )  # for a plot in a file of its own; the page's style has the same, and others for dark screens
+QUICK = {"compress_level": 2}  # a third larger than the default, in a fraction of its time
 STATES = ((CLEAN, "o"), (AVERAGE, "D"), (WORST, "s"))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[Any, ...] = (
@@ -80,7 +81,7 @@ class Drawing(NamedTuple):
         return found.replace("<svg ", f"<svg {spaces} {size} ", 1) + "\n"
 
     def png(self) -> bytes:
-        """Return the plot as PNG, in light colours, with three pixels per point."""
+        """Return the plot as PNG, in light colours, with two pixels per point."""
         from matplotlib.colors import to_hex
 
         told = {colour: LIGHT[variable] for colour, variable in VARIABLES.items()}
@@ -96,7 +97,7 @@ class Drawing(NamedTuple):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing from font")
             metadata = {"Software": None}
-            self.figure.savefig(stream, format="png", dpi=216, facecolor="white", metadata=metadata)
+            self.figure.savefig(stream, format="png", dpi=144, facecolor="white", metadata=metadata, pil_kwargs=QUICK)
         return stream.getvalue()
 
 

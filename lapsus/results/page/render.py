@@ -12,28 +12,31 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from lapsus.results.measuring.marks import parts
 from lapsus.results.measuring.records import Numbers, TrackScore
 from lapsus.results.page.cells import counted
+from lapsus.results.page.example_parts import Part
 from lapsus.results.page.first_screen import CostMatrix, cost_matrix
 from lapsus.results.page.lede import lede
 from lapsus.results.page.sections import Section, grouped, own, sections, source_table
 
 TEMPLATES = Path(__file__).parent / "templates"
+SCRIPTS = ("sort.js", "examples.js", "drill.js")
 
 
 Chapter = tuple[str, str, CostMatrix | None, list[Section]]
 
 
-def chapters_of(numbers: Numbers) -> list[Chapter]:
+def chapters_of(numbers: Numbers, parts: Sequence[Part] = ()) -> list[Chapter]:
     """Return what the page says of each dataset: its name, the first sentences, the matrix, the sections."""
     chapters = []
     for number, dataset in enumerate(dict.fromkeys(record.dataset for record in numbers.tracks)):
         found = numbers.of_dataset(dataset)
         key = f"d{number}"
-        chapters.append((dataset, lede(found.summary), cost_matrix(key, found), sections(key, found)))
+        mine = [part for part in parts if part.dataset == dataset]
+        chapters.append((dataset, lede(found.summary), cost_matrix(key, found), sections(key, found, mine)))
     return chapters
 
 
-def page(numbers: Numbers, chapters: Sequence[Chapter], *, title: str | None = None) -> str:
-    """Return the HTML of the report."""
+def page(numbers: Numbers, chapters: Sequence[Chapter], *, title: str | None = None, alone: bool = False) -> str:
+    """Return the HTML of the report; a page that stands `alone` holds all examples, else it loads them when wanted."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES, encoding="utf-8"),
         autoescape=True,
@@ -42,7 +45,7 @@ def page(numbers: Numbers, chapters: Sequence[Chapter], *, title: str | None = N
         lstrip_blocks=True,
     )
     environment.filters |= {"parts": parts}
-    script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
+    script = '"use strict";\n' + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS)
     return environment.get_template("report.html.j2").render(
         title=title or _title(numbers.tracks),
         facts=_facts(numbers.tracks),
@@ -55,6 +58,9 @@ def page(numbers: Numbers, chapters: Sequence[Chapter], *, title: str | None = N
         data=numbers.data,
         sources=source_table(numbers.files),
         style=own((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+        inside=[(part.key, own(part.inside)) for *_, found in chapters for each in found for part in each.parts]
+        if alone
+        else [],
         script=own(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )

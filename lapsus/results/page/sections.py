@@ -34,12 +34,13 @@ from lapsus.results.page.cells import (
     tested,
     word,
 )
+from lapsus.results.page.example_parts import Part
 from lapsus.results.page.order import Panel, model_order, natural, panels
 
 Item = TypeVar("Item")
 
 MOST_LINES = 6  # with more lines than this, a plot is hard to read
-MOST_ROWS = 40  # rows in a plot, at most; more are shown as a table
+MOST_ROWS = 24  # rows in a plot, at most, as a screen holds; more are shown as a table
 FEWEST_TEXTS = 10  # texts in a class of noise rates, at least, to be plotted
 NOISE_RATE = "edits per 100 letters"
 ANSWERS = "% of answers"
@@ -79,12 +80,14 @@ class Section:
     matrices: Sequence[Matrix] = ()
     table: Table | None = None
     examples: Sequence[BrokenText] = ()
+    parts: Sequence[Part] = ()  # all examples, which the script of the page searches
 
 
-def sections(key: str, numbers: Numbers) -> list[Section]:
+def sections(key: str, numbers: Numbers, parts: Sequence[Part] = ()) -> list[Section]:
     """Return the sections of one dataset; `key` is the prefix of their anchors."""
-    writers = (_overview, _dialects, _annotators, _flips, _noise, _breakdowns, _gaps, _comparisons, _examples, _joins)
-    return [section for write in writers for section in write(key, numbers)]
+    writers = (_overview, _dialects, _annotators, _flips, _noise, _breakdowns, _gaps, _comparisons)
+    found = [section for write in writers for section in write(key, numbers)]
+    return [*found, *_examples(key, numbers, parts), *_joins(key, numbers)]
 
 
 def own(markup: str) -> Markup:
@@ -508,14 +511,19 @@ def _comparisons(key: str, numbers: Numbers) -> Iterator[Section]:
     )
 
 
-def _examples(key: str, numbers: Numbers) -> Iterator[Section]:
-    if numbers.examples:
+def _examples(key: str, numbers: Numbers, parts: Sequence[Part]) -> Iterator[Section]:
+    if numbers.examples or parts:
         yield Section(
             f"{key}-examples",
-            "Texts that broke it",
-            "Answered right when clean, wrong when noisy, by the most models first. What was put in is underlined, what"
-            " is gone is struck through.",
+            "Texts, before and after",
+            "What was put in is underlined, what is gone is struck through."
+            + (
+                " First come those that were answered right when clean and wrong when noisy, by the most models."
+                if numbers.examples
+                else " No model lost a right answer on any of them."
+            ),
             examples=numbers.examples,
+            parts=parts,
         )
 
 

@@ -1,4 +1,3 @@
-"use strict";
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
@@ -27,4 +26,4 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => (each.open = true)));
+addEventListener("beforeprint", () => document.querySelectorAll("details:not(.large)").forEach((each) => (each.open = true)));
