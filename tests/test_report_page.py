@@ -9,8 +9,8 @@ from collections import Counter
 from html.parser import HTMLParser
 from random import Random
 
-import browsers
 import pytest
+from browser import AXE, opened
 
 from lapsus.results.report import report
 from lapsus.results.tracks import Track
@@ -59,8 +59,11 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    yield from browsers.running(tmp_path_factory)
+def browser():
+    with opened() as running:
+        if running is None:
+            pytest.skip("needs chromium and chromedriver")
+        yield running
 
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"'{{ 7 * 7 }}$a^b$"
@@ -153,7 +156,7 @@ class Strict(HTMLParser):
         self.open_tags, self.ids, self.links, self.counts, self.title = [], [], [], Counter(), ""
 
     def handle_starttag(self, tag, attrs):
-        self.counts[tag] += 1
+        self.counts["data" if ("type", "application/json") in attrs else tag] += 1
         for name, value in attrs:
             assert not name.startswith("on")
             if name == "id":
@@ -329,26 +332,28 @@ def test_the_page_asks_nobody_for_anything(browser, folder):
     assert browser.run(blocked) is None
 
 
-def test_dark_and_light_differ_and_can_be_read(browser, folder):
-    contrast = """const parts = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map((part) => {
-      const share = part / 255; return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4 });
-    const light = (colour) => { const [r, g, b] = parts(colour); return 0.2126 * r + 0.7152 * g + 0.0722 * b };
-    const paper = light(getComputedStyle(document.body).backgroundColor);
-    return [...document.querySelectorAll("h1, .facts, .text, td, td small, a, figcaption, figure text")].map((e) => {
-      const style = getComputedStyle(e), ink = light(e.tagName === "text" ? style.fill : style.color);
-      return [(Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05), e.tagName + "." + e.className] }).sort(
-        (a, b) => a[0] - b[0])[0].concat(paper)"""
+def test_dark_and_light_differ(browser, folder):
     papers = []
-    for scheme in ("light", "dark"):
-        browser.devtools(
-            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-        )
+    for dark in (False, True):
+        browser.dark(dark)
         browser.open(folder / "index.html", 1280)
-        worst, where, paper = browser.run(contrast)
-        assert worst >= 4.5, where
-        papers.append(paper)
-    assert papers[0] > 0.9
-    assert papers[1] < 0.1
+        papers.append(browser.run("return getComputedStyle(document.body).backgroundColor"))
+    browser.dark(False)
+    assert papers == ["rgb(253, 252, 249)", "rgb(21, 23, 26)"]
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is installed by .ci/run")
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_no_fault(browser, folder, dark):
+    browser.dark(dark)
+    browser.open(folder / "index.html", 1280)
+    browser.run("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    browser.run("document.querySelector('td.cost a').click()")
+    browser.run(AXE.read_text(encoding="utf-8"))
+    found = browser.run("""return axe.run({resultTypes: ["violations"]}).then(({ violations }) => violations.map(
+      ({ id, help, nodes }) => [id, help, nodes.slice(0, 3).map(({ html, failureSummary }) => [html, failureSummary])]))""")
+    browser.dark(False)
+    assert found == []
 
 
 def test_without_script_the_tables_are_there(folder):
@@ -396,3 +401,137 @@ def test_groups_that_differ_by_chance_are_said_to(tmp_path):
         ("drop", "b", "a", 0.25),
     ]
     assert all(gap["p_value"] > 0.05 and gap["p_holm"] == pytest.approx(2 * gap["p_value"], abs=0.01) for gap in gaps)
+
+
+WAIT = "const wait = (ms) => new Promise((done) => setTimeout(done, ms)); "
+STATE = """({count: document.querySelector(".browser p").textContent,
+  items: [...document.querySelectorAll(".examples li")].map((item) => item.textContent)})"""
+
+
+@pytest.fixture(scope="module", params=["inside", "beside"])
+def browsed(request, tmp_path_factory):
+    """A report whose examples are in the page, and one whose examples are in files beside it."""
+    from lapsus.results.page import example_parts
+
+    out = tmp_path_factory.mktemp("browsed") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "beside":
+            patch.setattr(example_parts, "MOST_INSIDE", 1000)
+        report(simulated(examples=60), out, n_resamples=20)
+    assert (out / "examples").is_dir() == (request.param == "beside")
+    return out
+
+
+def chosen(**wanted):
+    """A script that fills in the form of the examples, and returns what is then shown."""
+    sets = "".join(
+        f"""{{ const control = [...document.querySelectorAll(".browser label")].find((label) =>
+        label.firstChild.textContent === {json.dumps(name.capitalize())}).lastChild; control.value = {json.dumps(value)};
+        control.dispatchEvent(new Event("input")); control.dispatchEvent(new Event("change")); }}"""
+        for name, value in wanted.items()
+    )
+    return f"return (async () => {{ {WAIT} {sets} await wait(600); return {STATE} }})()"
+
+
+def lost_by(model, track, examples=60):
+    tracks = {each.track: each for each in simulated(examples=examples) if each.model == model}
+    clean = {row["id"]: row["prediction"] == row["gold"] for row in tracks["clean"].rows}
+    return {r["id"] for r in tracks[track].rows if clean[r["id"]] and r["prediction"] != r["gold"]}
+
+
+def test_all_examples_are_found_by_text_track_model_edit_and_outcome(browser, browsed):
+    browser.log("browser")
+    browser.open(browsed / "index.html", 1280)
+    every = browser.run(chosen(track=""))
+    assert every["count"] == "360 of 360 examples."
+    assert len(every["items"]) == 20
+    lost = browser.run(chosen(track="d0-1", model="bert-base", answer="lost"))
+    wanted = lost_by("bert-base", "keyboard.2")
+    assert lost["count"] == f"{len(wanted)} of 60 examples."
+    assert {item.split(" ·")[0][-6:] for item in lost["items"]} <= wanted
+    one = browser.run(chosen(track="", model="", answer="", search="T-0007"))
+    assert one["count"] == "6 of 360 examples."
+    assert all("t-0007" in item for item in one["items"])
+    assert browser.run(chosen(search="no such words"))["count"] == "0 of 360 examples."
+    edits = [
+        browser.run(chosen(search="", edits=kind))["count"] for kind in ("put in", "taken out", "replaced", "none")
+    ]
+    numbers = [int(count.split()[0]) for count in edits]
+    assert numbers[2] > 300
+    assert numbers[2] + numbers[3] >= 360
+    assert browser.log("browser") == []
+
+
+def test_a_permalink_leads_to_one_example(browser, browsed):
+    browser.open(browsed / "index.html", 1280, "#example=d0-4:t-0033")
+    state = browser.run(f"return (async () => {{ {WAIT} await wait(600); return {STATE} }})()")
+    assert state["count"].startswith("One example.")
+    [item] = state["items"]
+    assert "t-0033 · speech.2" in item
+    row = next(
+        row
+        for track in simulated(examples=60)
+        if track.track == "speech.2"
+        for row in track.rows
+        if row["id"] == "t-0033"
+    )
+    marked = browser.run("""const text = document.querySelector(".examples .text-of");
+      const without = (tag) => { const copy = text.cloneNode(true); copy.querySelectorAll(tag).forEach((e) => e.remove());
+        return copy.textContent }; return [without("ins"), without("del")]""")
+    assert marked == [row["clean_text"], row["text"]]
+
+
+def test_a_cell_shows_what_is_behind_it(browser, browsed):
+    browser.open(browsed / "index.html", 1280)
+    seen = browser.run(f"""return (async () => {{ {WAIT}
+    const cell = [...document.querySelectorAll("td.cost a")].find((a) => a.dataset.model === "bert-base" && a.dataset.family === "speech");
+    cell.click(); await wait(100);
+    const panel = document.querySelector(".drill");
+    const told = [panel.hidden, panel.querySelector("h2").textContent, panel.querySelectorAll("tbody tr").length, document.activeElement === panel];
+    panel.querySelectorAll("p a")[1].click(); await wait(600);
+    return [told, {STATE}] }})()""")
+    told, state = seen
+    assert told == [False, "bert-base on speech", 3, True]
+    lost = sum(len(lost_by("bert-base", f"speech.{number}")) for number in (1, 2, 3))
+    assert state["count"] == f"{lost} of 180 examples."
+    assert all("(lost)" in item and "roberta" not in item for item in state["items"])
+
+
+def test_too_many_examples_are_those_that_most_models_lost(monkeypatch):
+    from lapsus.results.measuring.runs import runs_of
+    from lapsus.results.page import example_parts
+
+    monkeypatch.setattr(example_parts, "MOST_SHOWN", 6 * 5)
+    for part in example_parts.example_parts(runs_of(simulated(examples=60))):
+        data = json.loads(part.json)
+        assert data["of"] == 60
+        counts = Counter(key for model in MODELS for key in lost_by(model, part.track))
+        assert [counts[key] for key in data["ids"]] == sorted(counts.values(), reverse=True)[:5]
+
+
+def test_another_text_is_not_passed_off_as_the_one_that_is_shown():
+    from lapsus.results.measuring.runs import runs_of
+    from lapsus.results.page.example_parts import example_parts
+
+    rows = [{"id": i, "prediction": "a", "gold": "a", "text": f"text {i}", "clean_text": "text"} for i in range(3)]
+    other = [row | {"text": f"{row['text']}!"} if row["id"] == 1 else row for row in rows]
+    clean = [{"id": i, "prediction": "a", "gold": "a", "text": "text"} for i in range(3)]
+    tracks = [Track("m", "clean", clean), Track("n", "clean", clean), Track("m", "k", rows), Track("n", "k", other)]
+    [part] = example_parts(runs_of(tracks))
+    mine, its = json.loads(part.json)["models"]
+    assert {mine["pairs"][place][2] for place in mine["said"]} == {"kept"}
+    assert [its["pairs"][place][2] for place in its["said"]] == ["kept", "kept other", "kept"]
+
+
+def test_answers_of_many_words_are_told_as_they_were_written():
+    from lapsus.results.measuring.runs import runs_of
+    from lapsus.results.page.example_parts import example_parts
+
+    clean = [{"id": i, "prediction": f"answer {i}", "gold": f"answer {i}", "text": "a"} for i in range(300)]
+    noisy = [row | {"prediction": f"said {row['id']}", "clean_text": "a", "text": "b"} for row in clean]
+    [part] = example_parts(runs_of([Track("m", "clean", clean), Track("m", "k", noisy)]))
+    data = json.loads(part.json)
+    [model] = data["models"]
+    told = {key: model["pairs"][place] for key, place in zip(data["ids"], model["said"], strict=True)}
+    assert told == {str(i): [f"answer {i}", f"said {i}", "lost"] for i in range(300)}
+    assert dict(zip(data["ids"], data["golds"], strict=True))["250"] == "answer 250"

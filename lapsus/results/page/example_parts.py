@@ -5,9 +5,9 @@ The script of the page searches and filters them. A part is a dict:
 - `track`; `of`, how many examples it has, which is more than `ids` where many are left out
 - `ids`, `golds` and `texts`, one element per example; a text is a list of stretches, a string where nothing was edited
   and else [old, new]; there is one text per column that has a clean form
-- `models`, each with its `name`, distinct `pairs` [before, after, outcome], and `said`, the number of each example's pair
+- `models`, each with its `name`, its distinct `pairs` [before, after, outcome], and `said`, each example's pair
 
-An outcome is `lost`, `won`, `changed` or `kept`; `other` is appended where the model saw another text than the one shown.
+An outcome is `lost`, `won`, `changed` or `kept`; `other` behind it says that the model saw another text than the shown.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Part(NamedTuple):
 
     @property
     def inside(self) -> str:
-        """The JSON as the text of a script element, which only "</" or "<!--" could end."""
-        return self.json.replace("<", "\\u003c")
+        """The JSON as the text of a script element, without what could end it."""
+        return self.json.replace("<", "\\u003c").replace(">", "\\u003e")
 
     @property
     def beside(self) -> str:
@@ -190,7 +190,7 @@ def _model(run: Run, clean: Run | None, seen: Any, chosen: IntArray) -> dict[str
 
 
 def _said(run: Run, chosen: IntArray) -> tuple[IntArray, Sequence[str]]:
-    """Return the number of each chosen example's answer (-1: none) and the answers; scores where there are only those."""
+    """Return the number of each chosen example's answer (-1: none) and the answers, or else the scores."""
     there = np.flatnonzero(run.present[chosen])
     found = np.full(len(chosen), -1)
     if run.predictions is None:

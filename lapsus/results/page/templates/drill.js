@@ -13,7 +13,7 @@ for (const matrix of document.querySelectorAll(".costs")) {
     return table ? [table, [...table.tBodies[0].rows].filter((row) => fits(row.cells[0].dataset.sort, row.cells[1].dataset.sort))] : [null, []];
   };
   const contents = (model, family, href) => {
-    const title = make("h3", `${model} on ${family}`);
+    const title = make(article.querySelector("h2.dataset") ? "h3" : "h2", `${model} on ${family}`);
     const [overview, [line]] = rows("overview", (each, noise) => each === model && noise === family);
     const facts = make("dl");
     if (line) {
