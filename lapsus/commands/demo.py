@@ -107,7 +107,7 @@ def command_tracks(load: Callable[..., Dataset], configs: list[str], say: Callab
     for model, slu in models.items():
         for config in ("original", *(name for name in configs if name in OPERATORS)):
             rows = load(config)
-            intents = rows.features["intent"].names
+            intents, tags = rows.features["intent"].names, rows.features["tags"].feature.names
             guesses = slu.predict(rows["tokens"])
             understood = slu_accuracy(rows, guesses)
             say(
@@ -122,6 +122,8 @@ def command_tracks(load: Callable[..., Dataset], configs: list[str], say: Callab
                         "id": row["id"],
                         "prediction": intents[guess["intent"]],
                         "gold": intents[row["intent"]],
+                        "tags": [tags[tag] for tag in guess["tags"]],
+                        "gold_tags": [tags[tag] for tag in row["tags"]],
                         "text": " ".join(row["tokens"]),
                         "clean_text": " ".join(row.get("clean_tokens", row["tokens"])),
                     }

@@ -348,7 +348,7 @@ class Translation(_Plain):
 
         gold = row[self.column]
         score = sentence_chrf(prediction, [gold]).score / 100 if prediction else 0.0
-        return {"prediction": prediction, "gold": gold, "score": min(1.0, score)}
+        return {"prediction": prediction, "gold": gold, "score": min(1.0, score), "chrf": 100 * score}
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ from lapsus.results.measuring.runs import (
     runs_of,
     shared,
 )
+from lapsus.results.measuring.task_scores import task_scores
 from lapsus.results.predictions import few
 from lapsus.results.track_columns import MOST_GROUPS
 from lapsus.results.track_names import DIALECTS
@@ -129,6 +130,7 @@ def _dataset(runs: Sequence[Run], options: Options) -> dict[str, list[Any]]:
         "examples": broken_texts(runs, models),
         "doubts": doubts([run.track for run in runs]),
         "dialects": dialects,
+        "tasks": [score for run in runs for score in task_scores(run, options.confidence_level)],
     }
 
 

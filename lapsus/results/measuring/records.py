@@ -174,6 +174,21 @@ class TrackScore:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskScore:
+    """A measure of one model on one track that is more than the mean of its scores: slot F1, exact match, BLEU."""
+
+    dataset: str
+    model: str
+    track: str
+    family: str
+    annotator: str
+    clean: bool
+    examples: int
+    measure: str
+    value: Estimate
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Two models on the examples that both answered; `measure` is clean, average or worst."""
 
@@ -359,6 +374,7 @@ class Numbers:
     examples: tuple[BrokenText, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     dialects: tuple[DialectScore, ...] = ()
+    tasks: tuple[TaskScore, ...] = ()
     files: tuple[SourceFile, ...] = ()
     data: tuple[DataDigest, ...] = ()
 

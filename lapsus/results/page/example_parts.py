@@ -175,17 +175,18 @@ def _model(run: Run, clean: Run | None, seen: Any, chosen: IntArray) -> dict[str
     after, words = _said(run, chosen)
     before, clean_words = (np.full(len(chosen), -1), []) if clean is None else _said(clean, chosen)
     other = (run.seen[chosen] != seen[chosen]) if run.seen is not None else np.zeros(len(chosen), bool)
-    table = np.stack([before, after, _outcomes(run, clean)[chosen], other.astype(np.int64)])
-    distinct, numbers = np.unique(table, axis=1, return_inverse=True)
+    sizes = (len(clean_words) + 1, len(words) + 1, len(OUTCOMES), 2)
+    codes = np.ravel_multi_index((before + 1, after + 1, _outcomes(run, clean)[chosen], other.astype(np.int64)), sizes)
+    distinct, numbers = np.unique(codes, return_inverse=True)
     pairs = [
         [
-            clean_words[b] if b >= 0 else None,
-            words[a] if a >= 0 else None,
+            clean_words[b - 1] if b else None,
+            words[a - 1] if a else None,
             ("kept" if clean is None else OUTCOMES[outcome]) + (" other" if another else ""),
         ]
-        for b, a, outcome, another in distinct.T.tolist()
+        for b, a, outcome, another in zip(*(each.tolist() for each in np.unravel_index(distinct, sizes)), strict=True)
     ]
-    said = np.where(run.present[chosen], numbers.reshape(-1), NOT_ASKED)
+    said = np.where(run.present[chosen], numbers, NOT_ASKED)
     return {"name": run.track.model, "pairs": pairs, "said": said.tolist()}
 
 

@@ -85,7 +85,7 @@ class Section:
 
 def sections(key: str, numbers: Numbers, parts: Sequence[Part] = ()) -> list[Section]:
     """Return the sections of one dataset; `key` is the prefix of their anchors."""
-    writers = (_overview, _dialects, _annotators, _flips, _noise, _breakdowns, _gaps, _comparisons)
+    writers = (_overview, _tasks, _dialects, _annotators, _flips, _noise, _breakdowns, _gaps, _comparisons)
     found = [section for write in writers for section in write(key, numbers)]
     return [*found, *_examples(key, numbers, parts), *_joins(key, numbers)]
 
@@ -145,6 +145,31 @@ def _overview(key: str, numbers: Numbers) -> Iterator[Section]:
         figures,
         legend="states",
         table=table("Clean, average and worst scores", rows_of_cells),
+    )
+
+
+def _tasks(key: str, numbers: Numbers) -> Iterator[Section]:
+    """Show the measures of the task: one column each, one row for each track of a model."""
+    measures = list(dict.fromkeys(record.measure for record in numbers.tasks))
+    if not measures:
+        return
+    by_track = grouped(numbers.tasks, lambda record: f"{record.model}\0{record.track}")
+    cells = [
+        {
+            "Model": word(records[0].model),
+            "Track": word(records[0].track),
+            **dict.fromkeys(measures, rate(None)),
+            **{record.measure: rate(record.value) for record in records},
+            "Examples": count(records[0].examples),
+        }
+        for records in by_track.values()
+    ]
+    yield Section(
+        f"{key}-task",
+        f"{measures[0]} of every track",
+        "What the task is usually measured by, over all examples of a track; everything else on this page counts the"
+        " scores of single examples.",
+        table=table("Measures of the task", cells),
     )
 
 

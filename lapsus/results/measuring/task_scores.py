@@ -1,0 +1,137 @@
+"""What a dataset's own measures say of a track: slots of utterances, answers to questions, translations, entities.
+
+A row's score is one number; these are measured over all rows of a track, by the metrics of the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lapsus.metrics import annotated_bleu, annotated_chrf, answer_f1, entity_f1, slu_accuracy
+from lapsus.results.measuring.records import Estimate, TaskScore
+from lapsus.results.measuring.runs import Run
+
+SENTENCE = 20  # characters of a right answer, on average, from which it is a text and no label
+
+Rows = Mapping[str, Sequence[Any]]  # columns
+Measures = dict[str, Estimate]
+
+
+class Kind(NamedTuple):
+    """A kind of data: the columns and answers that tell it, and what measures it, if their values fit."""
+
+    columns: tuple[str, ...]
+    measured: Callable[[Rows, Sequence[Any] | None, float], Measures]
+    told: Callable[[Run], bool] = bool  # a run is true: the columns suffice
+
+
+def task_scores(run: Run, level: float) -> Iterator[TaskScore]:
+    """Yield the measures of one track: those of the first kind of data that its columns tell."""
+    track = run.track
+    for kind in KINDS:
+        if not set(kind.columns) <= set(track.columns.names) or not kind.told(run):
+            continue
+        examples = np.flatnonzero(run.scored)
+        names = (*kind.columns, *(name for name in ("prediction", "gold") if name not in kind.columns))
+        rows = dict(zip(names, run.columns(names, examples), strict=True))
+        originals = None if run.originals is None else run.originals[examples].tolist()
+        found = kind.measured(rows, originals, level)
+        for measure, value in found.items():
+            place = (track.dataset, track.model, track.track, track.family, track.annotator)
+            yield TaskScore(*place, clean=run.is_clean, examples=len(examples), measure=measure, value=value)
+        if found:
+            return
+
+
+def _frames(rows: Rows, originals: Sequence[Any] | None, level: float) -> Measures:
+    """Measure intents and BIO tags: what the model said, and what is right."""
+    said, right = rows["tags"], rows["gold_tags"]
+    if not all(isinstance(tags, list) for tags in right):
+        return {}
+    blank = [["O"] * len(tags) for tags in right]
+    guesses = [
+        tags if isinstance(tags, list) and len(tags) == len(none) else none
+        for tags, none in zip(said, blank, strict=True)
+    ]
+    with_intent = any(gold is not None for gold in rows["gold"])
+
+    def frames(intents: Sequence[Any], tags: Sequence[Any]) -> list[dict[str, Any]]:
+        return [{"intent": str(intent), "tags": list(each)} for intent, each in zip(intents, tags, strict=True)]
+
+    result = slu_accuracy(
+        frames(rows["prediction"], guesses), frames(rows["gold"], right), clusters=originals, confidence_level=level
+    )
+    names = {"slot_f1": "Slot F1", "intent_accuracy": "Intent accuracy", "e2e_accuracy": "Intent and all slots"}
+    return _estimates(result, names if with_intent else {"slot_f1": "Slot F1"})
+
+
+def _slots(rows: Rows, originals: Sequence[Any] | None, level: float) -> Measures:
+    """Measure slots or entities that are pairs of a type and a filler."""
+    said, right = list(rows.values())[:2]
+    result = entity_f1(
+        [each or [] for each in said], [each or [] for each in right], clusters=originals, confidence_level=level
+    )
+    return _estimates(result, {"entity_f1": "Entity F1", "slu_f1": "SLU-F1"})
+
+
+def _answers(rows: Rows, originals: Sequence[Any] | None, level: float) -> Measures:
+    """Measure answers to questions that have lists of right answers."""
+    right = next(iter(rows.values()))
+    held = [each.get("text") if isinstance(each, Mapping) else each for each in right]
+    if not all(isinstance(each, list) and all(isinstance(text, str) for text in each) for each in held):
+        return {}
+    said = ["" if each is None else str(each) for each in rows["prediction"]]
+    result = answer_f1(said, held, clusters=originals, confidence_level=level)
+    return _estimates(result, {"exact_match": "Exact match", "f1": "F1"})
+
+
+def _translations(rows: Rows, originals: Sequence[Any] | None, level: float) -> Measures:
+    """Measure texts that were written."""
+    right = list(rows["gold"])
+    if not all(isinstance(each, str) for each in right):
+        return {}
+    said = [[each if isinstance(each, str) else ""] for each in rows["prediction"]]
+    chinese = sum("\u4e00" <= letter <= "\u9fff" for letter in "".join(right)) * 2 > sum(map(len, right))
+    bleu = annotated_bleu(said, right, tokenize="zh" if chinese else "13a", clusters=originals, confidence_level=level)
+    chrf = annotated_chrf(said, right, clusters=originals, confidence_level=level)
+    return {name: _of_hundred(result) for name, result in (("BLEU", bleu), ("chrF", chrf))}
+
+
+def _lists(run: Run) -> bool:
+    """Whether right answers are lists."""
+    return run.golds is not None and any(word.startswith(("[", '{"')) for word in run.golds.words.values())
+
+
+def _sentences(run: Run) -> bool:
+    """Whether right answers are whole sentences that differ from each other."""
+    if run.golds is None or run.golds.distinct * 2 < len(run.golds):
+        return False
+    words = run.golds.words.values()
+    return sum(map(len, words)) >= SENTENCE * len(words)
+
+
+def _estimates(result: Mapping[str, Any], names: Mapping[str, str]) -> Measures:
+    return {
+        called: Estimate(result[name], *(result[f"{name}_ci"] or ()))
+        for name, called in names.items()
+        if result[name] is not None
+    }
+
+
+def _of_hundred(result: Mapping[str, Any]) -> Estimate:
+    ends = result["micro_average_ci"] or ()
+    return Estimate(result["micro_average"] / 100, *(end / 100 for end in ends))
+
+
+KINDS = (
+    Kind(("tags", "gold_tags"), _frames),
+    Kind(("slots", "gold_slots"), _slots),
+    Kind(("entities", "gold_entities"), _slots),
+    Kind(("golds", "prediction"), _answers),
+    Kind(("gold", "prediction"), _answers, _lists),
+    Kind(("gold", "prediction", "chrf"), _translations, _sentences),
+    Kind(("gold", "prediction", "reference"), _translations, _sentences),
+)
