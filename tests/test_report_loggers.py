@@ -1,0 +1,122 @@
+"""What the clients of trackers read back, without a network, is what the report says."""
+
+from __future__ import annotations
+
+import json
+import struct
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from lapsus.commands.cli import LOGGER, main
+from lapsus.results.loggers import LOGGERS, scalars, to_mlflow, to_tensorboard, to_wandb
+from lapsus.results.report import report
+from lapsus.results.tracks import Track
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    clean = [{"id": i, "score": 1, "slots": [["a", "b"]], "gold_slots": [["a", "b"]]} for i in range(20)]
+    noisy = [row | {"score": int(row["id"] % 4 > 0)} for row in clean]
+    tracks = [Track("org/bert", "clean", clean, "d"), Track("org/bert", "homophones_40%.1", noisy, "d")]
+    return report(tracks, tmp_path_factory.mktemp("logged") / "out", n_resamples=20)
+
+
+def rounded(numbers):
+    return {name: pytest.approx(value, abs=1e-6) for name, value in numbers.items()}
+
+
+def test_the_numbers_are_those_of_the_report(written):
+    logged = scalars(written.numbers)
+    assert logged["d/org_bert/clean/score"] == 1
+    assert logged["d/org_bert/homophones_40_.1/score"] == logged["d/org_bert/homophones_40_/average"] == 0.75
+    assert logged["d/org_bert/homophones_40_/drop"] == 0.25
+    assert logged["d/org_bert/clean/Entity F1"] == 1
+    assert len(logged) == 2 + 5 + 4
+
+
+def test_two_numbers_of_one_name_are_refused():
+    from lapsus.results.measuring.measure import measure
+
+    tracks = [Track("m", name, [{"id": 1, "score": score}]) for name, score in (("a%", 0), ("a_", 1))]
+    with pytest.raises(ValueError, match="'m/a_/score'; rename"):
+        scalars(measure(tracks))
+
+
+def test_tensorboard_reads_them(written, tmp_path):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    from tensorboard.util.tensor_util import make_ndarray
+
+    to_tensorboard(written, tmp_path, step=3)
+    events = EventAccumulator(str(tmp_path)).Reload()
+    found = {}
+    for name in events.Tags()["tensors"]:
+        [event] = events.Tensors(name)
+        assert event.step == 3
+        found[name] = make_ndarray(event.tensor_proto).item()
+    assert found == rounded(scalars(written.numbers))
+
+
+@pytest.mark.slow
+def test_mlflow_reads_them(written, tmp_path, monkeypatch):
+    mlflow = pytest.importorskip("mlflow")
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    place = (tmp_path / "runs").as_uri()
+    to_mlflow(written, tracking_uri=place)
+    client = mlflow.MlflowClient(place)
+    [run] = client.search_runs([client.get_experiment_by_name("lapsus").experiment_id])
+    assert run.data.metrics == rounded(scalars(written.numbers))
+    assert run.data.params["data d"] == written.numbers.data[0].blake2b
+    assert "report/index.html" in {each.path for each in client.list_artifacts(run.info.run_id, "report")}
+
+
+def records(path):
+    """Yield what a file of wandb holds: a header of seven bytes, then records in blocks, as in a log of LevelDB."""
+    data, place, whole = path.read_bytes(), 7, b""
+    while place + 7 <= len(data):
+        left = 32768 - place % 32768
+        if left < 7:
+            place += left
+            continue
+        length, kind = struct.unpack("<HB", data[place + 4 : place + 7])
+        whole += data[place + 7 : place + 7 + length]
+        place += 7 + length
+        if kind in {1, 4}:  # whole, or the last part
+            yield whole
+            whole = b""
+
+
+@pytest.mark.slow
+def test_wandb_reads_them(written, tmp_path, monkeypatch):
+    pytest.importorskip("wandb")
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    to_wandb(written, mode="offline", dir=str(tmp_path))
+    [file] = tmp_path.glob("wandb/offline-run-*/*.wandb")
+    found = {}
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not any(Record.FromString(data).HasField("exit") for data in records(file)):
+        time.sleep(0.2)  # another process writes the file
+    for data in records(file):
+        for item in Record.FromString(data).history.item:
+            name = item.key or "/".join(item.nested_key)
+            if not name.startswith("_"):
+                found[name] = json.loads(item.value_json)
+    assert found == rounded(scalars(written.numbers))
+
+
+def test_the_command_logs_where_it_is_told(tmp_path, monkeypatch):
+    pytest.importorskip("tensorboard")
+    assert set(LOGGER.choices) == set(LOGGERS)
+    monkeypatch.chdir(tmp_path)
+    for track in ("clean", "k"):
+        (tmp_path / f"bert.{track}.jsonl").write_text('{"id": "a", "score": 1}\n{"id": "b", "score": 0}\n')
+    done = CliRunner().invoke(
+        main, ["report", "bert.clean.jsonl", "bert.k.jsonl", "--out", "out", "--log", "tensorboard"]
+    )
+    assert done.exit_code == 0, done.output
+    assert "logged to tensorboard" in done.output
+    assert list(tmp_path.glob("runs/lapsus/events*"))
