@@ -535,3 +535,19 @@ def test_answers_of_many_words_are_told_as_they_were_written():
     told = {key: model["pairs"][place] for key, place in zip(data["ids"], model["said"], strict=True)}
     assert told == {str(i): [f"answer {i}", f"said {i}", "lost"] for i in range(300)}
     assert dict(zip(data["ids"], data["golds"], strict=True))["250"] == "answer 250"
+
+
+@pytest.mark.slow
+def test_twelve_models_on_twenty_tracks_print_on_few_pages(browser, tmp_path):
+    models = {f"model-{number:02}": (0.95 - number / 100, 1.0) for number in range(12)}
+    families = {f"noise{number}": (0.05, 0.1, 0.15) for number in range(6)} | {"other": (0.1,)}
+    tracks = simulated(models, families, examples=60)
+    out = tmp_path / "out"
+    report(tracks, out, by=["gold"], n_resamples=20)
+    browser.open(out / "index.html", 1280)
+    assert browser.pdf()[1] < 20
+    page, window, outside = browser.run(FITS)
+    assert (page <= window, outside) == (True, [])
+    browser.open(out / "index.html", 768)
+    page, window, outside = browser.run(FITS)
+    assert (page <= window, outside) == (True, [])

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from lapsus.kernel.statistics import group_gap
+from lapsus.kernel.statistics.groups import range_sf
 from lapsus.metrics import micro_worst_average
 
 
@@ -109,3 +110,12 @@ def test_the_metric_names_the_ends():
     }
     empty = micro_worst_average(table, groups=["a"] * 40, group_names=["a", "b"], n_resamples=0)["gaps"]
     assert empty == {"micro_average": None, "worst_average": None}
+
+
+@pytest.mark.parametrize("groups", [2, 3, 12, 50])
+@pytest.mark.parametrize("freedom", [1, 2, 5, 30, 20_000])
+@pytest.mark.parametrize("value", [0.1, 1.0, 3.0, 9.0])
+def test_the_range_of_groups_is_that_of_scipy(groups, freedom, value):
+    assert range_sf(value, groups, freedom) == pytest.approx(
+        stats.studentized_range.sf(value, groups, freedom), abs=1e-8
+    )
