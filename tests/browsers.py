@@ -1,21 +1,28 @@
-"""A headless Chromium for tests of pages, driven by WebDriver's plain HTTP calls."""
+"""Chromium without a window, driven by WebDriver's plain HTTP calls."""
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+AXE = Path(__file__).parents[1] / ".venv" / "node" / "node_modules" / "axe-core" / "axe.min.js"
+
 
 class Browser:
-    """Chromium, driven by WebDriver's plain HTTP calls."""
+    """A running Chromium."""
 
     def __init__(self, driver, chromium, profile):
         with socket.socket() as free:
@@ -37,7 +44,7 @@ class Browser:
         request = urllib.request.Request(address, json.dumps(body).encode(), {"Content-Type": "application/json"})
         for left in reversed(range(tries)):
             try:
-                with urllib.request.urlopen(request, timeout=60) as answer:
+                with urllib.request.urlopen(request, timeout=180) as answer:
                     return json.load(answer)["value"]
             except urllib.error.HTTPError as error:
                 raise AssertionError(error.read().decode()) from None
@@ -47,10 +54,10 @@ class Browser:
                 time.sleep(0.1)
         return None
 
-    def open(self, path, width):
+    def open(self, path, width, fragment=""):
         size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
         self.devtools("Emulation.setDeviceMetricsOverride", size)
-        self.call("/url", {"url": path if isinstance(path, str) else path.as_uri()})
+        self.call("/url", {"url": (path if isinstance(path, str) else path.as_uri()) + fragment})
 
     def devtools(self, command, params):
         return self.call("/goog/cdp/execute", {"cmd": command, "params": params})
@@ -73,13 +80,37 @@ class Browser:
         self.process.terminate()
         self.process.wait(10)
 
+    def pdf(self) -> tuple[bytes, int]:
+        """Return the page as it is printed on A4, and the number of pages."""
+        printed = self.devtools("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69, "printBackground": True})
+        found = base64.b64decode(printed["data"])
+        return found, len(re.findall(rb"/Type\s*/Page\b", found))
 
-def running(tmp_path_factory):
-    """Yield a browser for a fixture, or skip where there is none."""
+    def dark(self, wanted: bool) -> None:
+        """Ask for dark or light colours."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if wanted else "light"}
+        self.devtools("Emulation.setEmulatedMedia", {"features": [scheme]})
+
+
+@contextmanager
+def opened() -> Iterator[Browser | None]:
+    """Start Chromium and end it; None where it is not installed."""
     driver = shutil.which("chromedriver")
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not driver or not chromium:
-        pytest.skip("needs chromium and chromedriver")
-    browser = Browser(driver, chromium, tmp_path_factory.mktemp("profile"))
-    yield browser
-    browser.close()
+        yield None
+        return
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        running = Browser(driver, chromium, profile)
+        try:
+            yield running
+        finally:
+            running.close()
+
+
+def running() -> Iterator[Browser]:
+    """Yield a browser for a fixture, or skip where there is none."""
+    with opened() as browser:
+        if browser is None:
+            pytest.skip("needs chromium and chromedriver")
+        yield browser

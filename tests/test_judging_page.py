@@ -37,8 +37,8 @@ def judging(out, judge="ida", items=ITEMS):
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    yield from browsers.running(tmp_path_factory)
+def browser():
+    yield from browsers.running()
 
 
 def judge(browser, points, grammatical):

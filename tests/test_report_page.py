@@ -9,8 +9,9 @@ from collections import Counter
 from html.parser import HTMLParser
 from random import Random
 
+import browsers
 import pytest
-from browser import AXE, opened
+from browsers import AXE
 
 from lapsus.results.report import report
 from lapsus.results.tracks import Track
@@ -60,10 +61,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    with opened() as running:
-        if running is None:
-            pytest.skip("needs chromium and chromedriver")
-        yield running
+    yield from browsers.running()
 
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"'{{ 7 * 7 }}$a^b$"

@@ -15,7 +15,7 @@ from lapsus.commands.demo import run
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from browser import opened  # noqa: E402 - the driver of the tests
+from browsers import opened  # noqa: E402 - the driver of the tests
 
 CELL = "document.querySelectorAll('td.cost a')[4].click(); scrollTo(0, 0)"
 SHOTS = {  # width, height, dark, what is done first
