@@ -1,9 +1,11 @@
 """Simulate the coverage of intervals and the level of tests; writes the table of docs/statistics.md.
 
-    python benchmarks/intervals.py [--quick] [--only WORD]
+    python benchmarks/intervals.py [--quick] [PART ...]
 
 Every cell is a study repeated many times with a known truth: how often the 95 % interval covers it, or how often
-a test at 0.05 rejects a true hypothesis. Studies go through the public functions, with a seed of their own.
+a test at 0.05 rejects a true hypothesis. Studies go through the public functions, with a seed of their own. A cell is
+repeated until it is clear whether it is within its limits, but not for ever. Parts (functions of this file that yield
+cells) can be run one by one: their lines are exchanged in the table, the others stay.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,10 @@ import numpy as np
 from lapsus.kernel import statistics
 from lapsus.metrics import (
     annotated_bleu,
+    annotated_chrf,
+    classification,
     dialect_awareness,
+    entity_f1,
     micro_worst_average,
     mixed_effects,
     noise_rate,
@@ -30,19 +36,27 @@ from lapsus.metrics import (
     slu_accuracy,
     win_rate,
 )
+from lapsus.results.measuring.class_drop import balanced_drop_p
+from lapsus.results.measuring.measure import measure
+from lapsus.results.measuring.runs import Options
+from lapsus.results.tracks import Track
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "statistics.md"
 QUICK = "--quick" in sys.argv
-STUDIES = 200 if QUICK else 3000
+FEWEST, MOST = (200, 200) if QUICK else (3000, 20_000)  # studies of a cell
+CERTAIN = 2.6  # standard errors from a limit, from which a cell counts as decided: 99 % of a normal distribution
+FEW = 5  # expected 0s or 1s, below which an interval cannot come close to 0.95: a single outcome makes steps of 0.02
 Generator = np.random.Generator
 Limits = tuple[float, float]
 
 TEST: Limits = (0.04, 0.06)
 AT_MOST: Limits = (0.0, 0.06)  # exact tests and families: conservative, since few counts are possible
 COVERAGE: Limits = (0.94, 0.96)
-STEPS: Limits = (0.94, 1.0)  # few 0s or 1s: a single outcome changes the coverage by more than 0.02
+STEPS: Limits = (0.94, 1.0)  # fewer than FEW expected 0s or 1s
 SMALL: Limits = (0.93, 1.0)  # 20 originals
+
+HEAD = ["what", "setting", "measured", "studies", "asked", "holds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +68,30 @@ class Cell:
     limits: Limits
     study: Callable[[Generator], bool]
 
-    def share(self) -> float:
-        """Return the share of studies that returned True."""
+    def run(self) -> tuple[int, int]:
+        """Return how many studies returned True, and how many were made."""
         rng = np.random.Generator(np.random.SFC64(zlib.crc32(f"{self.what}/{self.setting}".encode())))
-        return sum(self.study(rng) for _ in range(STUDIES)) / STUDIES
+        true = studies = 0
+        while studies < FEWEST or (studies < MOST and self.verdict(true, studies) == "open"):
+            step = FEWEST // 2
+            true += sum(self.study(rng) for _ in range(step))
+            studies += step
+        return true, studies
 
-    def line(self) -> tuple[str, bool]:
-        """Return the line of the table, and whether it is inside the limits."""
-        share, (low, high) = self.share(), self.limits
+    def verdict(self, true: int, studies: int) -> str:
+        """Say whether the share is within its limits, or too close to one of them to be sure."""
+        share, (low, high) = true / studies, self.limits
+        error = CERTAIN * math.sqrt(max(share * (1 - share), 1 / studies) / studies)
+        if (share - error >= low or not low) and (share + error <= high or high == 1):
+            return "yes"
+        return "no" if share + error < low or share - error > high else "open"
+
+    def line(self) -> tuple[str, ...]:
+        """Return the line of the table."""
+        true, studies = self.run()
+        low, high = self.limits
         asked = f"at most {high:.2f}" if not low else f"at least {low:.2f}" if high == 1 else f"{low:.2f} to {high:.2f}"
-        inside = low <= share <= high
-        mark = "" if inside else " (outside)"
-        return f"| {self.what} | {self.setting} | {share:.3f}{mark} | {asked} |", inside
+        return self.what, self.setting, f"{true / studies:.4f}", f"{studies:,}", asked, self.verdict(true, studies)
 
 
 def holds(interval: Any, truth: float) -> bool:
@@ -74,9 +100,9 @@ def holds(interval: Any, truth: float) -> bool:
     return bool(low - 1e-12 <= truth <= high + 1e-12)
 
 
-def limits(examples: int, *, steps: bool = False) -> Limits:
-    """Return the limits of the coverage for so many originals."""
-    return SMALL if examples < 50 else STEPS if steps else COVERAGE
+def limits(examples: int, rarest: float = 1.0) -> Limits:
+    """Return the limits of the coverage for so many originals, of which this share is a 0 (or a 1) in the scores."""
+    return SMALL if examples < 50 else STEPS if examples * rarest < FEW else COVERAGE
 
 
 def averages_near_the_ends() -> Iterator[Cell]:
@@ -91,23 +117,13 @@ def averages_near_the_ends() -> Iterator[Cell]:
     for examples in (20, 50, 200):
         for chance in (0.98, 0.75, 0.02):
             setting = f"{examples} examples × 3 annotators, right with {chance:.2f}"
-            edge = chance != 0.75
-            yield Cell(
-                "micro_average_ci",
-                setting,
-                limits(examples, steps=edge),
-                average("micro_average_ci", chance, chance, examples),
-            )
-            yield Cell(
-                "worst_average_ci",
-                setting,
-                limits(examples, steps=edge or examples == 50),
-                average("worst_average_ci", chance**3, chance, examples),
-            )
+            for key, truth, rows in (("micro_average_ci", chance, 3), ("worst_average_ci", chance**3, 1)):
+                within = limits(examples, rows * min(truth, 1 - truth))
+                yield Cell(key, setting, within, average(key, truth, chance, examples))
 
 
 def averages_of_shared_originals() -> Iterator[Cell]:
-    """Averages and drops with five rows per original."""
+    """Averages and drops with several rows per original."""
 
     def shared(key: str, examples: int) -> Callable[[Generator], bool]:
         """Return a study of five noisy and clean rows per original; each original has its own success probability."""
@@ -126,6 +142,26 @@ def averages_of_shared_originals() -> Iterator[Cell]:
         for key in ("micro_average_ci", "micro_drop_ci"):
             yield Cell(key, f"{examples} originals × 5 rows", limits(examples), shared(key, examples))
 
+    truths = {"micro_average": 0.675, "worst_average": 0.3645, "micro_drop": 0.075, "worst_drop": 0.3855}
+
+    def annotated(key: str, examples: int) -> Callable[[Generator], bool]:
+        """Return a study of two rewrites per original and three annotators."""
+
+        def study(rng: Generator) -> bool:
+            ability = rng.beta(3, 1, (examples, 1, 1))
+            noisy, clean = (rng.random((examples, 2, 3)) < ability * 0.9), (rng.random((examples, 2, 1)) < ability)
+            result = micro_worst_average(
+                noisy.reshape(-1, 3) * 1.0, clean_scores=clean.ravel() * 1.0, clusters=np.repeat(np.arange(examples), 2)
+            )
+            return holds(result[f"{key}_ci"], truths[key])
+
+        return study
+
+    for examples in (50, 200):
+        for key in truths:
+            setting = f"{examples} originals × 2 rows × 3 annotators"
+            yield Cell(f"{key}_ci", setting, limits(examples), annotated(key, examples))
+
 
 def averages_that_drop() -> Iterator[Cell]:
     """Drops near 0."""
@@ -140,7 +176,7 @@ def averages_that_drop() -> Iterator[Cell]:
 
     for examples in (20, 50, 200):
         setting = f"{examples} examples, 0.95 right when clean, 1 of 20 lost"
-        yield Cell("micro_drop_ci", setting, limits(examples, steps=True), drop(examples, 0.95))
+        yield Cell("micro_drop_ci", setting, limits(examples, 0.05 * 0.95), drop(examples, 0.95))
 
 
 def consistency() -> Iterator[Cell]:
@@ -160,8 +196,7 @@ def consistency() -> Iterator[Cell]:
 
     for examples in (50, 200):
         yield Cell("mcnemar_p", f"{examples} originals × 1 to 5 rows", TEST, study_of("mcnemar_p", examples, 5))
-        steps = AT_MOST if examples == 50 else TEST  # a dozen changes: the level has steps as wide as the limits
-        yield Cell("mcnemar_p, mid-p", f"{examples} examples", steps, study_of("mcnemar_p", examples, 1))
+        yield Cell("mcnemar_p, mid-p", f"{examples} examples", TEST, study_of("mcnemar_p", examples, 1))
     for examples in (20, 50, 200):
         yield Cell(
             "changed_rate_ci",
@@ -283,6 +318,118 @@ def slots_and_utterances() -> Iterator[Cell]:
             yield Cell(f"{key}_ci", f"{examples} utterances", limits(examples), slots(key, examples))
 
 
+def entities() -> Iterator[Cell]:
+    """Entities; some utterances have none, and in some most are misheard."""
+    random = np.random.default_rng(3)
+    truth, guess = [], []
+    for error, size in zip(random.beta(0.5, 3, 4000), random.integers(0, 4, 4000), strict=True):
+        mine = [
+            {"type": str(random.choice(["who", "when"])), "filler": f"word {random.integers(9)}"} for _ in range(size)
+        ]
+        heard = [entity | {"filler": "word x"} if random.random() < error else entity for entity in mine]
+        truth.append(mine)
+        guess.append(heard[int(random.random() < error) :])
+    found = entity_f1(guess, truth)
+
+    def entity(key: str, examples: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            rows = rng.integers(0, 4000, examples)
+            return holds(entity_f1(*([side[row] for row in rows] for side in (guess, truth)))[f"{key}_ci"], found[key])
+
+        return study
+
+    for examples in (20, 50, 200):
+        for key in ("entity_f1", "slu_f1"):
+            yield Cell(f"{key}_ci", f"{examples} utterances", limits(examples), entity(key, examples))
+
+
+def answers_by_class(rng: Generator, examples: int, recalls: list[float]) -> tuple[Any, Any]:
+    """Return predictions and right answers of three classes, which have half, three and two tenths of the examples."""
+    truth = rng.choice(3, examples, p=[0.5, 0.3, 0.2])
+    right = rng.random(examples) < np.array(recalls)[truth]
+    return np.where(right, truth, (truth + rng.integers(1, 3, examples)) % 3), truth
+
+
+def classes() -> Iterator[Cell]:
+    """Balanced accuracy and macro F1, and whether a report sees balanced accuracy fall."""
+    recalls = [0.9, 0.7, 0.6]
+    world = classification(*answers_by_class(np.random.default_rng(4), 4_000_000, recalls))
+    truths = {"balanced_accuracy": sum(recalls) / 3, "macro_f1": world["macro_f1"]}
+
+    def rate(key: str, examples: int, rewrites: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            guess, truth = answers_by_class(rng, examples, recalls)
+            both = (np.repeat(side, rewrites) for side in (guess, truth))
+            clusters = np.repeat(np.arange(examples), rewrites)
+            return holds(classification(*both, clusters=clusters)[f"{key}_ci"], truths[key])
+
+        return study
+
+    for examples in (50, 200):
+        for key in truths:
+            yield Cell(f"{key}_ci", f"{examples} examples of 3 classes", limits(examples), rate(key, examples, 1))
+            setting = f"{examples} originals × 3 equal rows, 3 classes"
+            yield Cell(f"{key}_ci", setting, limits(examples), rate(key, examples, 3))
+
+    def falls(examples: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            guess, truth = answers_by_class(rng, examples, recalls)
+            clean = guess == truth
+            noisy = rng.random(examples) < np.array(recalls)[truth]
+            p_value = balanced_drop_p(clean, noisy, truth, None)
+            return p_value is not None and p_value < 0.05
+
+        return study
+
+    for examples in (50, 200):
+        yield Cell("balanced_drop_p", f"{examples} examples of 3 classes", TEST, falls(examples))
+
+
+def gaps() -> Iterator[Cell]:
+    """The gap between the groups that are served worst and best."""
+
+    def rejects(groups: int, examples: int, rewrites: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            ability = np.repeat(rng.beta(3, 1, examples), rewrites)
+            scores = (rng.random(len(ability)) < ability) * 1.0
+            group = np.repeat(rng.choice(groups, examples), rewrites)
+            found = statistics.group_gap(scores, group, np.repeat(np.arange(examples), rewrites))
+            return found is not None and found.p_value is not None and found.p_value < 0.05
+
+        return study
+
+    for groups in (2, 3, 6):
+        yield Cell("gaps p_value", f"200 examples in {groups} groups", TEST, rejects(groups, 200, 1))
+        yield Cell("gaps p_value", f"100 originals × 3 rows in {groups} groups", TEST, rejects(groups, 100, 3))
+
+
+def families_of_a_report() -> Iterator[Cell]:
+    """Any of the tests of a report, where noise costs nothing and two models are equally good."""
+
+    def rejects(table: str) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            ability = rng.beta(3, 1, 60)
+            ids = [str(number) for number in range(60)]
+
+            def track(model: str, name: str) -> Track:
+                scores = (rng.random(60) < ability) * 1.0
+                return Track(model, name, [{"id": key, "score": score} for key, score in zip(ids, scores, strict=True)])
+
+            names = ("clean", "keyboard.1", "keyboard.2", "keyboard.3", "speech")
+            found = measure([track(model, name) for model in ("one", "other") for name in names], Options())
+            if table == "comparisons":
+                return any((record.test.p_holm or 1.0) < 0.05 for record in found.comparisons)
+            tests = [record.from_clean.test for record in found.tracks if record.from_clean]
+            tests += [record.test for record in found.summary if record.test]
+            return any((test.p_holm or 1.0) < 0.05 for test in tests)
+
+        return study
+
+    setting = "60 examples, 2 models, clean, 3 annotators of a keyboard, 1 of speech"
+    yield Cell("p_holm of noise against clean, any", setting, AT_MOST, rejects("tracks"))
+    yield Cell("p_holm of models, any", setting, AT_MOST, rejects("comparisons"))
+
+
 def error_rates() -> Iterator[Cell]:
     """Error rates."""
     random = np.random.default_rng(1)
@@ -312,28 +459,35 @@ def error_rates() -> Iterator[Cell]:
             )
 
 
-def corpus_bleu() -> Iterator[Cell]:
-    """BLEU."""
+def translations() -> Iterator[Cell]:
+    """BLEU and chrF."""
     random = np.random.default_rng(2)
     truth = [" ".join(random.choice(list("abcdefgh"), size)) for size in random.integers(6, 20, 2000)]
     said = [
         [" ".join("z" if random.random() < loss else word for word in text.split())]
         for text, loss in zip(truth, random.beta(1, 4, 2000), strict=True)
     ]
-    found = annotated_bleu(said, truth)
+    corpus_chrf = partial(annotated_chrf, mode="corpus")
+    measures: list[tuple[str, Any, str]] = [
+        ("BLEU of the corpus", annotated_bleu, "micro_average"),
+        ("BLEU of sentences", annotated_bleu, "worst_average"),
+        ("chrF of the corpus", corpus_chrf, "micro_average"),
+        ("chrF of sentences", annotated_chrf, "worst_average"),
+    ]
 
-    def bleu(key: str, examples: int) -> Callable[[Generator], bool]:
+    def scored(metric: Any, key: str, whole: float, examples: int) -> Callable[[Generator], bool]:
         def study(rng: Generator) -> bool:
             rows = rng.integers(0, 2000, examples)
-            result = annotated_bleu([said[row] for row in rows], [truth[row] for row in rows])
-            return holds(result[f"{key}_ci"], found[key])
+            result = metric([said[row] for row in rows], [truth[row] for row in rows])
+            return holds(result[f"{key}_ci"], whole)
 
         return study
 
-    for examples in (20, 50):
-        for key in ("micro_average", "worst_average"):
-            name = {"micro_average": "BLEU of the corpus", "worst_average": "BLEU of sentences"}[key]
-            yield Cell(f"{name}, {key}_ci", f"{examples} sentences", limits(examples), bleu(key, examples))
+    for name, metric, key in measures:
+        whole = metric(said, truth)[key]
+        for examples in (20, 50):
+            study = scored(metric, key, whole, examples)
+            yield Cell(f"{name}, {key}_ci", f"{examples} sentences", limits(examples), study)
 
 
 def pairs(rng: Generator, kind: str, examples: int) -> tuple[Any, Any, Any]:
@@ -380,30 +534,54 @@ def comparisons() -> Iterator[Cell]:
         yield Cell("compare interval", f"{examples} examples, 0.90 against 0.70", limits(examples), covers(examples))
 
 
+PARTS: tuple[Callable[[], Iterator[Cell]], ...] = (
+    *(averages_near_the_ends, averages_of_shared_originals, averages_that_drop, consistency, wins),
+    *(effects_of_rewrites, effects_of_unequal_noise, slots_and_utterances, entities, classes, gaps),
+    *(error_rates, translations, comparisons, families_of_a_report),
+)
+TABLE = re.compile(r"(<!-- table -->\n)(.*)(<!-- /table -->)", re.DOTALL)
+
+
+def table_with(new: dict[str, list[tuple[str, ...]]], page: str) -> str:
+    """Return the page with the lines of these parts in its table; a part is the heading of its lines."""
+    found = TABLE.search(page)
+    old = {name: lines for name, lines in parts_of(found[2] if found else "").items() if name not in new}
+    order = [part.__name__ for part in PARTS]
+    text = ""
+    for name in sorted(old.keys() & set(order) | new.keys(), key=order.index):
+        lines = new.get(name, old.get(name, []))
+        text += f"\n**{name.replace('_', ' ').capitalize()}**\n\n"
+        text += "".join(f"| {' | '.join(line)} |\n" for line in (HEAD, ["---"] * len(HEAD), *lines))
+    return TABLE.sub(lambda marks: f"{marks[1]}{text}\n{marks[3]}", page)
+
+
+def parts_of(text: str) -> dict[str, list[tuple[str, ...]]]:
+    """Return the lines of a table by part."""
+    parts: dict[str, list[tuple[str, ...]]] = {}
+    for heading, body in re.findall(r"\*\*(.+?)\*\*\n\n((?:\|.*\n)+)", text):
+        rows = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in body.splitlines()[2:]]
+        parts[heading.lower().replace(" ", "_")] = rows
+    return parts
+
+
 def main() -> int:
-    """Run every cell and print the table; write it unless --quick or --only is given."""
-    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
-    lines, all_inside = [], True
-    parts = (
-        *(averages_near_the_ends, averages_of_shared_originals, averages_that_drop, consistency, wins),
-        *(effects_of_rewrites, effects_of_unequal_noise),
-        *(slots_and_utterances, error_rates, corpus_bleu, comparisons),
-    )
-    for part in parts:
-        if only and only not in part.__name__:
+    """Run the cells and print them; exchange their lines in the table unless --quick is given."""
+    chosen = [word for word in sys.argv[1:] if not word.startswith("-")]
+    unknown = set(chosen) - {part.__name__ for part in PARTS}
+    if unknown:
+        sys.exit(f"There is no part {', '.join(sorted(unknown))}: take {', '.join(part.__name__ for part in PARTS)}.")
+    verdicts = set()
+    for part in PARTS:
+        if chosen and part.__name__ not in chosen:
             continue
+        lines = []
         for cell in part():
-            line, inside = cell.line()
-            all_inside &= inside
-            lines.append(line)
-            print(line, flush=True)
-    print(f"{STUDIES} studies a cell; Monte Carlo error {math.sqrt(0.05 * 0.95 / STUDIES):.4f} at 0.05")
-    if not QUICK and not only:
-        table = "\n".join(["| what | setting | measured | asked |", "|---|---|---|---|", *lines])
-        marks = re.compile(r"(<!-- table -->\n).*(<!-- /table -->)", re.DOTALL)
-        page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(marks.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", page), encoding="utf-8")
-    return 0 if all_inside else 1
+            lines.append(cell.line())
+            verdicts.add(lines[-1][-1])
+            print(" | ".join(lines[-1]), flush=True)
+        if not QUICK:
+            PAGE.write_text(table_with({part.__name__: lines}, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    return 0 if verdicts == {"yes"} else 1
 
 
 if __name__ == "__main__":

@@ -138,6 +138,7 @@ class Noise:
 
     def _batch(self, rows: Row) -> dict[str, Any]:
         """Perturb a batch, in which every column is a list; where it is noisy already, compose both noises."""
+        refuse_unmoved_answers(self, rows)
         made = self._noisy(rows)
         return self._after(rows, made) if self.is_noisy(rows) else made
 
@@ -363,6 +364,36 @@ class Noise:
 def named(noise: Noise) -> tuple[str, ...]:
     """Return the columns that a noise names."""
     return tuple(filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)))
+
+
+def is_answers(name: str) -> bool:
+    """Say whether a column may hold SQuAD answers."""
+    return "answer" in name.lower()
+
+
+def refuse_unmoved_answers(noise: Noise, rows: Row) -> None:
+    """Raise where SQuAD answers lie in a text that this noise changes, and would not be moved with it.
+
+    Columns with "answer" in their name are looked at, each in its first row that has an answer.
+    """
+    for name in rows:
+        if not is_answers(name) or name in named(noise):
+            continue
+        found = (
+            (i, cell) for i, cell in enumerate(rows[name]) if isinstance(cell, Mapping) and cell.get("answer_start")
+        )
+        if (first := next(found, None)) is None:
+            continue
+        places_of = list(zip(first[1]["answer_start"], first[1].get("text", ()), strict=False))
+        for column in noise.columns:
+            text = rows[column][first[0]]
+            if isinstance(text, str) and any(
+                answer and text[start : start + len(answer)] == answer for start, answer in places_of
+            ):
+                raise ValueError(
+                    f"the answers in {name!r} stand at places of {column!r}, which noise would move; name them, as "
+                    f"--answers {name} or answers={name!r}"
+                )
 
 
 def in_turn(noises: Iterable[Noise], rows: Row) -> dict[str, Any]:

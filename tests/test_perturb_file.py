@@ -23,7 +23,7 @@ from lapsus.corpora import perturb_file as module
 from lapsus.corpora.perturb_file import perturb_file
 from lapsus.kernel.atomic import staged_file
 from lapsus.perturbations import OPERATORS, Edit, Noise, ZhKeyboard, apply, apply_tags, apply_tokens, perturb
-from lapsus.perturbations.en.fillers import ClosingFiller
+from lapsus.perturbations.en.fillers import ClosingFiller, OpeningFiller
 
 ROWS = [
     {"id": f"u{i}", "text": ["play jazz", "", 'stop, "now"\nplease', "我想听歌", "go 🎷"][i % 5], "n": i}
@@ -441,6 +441,22 @@ def test_answers_stay_where_they_stand(tmp_path, suffix):
         start = moved["answer_start"][0]
         assert start > 10 and moved["text"] == ["new york"]
         assert row["text"][start : start + 8] == "new york"
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_answers_that_would_stay_behind_are_refused(tmp_path, suffix):
+    answers = [{"text": [], "answer_start": []}] + [{"text": ["york"], "answer_start": [14]}] * 3
+    rows = [{"id": n, "text": "he lives, new york", "ask": "where?", "answers": own} for n, own in enumerate(answers)]
+    if suffix == "csv":
+        rows = [row | {"answers": json.dumps(row["answers"])} for row in rows]
+    source = write(tmp_path / f"in.{suffix}", rows)
+    words = ["perturb", "--operator", "filler_bos", "--key", "id", str(source), str(tmp_path / f"out.{suffix}")]
+    refused = CliRunner().invoke(main, [*words, "--column", "text"])
+    assert refused.exit_code == 1
+    assert "the answers in 'answers' stand at places of 'text', which noise would move; name them" in refused.output
+    assert CliRunner().invoke(main, [*words, "--column", "ask"]).exit_code == 0
+    with pytest.raises(ValueError, match="stand at places of 'text'"):
+        Noise(OpeningFiller())({"text": "new york", "answers": {"text": ["york"], "answer_start": [4]}})
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])

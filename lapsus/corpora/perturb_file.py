@@ -41,7 +41,7 @@ from lapsus.kernel.rows import (
     parquet_errors,
 )
 from lapsus.perturbations.arrow_tables import noisy_schema, read_names, with_tag_names
-from lapsus.perturbations.noise import Noise, in_turn
+from lapsus.perturbations.noise import Noise, in_turn, is_answers, refuse_unmoved_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -197,11 +197,14 @@ def _made(part: Part, path: Path, raw: Any) -> Counter[str]:
         return Counter(json.loads(tally.read_text(encoding="utf-8")))
     rows = part.decode(raw)
     noise, *_ = part.noises
+    names = list(rows[0]) if rows else []
     structures = {noise.answers, "edits"}
     batch = {
         name: [_read(row.get(name), tokens=name in part.words, structure=name in structures) for row in rows]
-        for name in read_names(noise, list(rows[0]) if rows else [])
+        for name in read_names(noise, names)
     }
+    others = {name: [_json(row.get(name)) for row in rows] for name in names if name not in batch and is_answers(name)}
+    refuse_unmoved_answers(noise, {**others, **batch})
     noisy = in_turn(part.noises, batch)
     written = [
         row
@@ -244,6 +247,14 @@ def _read(value: Any, *, tokens: bool, structure: bool) -> Any:
     if not isinstance(value, str):
         return value
     return value.split() if tokens else json.loads(value) if structure else value
+
+
+def _json(value: Any) -> Any:
+    """Return a cell's structure; None where it is a text that is no JSON."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
 
 
 def _like(old: Any, new: Any) -> Any:
