@@ -1,8 +1,10 @@
 """A small model of pairs of texts: whether two questions ask the same, whether one text implies another.
 
 Each side is read by a bidirectional LSTM, every unit looks for its like in the other side, and both sides are compared
-(the scheme of Chen et al., Enhanced LSTM for Natural Language Inference, ACL 2017, at a tenth of its size). Nothing is
-downloaded: it learns from the pairs alone, in minutes on one core. The extra `models` installs torch.
+(the scheme of Chen et al., Enhanced LSTM for Natural Language Inference, ACL 2017, at a tenth of its size). With
+`network=Convolutions` each unit is read with its neighbours only (nearer to Parikh et al., A Decomposable Attention
+Model, EMNLP 2016), in half the time. Nothing is downloaded: it learns from the pairs alone, in minutes on one core. The
+extra `models` installs torch.
 
 >>> pairs = [("怎么还款", "如何还款", "same"), ("怎么还款", "怎么退款", "other")] * 16
 >>> model = train(pairs, epochs=20, rate=5e-3)
@@ -74,13 +76,48 @@ class Network(nn.Module):
         return torch.cat([mean, states.masked_fill(~there[:, :, None], float("-inf")).amax(1)], 1)
 
 
+class Convolutions(nn.Module):
+    """Reads each unit with its two neighbours, lets both sides attend to each other, compares them."""
+
+    def __init__(self, units: int, labels: int, size: int = 64) -> None:
+        super().__init__()
+        self.units = nn.Embedding(units, size, padding_idx=PAD)
+        self.read = nn.Conv1d(size, size, kernel_size=3, padding=1)
+        self.compare = nn.Linear(4 * size, size)
+        self.dropout = nn.Dropout(0.2)
+        self.sharpness = 4 / size**0.5  # of attention: the vectors of units begin with length 1 in each direction
+        self.decide = nn.Sequential(nn.Linear(4 * size, size), nn.ReLU(), nn.Dropout(0.2), nn.Linear(size, labels))
+
+    def forward(self, first: Tensor, second: Tensor) -> Tensor:
+        """Return a score per label (batch, labels) for two padded sides (batch, units)."""
+        there = (first != PAD, second != PAD)
+        a, b = (self._read(side) for side in (first, second))
+        like = a @ b.transpose(1, 2) * self.sharpness
+        from_b = like.masked_fill(~there[1][:, None, :], float("-inf")).softmax(2) @ b
+        from_a = like.masked_fill(~there[0][:, :, None], float("-inf")).softmax(1).transpose(1, 2) @ a
+        sides = [self._pooled(a, from_b, there[0]), self._pooled(b, from_a, there[1])]
+        scores: Tensor = self.decide(torch.cat([sides[0] + sides[1], abs(sides[0] - sides[1])], 1))
+        return scores
+
+    def _read(self, side: Tensor) -> Tensor:
+        units = self.dropout(self.units(side))
+        around: Tensor = units + torch.relu(self.read(units.transpose(1, 2))).transpose(1, 2)
+        return around
+
+    def _pooled(self, own: Tensor, other: Tensor, there: Tensor) -> Tensor:
+        """Return the mean and the maximum over the units of a side."""
+        compared = torch.relu(self.compare(torch.cat([own, other, abs(own - other), own * other], 2)))
+        mean = (compared * there[:, :, None]).sum(1) / there.sum(1, keepdim=True)
+        return torch.cat([mean, compared.masked_fill(~there[:, :, None], float("-inf")).amax(1)], 1)
+
+
 @dataclass(frozen=True, slots=True)
 class PairModel:
     """A trained model; `cut` makes units of a text."""
 
     vocabulary: tuple[str, ...]
     labels: tuple[str, ...]
-    network: Network
+    network: nn.Module
     cut: Callable[[str], list[str]]
 
     @torch.no_grad()
@@ -102,6 +139,7 @@ def train(
     seed: int = 0,
     *,
     cut: Callable[[str], list[str]] = characters,
+    network: Callable[[int, int], nn.Module] = Network,
     epochs: int = 6,
     batch_size: int = 64,
     rate: float = 1e-3,
@@ -121,26 +159,27 @@ def train(
     best, weights = -1, {}
     with torch.random.fork_rng(devices=[]), threads(1):
         torch.manual_seed(seed)
-        network = Network(len(vocabulary), len(labels))
-        optimizer = torch.optim.Adam(network.parameters(), lr=rate)
+        made = PairModel(vocabulary, labels, network(len(vocabulary), len(labels)), cut)
+        optimizer = torch.optim.Adam(made.network.parameters(), lr=rate)
         steps = epochs * -(-len(pairs) // batch_size)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / (steps + 1))
         for _ in range(epochs):
-            network.train()
+            made.network.train()
             for rows in batches_by_length([len(a) + len(b) for a, b in encoded], batch_size, rng):
-                loss = nn.functional.cross_entropy(network(*_sides([encoded[row] for row in rows])), gold[rows])
+                scores = made.network(*_sides([encoded[row] for row in rows]))
                 optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
-                nn.utils.clip_grad_norm_(network.parameters(), 5.0)
+                nn.functional.cross_entropy(scores, gold[rows]).backward()  # type: ignore[no-untyped-call]
+                nn.utils.clip_grad_norm_(made.network.parameters(), 5.0)
                 optimizer.step()
                 schedule.step()
-            made = PairModel(vocabulary, labels, network, cut).predict([(first, second) for first, second, _ in dev])
-            right = sum(guess == label for guess, (_, _, label) in zip(made, dev, strict=True))
+            guesses = made.predict([(first, second) for first, second, _ in dev])
+            right = sum(guess == label for guess, (_, _, label) in zip(guesses, dev, strict=True))
             if right >= best:
                 best = right
-                weights = {name: value.clone() for name, value in network.state_dict().items()}
-    network.load_state_dict(weights)
-    return PairModel(vocabulary, labels, network.eval(), cut)
+                weights = {name: value.clone() for name, value in made.network.state_dict().items()}
+    made.network.load_state_dict(weights)
+    made.network.eval()
+    return made
 
 
 def _encoder(vocabulary: Sequence[str], cut: Callable[[str], list[str]]) -> Callable[[str], Tensor]:
