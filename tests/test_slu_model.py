@@ -116,3 +116,34 @@ def test_an_empty_utterance_has_an_intent_to_learn_and_no_tags():
         {"intent": "silence", "tags": []},
         {"intent": "play", "tags": ["O", "B-genre"]},
     ]
+
+
+def test_the_stack_network_learns_saves_and_lets_the_tagger_read_the_intent(tmp_path):
+    rows = [{"tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"}] * 8
+    rows += [{"tokens": ["weather", "there"], "tags": ["O", "B-place"], "intent": "weather"}] * 8
+    stack = train(rows, epochs=20, network="stack", batch_size=8)
+    said = [["play", "jazz"], ["weather", "there"]]
+    assert stack.predict(said) == [{key: row[key] for key in ("intent", "tags")} for row in (rows[0], rows[8])]
+    assert stack.predict([[]])[0]["tags"] == []
+    stack.save(tmp_path / "stack.pt")
+    again = SluModel.load(tmp_path / "stack.pt")
+    assert type(again.network).__name__ == "StackNetwork"
+    assert again.losses(rows) == pytest.approx(stack.losses(rows))
+    before = stack.predict(said)
+    with torch.no_grad():
+        stack.network.intent.bias[stack.vocabulary.intents.index("play")] += 50  # all tokens now mean "play"
+        stack.network.tag.weight[:, :-2] = 0  # the tagger sees the intent alone
+        stack.network.tag.weight[stack.vocabulary.tags.index("B-genre"), -2:] = torch.tensor([50.0, 0.0])
+    assert {tag for frame in stack.predict(said) for tag in frame["tags"]} == {"B-genre"} != before
+
+
+def test_padding_changes_no_answer_of_the_stack_network():
+    rows = [{"tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"}] * 8
+    rows += [{"tokens": ["weather"] * 9, "tags": ["O"] * 9, "intent": "weather"}] * 8
+    stack = train(rows, epochs=3, network="stack", batch_size=8)
+    assert stack.losses(rows) == pytest.approx(stack.losses(rows, batch_size=1), rel=1e-4)
+
+
+def test_an_unknown_network_is_refused():
+    with pytest.raises(ValueError, match="choose one of joint, stack"):
+        train([{"tokens": ["a"], "tags": ["O"], "intent": "x"}], network="bert")

@@ -1,7 +1,7 @@
 """READIN's tables as runs: a recipe names the data, the systems, their training and the tracks; this runs it.
 
     python benchmarks/systems/readin.py run RECIPE --data BUILT --work DIR [--system NAME] [--seeds 5] [--only 3]
-    python benchmarks/systems/readin.py table --work DIR --published FILE --out docs/systems.md
+    python benchmarks/systems/readin.py table RECIPE --work DIR --out docs/systems.md
 
 BUILT is a folder with the datasets of `lapsus build`. Of a recipe's systems those run that need no checkpoint; a system
 with one runs when it is named: `--system roberta-wwm`, on a machine that has it. A run that is kept is not run again.
@@ -20,11 +20,14 @@ from time import process_time
 from typing import Any
 
 import click
+import numpy as np
 from datasets import disable_progress_bars, load_dataset, load_from_disk
+from scipy import stats
+from _page import write
 
 from lapsus.models import pair_model, small_encoder
 from lapsus.models.noisy_copies import operators_of, with_noisy_copies
-from lapsus.perturbations import ZhCorrect, apply
+from lapsus.perturbations import Noise, ZhCorrect, apply
 
 Pair = tuple[str, str]
 
@@ -56,6 +59,7 @@ class Recipe:
     data: str
     columns: tuple[str, str]
     tracks: tuple[str, ...]
+    rows: int  # how many rows of the training split are read
     own_noise: Mapping[str, str]  # tracks made here from the clean one, by name
     systems: tuple[System, ...]
 
@@ -83,7 +87,7 @@ def cutter(tokens: str, texts: Sequence[str], work: Path) -> Callable[[str], lis
         return pair_model.characters
     from lapsus.models.subchar.tokenizer import SubCharTokenizer
 
-    kept = work / "tokenizers" / tokens
+    kept = work / "tokenizers" / f"{tokens} of {len(texts)}"
     if not kept.exists():
         code, _, index = tokens.partition("+")
         SubCharTokenizer.learnt(texts, code, index=bool(index), size=VOCABULARY).save_pretrained(kept)
@@ -96,15 +100,17 @@ VOCABULARY = 3000  # units of every tokenizer of a table
 
 def copied(split: Any, spec: str, columns: Pair, work: Path) -> Any:
     """Return the training rows with their noisy copies, which are made once for all seeds of the training."""
-    kept = work / "copies" / spec
+    kept = work / "copies" / f"{spec} of {len(split)}"
     if not kept.exists():
         with_noisy_copies(split, operators_of(spec), column=columns).save_to_disk(kept)
     return load_from_disk(kept)
 
 
-def predictor(system: System, folder: Path, work: Path, columns: Pair, seed: int) -> Callable[[Sequence[Pair]], Any]:
+def predictor(system: System, folder: Path, work: Path, recipe: Recipe, seed: int) -> Callable[[Sequence[Pair]], Any]:
     """Train a system, and return what names the label of pairs."""
-    split = rows_of(folder, "clean", "train")
+    columns = recipe.columns
+    whole = rows_of(folder, "clean", "train")
+    split = whole.select(range(min(recipe.rows, len(whole)))) if system.runs_here else whole
     texts = [row[name] for row in split for name in columns]
     if system.noisy:
         split = copied(split, system.noisy, columns, work)
@@ -131,8 +137,6 @@ def corrected(corrector: ZhCorrect, texts: Iterable[Pair]) -> list[Pair]:
 
 def tracks_of(recipe: Recipe, folder: Path) -> dict[str, list[Any]]:
     """Return the test rows of each track: those of the dataset, then those made here."""
-    from lapsus.perturbations import Noise
-
     tracks = {track: list(rows_of(folder, track, "test")) for track in recipe.tracks}
     clean = rows_of(folder, "clean", "test")
     for name, spec in recipe.own_noise.items():
@@ -146,7 +150,7 @@ def run_one(recipe: Recipe, system: System, seed: int, data: Path, work: Path) -
     if kept.exists():
         return
     folder, begun = data / recipe.data, process_time()
-    predict = predictor(system, folder, work, recipe.columns, seed)
+    predict = predictor(system, folder, work, recipe, seed)
     trained = process_time() - begun
     corrector = ZhCorrect.learned(
         row[name] for row in rows_of(folder, "clean", "train") for name in recipe.columns
@@ -189,6 +193,80 @@ def run(recipe: Path, data: Path, work: Path, names: tuple[str, ...], seeds: int
         for system in told.systems:
             if system.name in names or (not names and system.runs_here):
                 run_one(told, system, seed, data, work)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over seeds and test rows in percent, with its 95 % interval."""
+
+    mean: float
+    half: float
+
+    @classmethod
+    def of(cls, scores: np.ndarray[Any, Any]) -> Estimate:
+        """Estimate from scores by seed and row: both are samples, so the spreads of both count (Satterthwaite)."""
+        seeds, rows = scores.shape
+        by_row, by_seed = scores.mean(0).var(ddof=1) / rows, scores.mean(1).var(ddof=1) / seeds
+        whole = by_row + by_seed
+        freedom = whole**2 / (by_row**2 / (rows - 1) + by_seed**2 / (seeds - 1)) if whole else np.inf
+        return cls(100 * float(scores.mean()), 100 * float(stats.t.ppf(0.975, freedom) * whole**0.5))
+
+    def __str__(self) -> str:
+        return f"{self.mean:.1f} ± {self.half:.1f}"
+
+
+def answers(recipe: Recipe, work: Path) -> dict[str, dict[int, dict[str, dict[str, list[str]]]]]:
+    """Return the answers of each system that two seeds or more ran, by seed and track."""
+    found = {}
+    for system in recipe.systems:
+        files = sorted((work / recipe.name / system.name).glob("*.json"))
+        if len(files) > 1:
+            found[system.name] = {int(file.stem): json.loads(file.read_text())["answers"] for file in files}
+    return found
+
+
+def scores(runs: Mapping[int, Any], tracks: Sequence[str], label: str) -> np.ndarray[Any, Any]:
+    """Return right (1) or wrong (0) by seed, track and row of a label; odd rows, which no noise was fitted on."""
+    rows = [key for key, (gold, _) in runs[min(runs)][tracks[0]].items() if gold == label and int(key) % 2]
+    return np.array(
+        [[[float(run[track][key][1] == label) for key in rows] for track in tracks] for run in runs.values()]
+    )
+
+
+def cells(recipe: Recipe, runs: Mapping[int, Any], label: str) -> list[np.ndarray[Any, Any]]:
+    """Return scores by seed and row: clean, average and worst of the annotators, then each track made here."""
+    people = [track for track in recipe.tracks if track != "clean"]
+    typed = scores(runs, people, label)
+    own = [scores(runs, [track], label)[:, 0] for track in recipe.own_noise]
+    return [scores(runs, ["clean"], label)[:, 0], typed.mean(1), typed.min(1), *own]
+
+
+def lines(recipe: Recipe, work: Path) -> list[str]:
+    """Return the table of what was run: accuracy of both labels by system, and the difference to the first one."""
+    heads = ["clean", "average", "worst", *recipe.own_noise]
+    table = [
+        f"| {recipe.title} | seeds | label | {' | '.join(heads)} |",
+        f"| --- | --: | --- | {' | '.join('--:' for _ in heads)} |",
+    ]
+    found = answers(recipe, work)
+    for system in recipe.systems:
+        runs = found.get(system.name)
+        for label in ("paraphrase", "different") if runs else ():
+            told = [Estimate.of(cell) for cell in cells(recipe, runs, label)]
+            table.append(f"| {system.label} | {len(runs)} | {label} | {' | '.join(map(str, told))} |")
+    return table
+
+
+@main.command()
+@click.argument("recipe", type=click.Path(path_type=Path, exists=True))
+@click.option("--work", type=click.Path(path_type=Path), required=True, help="what is kept of each run")
+@click.option("--out", type=click.Path(path_type=Path, exists=True), help="the page whose marked part is rewritten")
+def table(recipe: Path, work: Path, out: Path | None) -> None:
+    """Write what the systems of a recipe reached."""
+    told = "\n".join(lines(Recipe.read(recipe), work))
+    click.echo(told)
+    if out is not None:
+        write(out, recipe.stem, told)
 
 
 if __name__ == "__main__":

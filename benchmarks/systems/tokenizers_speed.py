@@ -15,6 +15,7 @@ from time import process_time
 from typing import Any
 
 import click
+from _page import write
 
 from lapsus.models.small_encoder import word_pieces
 from lapsus.models.subchar.codes import CODES
@@ -52,16 +53,6 @@ def main(train: Path, out: Path | None) -> None:
     click.echo("\n".join(lines))
     if out is not None:
         write(out, "tokenizers", "\n".join(lines))
-
-
-def write(page: Path, name: str, text: str) -> None:
-    """Replace what stands between two markers of a page."""
-    start, end = f"<!-- {name}: written by a script of benchmarks/systems -->", f"<!-- /{name} -->"
-    before, _, rest = page.read_text(encoding="utf-8").partition(start)
-    _, mark, after = rest.partition(end)
-    if not mark:
-        raise ValueError(f"{page} has no markers {start} … {end}")
-    page.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

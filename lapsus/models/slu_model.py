@@ -81,6 +81,15 @@ class Network(nn.Module):
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return the log-probabilities of intents (batch, intents) and of tags (batch, tokens, tags)."""
+        states, utterance, _ = self.read(batch)
+        both = torch.cat([states, utterance[:, None].expand_as(states)], dim=2)
+        return (
+            self.intent(self.dropout(utterance)).log_softmax(1),
+            self.tag(self.dropout(both)).log_softmax(2),
+        )
+
+    def read(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the states of the tokens, the vector of each utterance, and where there is no token."""
         rows, tokens, width = batch.letters.shape
         letters = self.letters(batch.letters).reshape(rows * tokens, width, -1).transpose(1, 2)
         blank = batch.letters.reshape(rows * tokens, 1, width) == PAD  # padding must not change a word's vector
@@ -90,11 +99,36 @@ class Network(nn.Module):
         states, _ = pad_packed_sequence(self.context(packed)[0], batch_first=True, total_length=tokens)
         padded = torch.arange(tokens)[None, :, None] >= batch.lengths[:, None, None]
         utterance = (states * self.weight(states).masked_fill(padded, float("-inf")).softmax(1)).sum(1)
-        both = torch.cat([states, utterance[:, None].expand_as(states)], dim=2)
-        return (
-            self.intent(self.dropout(utterance)).log_softmax(1),
-            self.tag(self.dropout(both)).log_softmax(2),
-        )
+        return states, utterance, padded
+
+
+class StackNetwork(Network):
+    """Names an intent at each token first, and the tagger reads it.
+
+    In the manner of Qin et al., A Stack-Propagation Framework with Token-Level Intent Detection for Spoken Language
+    Understanding (EMNLP 2019), with the reader of `Network` in place of its encoder: the utterance's intent is what its
+    tokens agree on.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, word_size: int = 100, letter_size: int = 50, state_size: int = 150
+    ) -> None:
+        super().__init__(vocabulary, word_size, letter_size, state_size)
+        intents = len(vocabulary.intents)
+        self.intent = nn.Linear(4 * state_size, intents)
+        self.tag = nn.Linear(4 * state_size + intents, len(vocabulary.tags))
+
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return the log-probabilities of intents (batch, intents) and of tags (batch, tokens, tags)."""
+        states, utterance, padded = self.read(batch)
+        both = self.dropout(torch.cat([states, utterance[:, None].expand_as(states)], dim=2))
+        at_tokens = self.intent(both).log_softmax(2)
+        agreed = at_tokens.masked_fill(padded, 0).sum(1) / batch.lengths[:, None]
+        tags = self.tag(torch.cat([both, at_tokens.exp()], dim=2))
+        return agreed.log_softmax(1), tags.log_softmax(2)
+
+
+NETWORKS: dict[str, type[Network]] = {"joint": Network, "stack": StackNetwork}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +162,16 @@ class SluModel:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write vocabulary and weights to one file."""
-        torch.save({"vocabulary": asdict(self.vocabulary), "weights": self.network.state_dict()}, path)
+        kind = next(name for name, network in NETWORKS.items() if type(self.network) is network)
+        state = {"network": kind, "vocabulary": asdict(self.vocabulary), "weights": self.network.state_dict()}
+        torch.save(state, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> SluModel:
         """Read what `save` wrote; only tensors and plain values are unpickled."""
         state = torch.load(path, weights_only=True)
         vocabulary = Vocabulary(**{name: tuple(values) for name, values in state["vocabulary"].items()})
-        network = Network(vocabulary)
+        network = NETWORKS[state.get("network", "joint")](vocabulary)  # early files name none
         network.load_state_dict(state["weights"])
         return cls(vocabulary, network.eval())
 
@@ -157,6 +193,7 @@ def train(
     dev: Sequence[Mapping[str, Any]] = (),
     seed: int = 0,
     *,
+    network: str = "joint",
     epochs: int = 12,
     batch_size: int = 32,
     rate: float = 2e-3,
@@ -164,7 +201,10 @@ def train(
     """Train on rows of `tokens`, `tags` and `intent`; keep the weights of the epoch with most of `dev` right.
 
     The same rows and seed give the same weights: it runs on one thread and leaves the caller's random state alone.
+    `network` is "joint", or "stack" whose tagger reads the intent.
     """
+    if network not in NETWORKS:
+        raise ValueError(f"network is {network!r}; choose one of {', '.join(NETWORKS)}")
     if not examples:
         raise ValueError("no examples to train on: give at least one row of tokens, tags and intent")
     vocabulary = Vocabulary.of(examples)
@@ -178,32 +218,33 @@ def train(
     best, best_weights = -1, {}
     with torch.random.fork_rng(devices=[]), threads(1):
         torch.manual_seed(seed)
-        network = Network(vocabulary)
-        optimizer = torch.optim.Adam(network.parameters(), lr=rate)
+        made = SluModel(vocabulary, NETWORKS[network](vocabulary))
+        optimizer = torch.optim.Adam(made.network.parameters(), lr=rate)
         steps = epochs * -(-len(lengths) // batch_size)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / (steps + 1))
         for _ in range(epochs):
-            network.train()
+            made.network.train()
             for rows in batches_by_length(lengths, batch_size, rng):
                 batch = collate([encoded[i] for i in rows])
                 unseen = torch.rand(batch.words.shape) < rare[batch.words]
                 batch = Batch(batch.words.masked_fill(unseen, UNKNOWN), batch.letters, batch.lengths)
-                intent, tag = network(batch)
+                intent, tag = made.network(batch)
                 gold = pad_sequence([tags[i] for i in rows], batch_first=True, padding_value=NO_TAG)
                 loss = INTENT_WEIGHT * nn.functional.nll_loss(
                     intent, intents[rows], reduction="sum"
                 ) + nn.functional.nll_loss(tag.flatten(0, 1), gold.flatten(), ignore_index=NO_TAG, reduction="sum")
                 optimizer.zero_grad()
                 (loss / len(rows)).backward()  # type: ignore[no-untyped-call]
-                nn.utils.clip_grad_norm_(network.parameters(), 5.0)
+                nn.utils.clip_grad_norm_(made.network.parameters(), 5.0)
                 optimizer.step()
                 schedule.step()
-            right = _right(SluModel(vocabulary, network), dev)
+            right = _right(made, dev)
             if right >= best:
                 best = right
-                best_weights = {name: value.clone() for name, value in network.state_dict().items()}
-    network.load_state_dict(best_weights)
-    return SluModel(vocabulary, network.eval())
+                best_weights = {name: value.clone() for name, value in made.network.state_dict().items()}
+    made.network.load_state_dict(best_weights)
+    made.network.eval()
+    return made
 
 
 def collate(encoded: Sequence[tuple[Tensor, Tensor]]) -> Batch:
