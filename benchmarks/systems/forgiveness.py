@@ -3,8 +3,8 @@
     python benchmarks/systems/forgiveness.py AFQMC [--out docs/systems.md]
 
 AFQMC is READIN's folder `afqmc_balanced`: pieces are learnt from `train.json`; the noise is homophones put into
-clean questions, and what three people typed. Of each question the share of its tokens that stay is counted (those that a
-longest common run of both sequences keeps), and whether all stay.
+clean questions, and what three people typed. Of each question the share of its tokens that stay is counted (those of
+the longest common subsequence), and whether all stay.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rapidfuzz.distance import Indel
 from _page import write
+from rapidfuzz.distance import Indel
 
 from lapsus.models.small_encoder import word_pieces
 from lapsus.models.subchar.tokenizer import SubCharTokenizer

@@ -21,9 +21,9 @@ from typing import Any
 
 import click
 import numpy as np
+from _page import write
 from datasets import disable_progress_bars, load_dataset, load_from_disk
 from scipy import stats
-from _page import write
 
 from lapsus.models import pair_model, small_encoder
 from lapsus.models.noisy_copies import operators_of, with_noisy_copies
@@ -250,7 +250,7 @@ def lines(recipe: Recipe, work: Path) -> list[str]:
     ]
     found = answers(recipe, work)
     for system in recipe.systems:
-        runs = found.get(system.name)
+        runs = found.get(system.name, {})
         for label in ("paraphrase", "different") if runs else ():
             told = [Estimate.of(cell) for cell in cells(recipe, runs, label)]
             table.append(f"| {system.label} | {len(runs)} | {label} | {' | '.join(map(str, told))} |")
