@@ -45,7 +45,7 @@ LOOSE = Regex(f"(?<=[〇一-鿿{RUN}])(?=[\u0300-\u07ff&&\\p{{M}}])")
 CODE = re.compile(f"[{RUN[0]}-\ue0fe]*{END}|[{RUN}]|{JOINT}{{1,2}}")
 
 
-class SubCharTokenizer(PreTrainedTokenizerFast):
+class SubCharTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc] # transformers has no types
     """Reads Chinese by sound or shape; make one with `learnt`, then save and load it as any tokenizer.
 
     It has no `__init__`: transformers would then build a class anew from its vocabulary instead of `tokenizer.json`.
