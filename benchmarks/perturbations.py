@@ -134,7 +134,8 @@ def speakos(texts: list[str]) -> None:
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import extractOne
 
-    from lapsus.perturbations.en.speako import dictionary, nearest
+    from lapsus.perturbations.en.sounds import dictionary
+    from lapsus.perturbations.en.speako import nearest
 
     nearest()
     spoken = dictionary()

@@ -22,7 +22,7 @@ from lapsus.dataset_scripts.benchmark import Benchmark, text_in
 from lapsus.dataset_scripts.simulated import noisy_columns, noisy_rows, operators_own
 from lapsus.dataset_scripts.source import MissingFileError
 from lapsus.kernel.extras import needed
-from lapsus.perturbations import OPERATORS, Noise, Operator
+from lapsus.perturbations import Noise, Operator
 from lapsus.perturbations.en.nature import NATURE
 from lapsus.perturbations.en.nature import UNITS as RANDOM
 from lapsus.perturbations.en.nlpaug import augmentation, train_tfidf
@@ -37,12 +37,13 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 TEXT = Value("string")
+ALTERING = {operator.name: operator for operator in (*NATURE, *RANDOM)}
 FILES = {"train": "train", "validation": "dev", "test": "test"}
 
 
 def official(train: int, validation: int, test: int) -> dict[str, dict[str, int]]:
     """Return the rows of all configs: original, each operator and mixture, the hardest of all, twice the training."""
-    altered = {name: {"test": test} for name in (*(operator.name for operator in (*NATURE, *RANDOM)), "hard")}
+    altered = {name: {"test": test} for name in (*ALTERING, "hard")}
     augmented = {"train": 2 * train, "validation": 2 * validation}
     return {"original": {"train": train, "validation": validation, "test": test}, **altered, "augmented": augmented}
 
@@ -80,7 +81,7 @@ class Nature(Benchmark):
                 return hard(list(clean), *learnt)
             case "augmented":
                 return augmented(list(clean), self.utterances(source, "train"))
-        return noisy_rows(noise_of(OPERATORS[config]), clean, self.engine)
+        return noisy_rows(noise_of(ALTERING[config]), clean, self.engine)
 
     @classmethod
     def utterances(cls, source: Source, split: str) -> Iterator[Row]:
@@ -108,7 +109,7 @@ def hard(rows: list[Row], train: list[Row], validation: list[Row]) -> Iterator[R
             "clean_tokens": row["tokens"],
             "clean_tags": row["tags"],
             "edits": {"tokens": [edit._asdict() for edit in one.edits]},
-            "operator": f"hard: {signature(OPERATORS[one.operator], 0)} selector=slu_model torch={torch.__version__}",
+            "operator": f"hard: {signature(ALTERING[one.operator], 0)} selector=slu_model torch={torch.__version__}",
         }
 
 

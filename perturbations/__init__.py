@@ -31,9 +31,12 @@ if TYPE_CHECKING:
     from lapsus.perturbations.en.fillers import ClosingFiller, OpeningFiller, VerbFiller
     from lapsus.perturbations.en.nature import random_operator
     from lapsus.perturbations.en.nlpaug import Nlpaug
+    from lapsus.perturbations.en.repair import EnRepair
     from lapsus.perturbations.en.speako import Speako
+    from lapsus.perturbations.en.speech.dictation import EnSpeech
     from lapsus.perturbations.en.synonyms import Synonym
     from lapsus.perturbations.en.typist.keyboard import EnKeyboard
+    from lapsus.perturbations.en.unmarked import EnUnmarked
     from lapsus.perturbations.semantic.edits import SemanticDelete, SemanticInsert, SemanticReplace
     from lapsus.perturbations.zh.correction.corrector import ZhCorrect
     from lapsus.perturbations.zh.homophone import ZhHomophone
@@ -45,6 +48,9 @@ __all__ = [
     "ClosingFiller",
     "Edit",
     "EnKeyboard",
+    "EnRepair",
+    "EnSpeech",
+    "EnUnmarked",
     "Frame",
     "Mixture",
     "Nlpaug",
@@ -81,6 +87,9 @@ __getattr__ = lazy(
     {
         "ClosingFiller": "lapsus.perturbations.en.fillers",
         "EnKeyboard": "lapsus.perturbations.en.typist.keyboard",
+        "EnRepair": "lapsus.perturbations.en.repair",
+        "EnSpeech": "lapsus.perturbations.en.speech.dictation",
+        "EnUnmarked": "lapsus.perturbations.en.unmarked",
         "Nlpaug": "lapsus.perturbations.en.nlpaug",
         "OpeningFiller": "lapsus.perturbations.en.fillers",
         "SemanticDelete": "lapsus.perturbations.semantic.edits",

@@ -49,10 +49,11 @@ def trimmed(start: int, old: str, new: str) -> Edit:
 
 
 class Frame(NamedTuple):
-    """What surrounds a text: stretches that stay whole, and stretches that nothing may touch."""
+    """What surrounds a text: stretches that stay whole, stretches that nothing may touch, and what it is about."""
 
     spans: tuple[Span, ...] = ()
     protected: tuple[Span, ...] = ()
+    context: str = ""
 
 
 @runtime_checkable

@@ -48,6 +48,7 @@ class Noise:
         tags: The column with BIO tags; the row then holds `tokens`, `tags` and their clean twins.
         tag_names: What the tags are called where the column holds numbers, as `ClassLabel` does; `map` sees to it.
         answers: The column with SQuAD answers (`text`, `answer_start`) within `column`; they stay whole and are moved.
+        context: The column with what the texts are about, such as a passage; `en_repair` takes words from it.
         protect: Words never touched.
         protect_slots: Labels of slots never touched.
         reason: A column to write why a row is unchanged (None where it changed).
@@ -68,6 +69,7 @@ class Noise:
     tags: str | None = None
     tag_names: tuple[str, ...] = ()
     answers: str | None = None
+    context: str | None = None
     protect: tuple[str, ...] = ()
     protect_slots: tuple[str, ...] = ()
     reason: str | None = None
@@ -81,6 +83,8 @@ class Noise:
             object.__setattr__(self, "column", tuple(self.column))
         if len(self.columns) > 1 and (self.tags or self.answers):
             raise ValueError(f"tags and answers belong to one column, but {self.columns} are named; name one")
+        if self.tags and self.context:
+            raise ValueError(f"the context {self.context!r} belongs to a column of texts; name no tags beside it")
         if self.tags and self.answers:
             raise ValueError("answers lie in a text and tags belong to tokens; give one of both")
 
@@ -251,7 +255,10 @@ class Noise:
         texts: Sequence[Any] = rows[column]
         answers: Sequence[Any] = rows[self.answers] if self.answers else [None] * len(texts)
         frames, faults = self._checked(partial(_frame, protect=self.protect), texts, answers, keys)
-        free = None if self.protect or self.answers else True
+        if self.context:
+            about = rows[self.context]
+            frames = {i: frame._replace(context=str(about[i] or "")) for i, frame in frames.items()}
+        free = None if self.protect or self.answers or self.context else True
         proposals = self._proposals(texts, keys, {i: None if free else frame for i, frame in frames.items()})
         noisy = [apply(texts[i], proposals[i].edits) if i in proposals else texts[i] for i in range(len(texts))]
         made: dict[str, Any] = {column: noisy, f"clean_{column}": list(texts)}
@@ -363,7 +370,7 @@ class Noise:
 
 def named(noise: Noise) -> tuple[str, ...]:
     """Return the columns that a noise names."""
-    return tuple(filter(None, (*noise.columns, noise.key, noise.tags, noise.answers)))
+    return tuple(filter(None, (*noise.columns, noise.key, noise.tags, noise.answers, noise.context)))
 
 
 def is_answers(name: str) -> bool:

@@ -44,6 +44,10 @@ from lapsus.perturbations import (
     OPERATORS,
     ClosingFiller,
     Edit,
+    EnKeyboard,
+    EnRepair,
+    EnSpeech,
+    EnUnmarked,
     Frame,
     Mixture,
     Nlpaug,
@@ -133,6 +137,10 @@ def noise(folder: Path) -> None:
     """Use every name of the perturbations."""
     own: list[Operator] = [
         ClosingFiller(),
+        EnKeyboard.annotator(1, corrects=False),
+        EnRepair(distractors=("Boston", "Denver")),
+        EnSpeech.annotator(2, rate=0.5, accent="de"),
+        EnUnmarked(by="phone"),
         Nlpaug("keyboard"),
         OpeningFiller(),
         SemanticDelete("en"),

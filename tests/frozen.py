@@ -19,7 +19,7 @@ from lapsus.dataset_scripts import benchmarks
 from lapsus.dataset_scripts.sample import Sample
 from lapsus.hub.dataset_card import prose
 from lapsus.hub.publish import publish
-from lapsus.perturbations import OPERATORS, EnKeyboard, Operator, ZhKeyboard, ZhSpeech, perturb_batch
+from lapsus.perturbations import OPERATORS, EnKeyboard, EnSpeech, Operator, ZhKeyboard, ZhSpeech, perturb_batch
 
 HERE = Path(__file__).parent
 FILE = HERE / "frozen.json"
@@ -46,6 +46,8 @@ def operators() -> Iterator[tuple[str, Operator]]:
         for corrects in (True, False):
             person = EnKeyboard.annotator(number, corrects=corrects)
             yield f"en_keyboard.{number}{'' if corrects else '.stays'}@{person.version}", person
+        spoken = EnSpeech.annotator(number)
+        yield f"en_speech.{number}@{spoken.version}", spoken
     for number in range(1, 11):
         speaker = ZhSpeech.speaker(number)
         yield f"zh_speech.speaker.{number}@{speaker.version}", speaker

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lapsus.kernel.extras import shipped
-from lapsus.perturbations import OPERATORS, Edit, apply, perturb, perturb_batch, perturb_tokens
+from lapsus.perturbations import OPERATORS, Edit, Speako, apply, perturb, perturb_batch, perturb_tokens
 from lapsus.perturbations.core import Frame
 from lapsus.perturbations.en import fillers as filler_lists
 from lapsus.perturbations.en.fillers import ClosingFiller, VerbFiller
@@ -92,24 +92,49 @@ def test_a_filler_does_not_split_a_contraction():
 
 def test_watch_becomes_which():
     # NATURE, section 3.3
+    assert "let me which a comedy video" in variants("nature.speako", "let me watch a comedy video")
     assert "let me which a comedy video" in variants("speako", "let me watch a comedy video")
 
 
 def test_speako_is_the_nearest_word_of_a_direct_search():
     from Levenshtein import distance
 
-    from lapsus.perturbations.en.speako import dictionary, nearest
+    from lapsus.perturbations.en.sounds import classed, coarse, dictionary
+    from lapsus.perturbations.en.speako import nearest
 
-    spoken, table = dictionary(), nearest()
+    spoken = dictionary()
     assert list(spoken)[:2] == ["the", "to"]
     words = list(spoken)
-    for word in ["watch", "weather", "play", "restaurant", "the", "a", *words[1000:40000:4000]]:
-        best = min(
-            (distance(spoken[word], sound), place)
-            for place, (other, sound) in enumerate(spoken.items())
-            if other != word
-        )
-        assert table[word] == words[best[1]]
+    for paper in (True, False):
+        table = nearest(weighs=not paper, coarse_too=paper)
+        written = spoken if paper else {word: classed(sound) for word, sound in spoken.items()}
+        for word in ["watch", "weather", "play", "restaurant", "the", "a", *words[1000:40000:4000]]:
+            best = min(
+                (distance(written[word], sound), place)
+                for place, (other, sound) in enumerate(written.items())
+                if other != word and (paper or other not in coarse())
+            )
+            assert table[word] == words[best[1]]
+
+
+def test_speako_weighs_sounds_spares_ears_and_keeps_slot_values_apart():
+    from lapsus.perturbations.en.sounds import coarse
+    from lapsus.perturbations.en.speako import nearest
+
+    table, papers = nearest(), nearest(weighs=False, coarse_too=True)
+    assert not coarse() & set(table.values())
+    assert coarse() & set(papers.values())
+    assert sum(table[word] != papers[word] for word in table) > 1000
+    value = table["austin"]
+    tokens, tags = ["fly", "to", "austin"], ["O", "O", "B-city"]
+    plain = {tuple(perturb_tokens(Speako(), tokens, tags, seed=seed).tokens) for seed in range(40)}
+    assert ("fly", "to", *value.split()) in plain
+    known = {
+        tuple(perturb_tokens(Speako(values=(value.title(),)), tokens, tags, seed=seed).tokens) for seed in range(40)
+    }
+    assert {each[2] for each in known} == {"austin"}
+    with pytest.raises(ValueError, match="values is 'boston'"):
+        Speako(values="boston")
 
 
 def test_the_table_is_kept_and_a_home_that_is_read_only_does_no_harm(tmp_path, monkeypatch):

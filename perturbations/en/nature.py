@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from lapsus.perturbations.core import Mixture, Operator
 from lapsus.perturbations.en.fillers import UNITS as FILLERS
-from lapsus.perturbations.en.speako import UNITS as SPEAKOS
+from lapsus.perturbations.en.speako import OF_THE_PAPER as SPEAKO
 from lapsus.perturbations.en.synonyms import UNITS as SYNONYMS
 
-NATURE: tuple[Operator, ...] = (*FILLERS, *SYNONYMS, *SPEAKOS)
+NATURE: tuple[Operator, ...] = (*FILLERS, *SYNONYMS, SPEAKO)
 
 
 def random_operator(index: int) -> Mixture:

@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import os
-import re
-import sqlite3
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -19,26 +17,31 @@ from zipfile import BadZipFile
 import numpy as np
 
 from lapsus.kernel.atomic import staged_file
-from lapsus.kernel.extras import needed, shipped
+from lapsus.kernel.extras import shipped
 from lapsus.perturbations.core import Edit, EditsOfOneText, ShortRepr, pick
 from lapsus.perturbations.en.letter_case import like
+from lapsus.perturbations.en.sounds import classed, coarse, dictionary
 from lapsus.perturbations.en.tagging import WORD
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from random import Random
 
-    from lapsus.perturbations.core import Frame
+    from lapsus.perturbations.core import Frame, Span
 
 PACKAGES = ("gruut_lang_en", "wordfreq")
-FREQUENT = 1000 / 4e9  # a thousand times in the four thousand million words of the English Wikipedia
-STRESS = re.compile("[ˈˌ͡ ]")  # also the ties and the spaces between phonemes: what is left is plain IPA
 BLOCK = 256  # rows of the distance matrix held at once
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Speako(ShortRepr, EditsOfOneText):
-    """Replace one word by the frequent word whose IPA is nearest by Levenshtein distance, of these the most frequent.
+    """Replace one word by the frequent word that sounds nearest, of these the most frequent.
+
+    Args:
+        values: The values that slots may have; none becomes another, nor the value of another slot of its utterance.
+        coarse: Whether a coarse word may come out (`data/coarse.txt`).
+        weighs: Whether a sound of another class is twice as far as one of the same; otherwise all are as far, which
+            with `coarse` is the operator of the paper.
 
     >>> from lapsus.perturbations.core import apply, perturb
     >>> apply("let me watch it", perturb(Speako(), "let me watch it", key="1"))
@@ -46,31 +49,70 @@ class Speako(ShortRepr, EditsOfOneText):
     """
 
     needs: ClassVar[str] = "lapsus[en]"
+    values: tuple[str, ...] = ()
+    coarse: bool = False
+    weighs: bool = True
     name: str = "speako"
-    version: str = "1"
+    version: str = "2"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.values, str) or not all(isinstance(value, str) for value in self.values):
+            raise ValueError(f"values is {self.values!r}; give a tuple of texts")
+        object.__setattr__(self, "values", tuple(self.values))
 
     def edits_framed(
         self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
     ) -> list[tuple[Edit, ...]]:
         """Draw one word of each text from those that are in the dictionary."""
-        return [self._edits(*one) for one in zip(texts, rngs, frames, strict=True)]
+        valid = frozenset(value.casefold() for value in self.values)
+        return [self._edits(*one, valid) for one in zip(texts, rngs, frames, strict=True)]
 
-    def _edits(self, text: str, rng: Random, frame: Frame) -> tuple[Edit, ...]:
-        table = nearest()
+    def _edits(self, text: str, rng: Random, frame: Frame, valid: frozenset[str]) -> tuple[Edit, ...]:
+        table = nearest(weighs=self.weighs, coarse_too=self.coarse)
         known = [
             match
             for match in WORD.finditer(text)
             if match[0].lower() in table
             and not any(match.start() < right and left < match.end() for left, right in frame.protected)
         ]
-        if not known:
-            return ()
-        word = pick(rng, known)
-        return (Edit(word.start(), word.end(), like(word[0], table[word[0].lower()])),)
+        if frame.spans and not self.is_of_the_paper:
+            valid = valid.union(text[start:end].casefold() for start, end in frame.spans)
+        while known:
+            word = pick(rng, known)
+            edit = Edit(word.start(), word.end(), like(word[0], table[word[0].lower()]))
+            if self.is_of_the_paper or not makes_a_value(text, edit, frame.spans, valid):
+                return (edit,)
+            known.remove(word)
+        return ()
+
+    @property
+    def summary(self) -> str:
+        """What the operator does."""
+        how = "by its IPA (NATURE's own)" if self.is_of_the_paper else "by classes of sounds"
+        return f"Replace one word by the frequent word that sounds nearest {how}, of these the most frequent"
+
+    @property
+    def is_of_the_paper(self) -> bool:
+        """Whether this is NATURE's operator to the letter."""
+        return self.coarse and not self.weighs and not self.values
+
+
+def makes_a_value(text: str, edit: Edit, spans: Iterable[Span], valid: frozenset[str]) -> bool:
+    """Whether an edit turns the value of a slot into one of the valid ones.
+
+    >>> makes_a_value("fly to boston", Edit(7, 13, "austin"), [(7, 13)], frozenset({"austin"}))
+    True
+    """
+    return any(
+        start <= edit.start
+        and edit.end <= end
+        and (text[start : edit.start] + edit.text + text[edit.end : end]).casefold() in valid
+        for start, end in spans
+    )
 
 
 @cache
-def nearest() -> Mapping[str, str]:
+def nearest(*, weighs: bool = True, coarse_too: bool = False) -> Mapping[str, str]:
     """Return the word that each frequent English word is misheard as.
 
     The table is made once, which takes seconds, and kept in the user's cache.
@@ -80,7 +122,8 @@ def nearest() -> Mapping[str, str]:
     """
     for package in PACKAGES:
         shipped(package, "en")  # says how to install what is missing
-    parts = Speako().version, *map(version, PACKAGES)
+    kind = {(True, False): "2", (False, True): "1", (True, True): "2-coarse", (False, False): "1-clean"}
+    parts = kind[weighs, coarse_too], *map(version, PACKAGES)
     path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lapsus" / f"speako-{'-'.join(parts)}.npz"
     with suppress(OSError, KeyError, ValueError, BadZipFile), path.open("rb") as file:
         kept = np.load(file, allow_pickle=False)
@@ -88,28 +131,15 @@ def nearest() -> Mapping[str, str]:
         return dict(zip(words, (words[i] for i in kept["nearest"]), strict=True))
     spoken = dictionary()  # the file is absent or damaged
     words = list(spoken)
-    others = neighbours(list(spoken.values()))
+    refused = () if coarse_too else [place for place, word in enumerate(words) if word in coarse()]
+    others = neighbours([classed(sounds) if weighs else sounds for sounds in spoken.values()], refused)
     with suppress(OSError), staged_file(path) as file:  # a home that cannot be written to costs time, not the result
         np.savez_compressed(file, words=np.array(words), nearest=others)
     return dict(zip(words, (words[i] for i in others), strict=True))
 
 
-def dictionary() -> dict[str, str]:
-    """Return the IPA of the frequent English words, the most frequent first."""
-    frequencies = needed("wordfreq", "en").get_frequency_dict("en", wordlist="best")
-    with closing(sqlite3.connect(f"file:{shipped('gruut_lang_en', 'en') / 'lexicon.db'}?mode=ro", uri=True)) as lexicon:
-        rows = lexicon.execute("SELECT word, phonemes FROM word_phonemes ORDER BY word, pron_order DESC")
-        spoken = {word: STRESS.sub("", phonemes) for word, phonemes in rows}  # the first pronunciation stays
-    words = [
-        word
-        for word in spoken
-        if frequencies.get(word, 0) >= FREQUENT and word.isalpha() and (len(word) > 1 or word in {"a", "i"})
-    ]
-    return {word: spoken[word] for word in sorted(words, key=lambda word: (-frequencies[word], word))}
-
-
-def neighbours(sounds: Sequence[str]) -> np.ndarray:
-    """Return, for each of `sounds`, the place of the nearest other one; of equally near ones the first.
+def neighbours(sounds: Sequence[str], refused: Sequence[int] = ()) -> np.ndarray:
+    """Return, for each of `sounds`, the place of the nearest other one that is not refused; of equally near the first.
 
     >>> neighbours(["wɑtʃ", "wɪtʃ", "tu", "tu"]).tolist()
     [1, 0, 3, 2]
@@ -123,8 +153,12 @@ def neighbours(sounds: Sequence[str]) -> np.ndarray:
         mine = places[start : start + BLOCK]
         distances = cdist(sounds[start : start + BLOCK], sounds, scorer=Levenshtein.distance, dtype=np.uint8)
         distances[mine - start, mine] = np.iinfo(np.uint8).max  # never the word itself
+        distances[:, list(refused)] = np.iinfo(np.uint8).max
         found[mine] = distances.argmin(axis=1)
     return found
 
 
-UNITS = (Speako(),)
+OF_THE_PAPER = Speako(coarse=True, weighs=False, version="1")
+"""NATURE's own, as its datasets hold it."""
+
+UNITS = (Speako(), Speako(coarse=True, weighs=False, name="nature.speako", version="1"))

@@ -1,0 +1,126 @@
+"""What a stretch of speech may be heard as: words that sound like it, the likeliest English among them."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from itertools import accumulate
+from math import exp, log
+from typing import TYPE_CHECKING, NamedTuple
+
+from lapsus.perturbations.en.sounds import classed, coarse, dictionary, pronounced
+from lapsus.perturbations.en.speech.model import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+VOCABULARY = {"assistant": 8_000, "search": 15_000}  # frequent words that a recogniser knows beside those it wrote
+ALIKE = 40  # words that are weighed for one stretch
+FARTHEST = 0.6  # of the length of what was said
+PASSES = {
+    "us": (),
+    "de": (("θ", "s", 0.3), ("ð", "z", 0.25), ("w", "v", 0.3), ("z", "s", 0.2), ("d", "t", 0.08), ("æ", "ɛ", 0.3)),
+    "es": (("ɪ", "i", 0.4), ("v", "b", 0.3), ("z", "s", 0.4), ("ʃ", "tʃ", 0.1), ("ʌ", "ɑ", 0.3), ("h", "", 0.08)),
+    "hi": (("w", "v", 0.2), ("v", "w", 0.2), ("θ", "t", 0.4), ("ð", "d", 0.4), ("ɔ", "ɑ", 0.2), ("z", "dʒ", 0.08)),
+    "fr": (("h", "", 0.5), ("θ", "s", 0.3), ("ð", "z", 0.3), ("ɪ", "i", 0.4), ("ʌ", "ə", 0.2)),
+    "ja": (("l", "ɹ", 0.3), ("ɹ", "l", 0.3), ("v", "b", 0.3), ("θ", "s", 0.4), ("ð", "z", 0.4), ("ɚ", "ɑ", 0.2)),
+    "ru": (("w", "v", 0.3), ("θ", "s", 0.3), ("ð", "z", 0.3), ("d", "t", 0.06), ("z", "s", 0.1), ("ɪ", "i", 0.3)),
+    "zh": (("θ", "s", 0.4), ("ð", "z", 0.3), ("v", "w", 0.3), ("ɹ", "l", 0.1), ("l", "", 0.06), ("ɪ", "i", 0.3)),
+}
+"""Accents by first language: how often one sound passes into another. Set by hand; not measured."""
+
+
+class Heard(NamedTuple):
+    """A word that a stretch may be heard as: its distance, and how rare it is, in nats."""
+
+    distance: int
+    rarity: float
+    word: str
+
+
+@cache
+def _vocabulary(recogniser: str) -> dict[int, tuple[list[str], list[tuple[float, str]]]]:
+    """Return the sounds of words that are about as long as some length, with (rarity, word), by that length."""
+    frequent = dictionary()
+    known = [*list(frequent)[: VOCABULARY[recogniser]], *(word for word in load()[recogniser].words if word.isascii())]
+    model = load()[recogniser]
+    by_length: dict[int, list[tuple[str, float, str]]] = {}
+    for word in dict.fromkeys(word for word in known if word not in coarse()):
+        if word[0].isalpha() and (sounds := classed(frequent.get(word) or pronounced(word))):
+            by_length.setdefault(len(sounds), []).append((sounds, -log(model.share(word)), word))
+    near = {}
+    for length in range(2, max(by_length) + 8, 2):
+        within = max(4, int(FARTHEST * length) - 1)
+        some = [pair for other in range(length - within, length + within + 1) for pair in by_length.get(other, ())]
+        near[length] = [sounds for sounds, *_ in some], [(rarity, word) for _, rarity, word in some]
+    return near
+
+
+@lru_cache(1 << 16)
+def alike(recogniser: str, sounds: str) -> tuple[Heard, ...]:
+    """Return the words that sound like some sounds, the likeliest first."""
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import extract
+
+    said = classed(sounds)
+    near = _vocabulary(recogniser)
+    some, words = near[min(len(said), max(near))]
+    fitted = load()[recogniser].shares
+    cutoff = max(4, int(FARTHEST * len(said)))
+    found = extract(said, some, scorer=Levenshtein.distance, limit=4 * ALIKE, score_cutoff=cutoff)
+    heard = [Heard(int(far), *words[at]) for _, far, at in found]
+    heard.sort(key=lambda one: (fitted["distance"] * one.distance + fitted["rarity"] * one.rarity, one.word))
+    return tuple(heard[:ALIKE])
+
+
+def guess(
+    recogniser: str, sounds: str, not_this: str, before: str, after: str | None, draw: Callable[[], float]
+) -> str | None:
+    """Return a word that sounds like `sounds` and fits between two others, or nothing where none does."""
+    found = [heard for heard in alike(recogniser, sounds) if heard.word != not_this]
+    if not found:
+        return None
+    scores = [score(recogniser, heard, before, after) for heard in found]
+    most = max(scores)
+    upto = list(accumulate(exp(one - most) for one in scores))
+    chosen = draw() * upto[-1]
+    return next(heard.word for heard, limit in zip(found, upto, strict=True) if chosen < limit or limit == upto[-1])
+
+
+def score(recogniser: str, heard: Heard, before: str, after: str | None) -> float:
+    """Return how likely a word is heard, as a logarithm but for a constant."""
+    model = load()[recogniser]
+    fitted = model.shares
+    return -(
+        fitted["distance"] * heard.distance
+        + fitted["rarity"] * heard.rarity
+        - fitted["before"] * model.fit(before, heard.word)
+        - (fitted["next"] * model.fit(heard.word, after) if after else 0.0)
+    )
+
+
+def accented(sounds: str, accent: str, draw: Callable[[], float]) -> str:
+    """Return the sounds as somebody with an accent says them.
+
+    >>> accented("θɪŋk", "de", lambda: 0.0)
+    'sɪŋk'
+    """
+    passes = {one: (other, chance) for one, other, chance in PASSES[accent]}
+    said = ""
+    for sound in sounds:
+        other, chance = passes.get(sound, (sound, 0.0))
+        said += other if chance and draw() < chance else sound
+    return said
+
+
+def cut(sounds: str, pieces: int, draw: Callable[[], float]) -> Sequence[str]:
+    """Cut sounds into so many pieces of about the same length.
+
+    >>> cut("ɔdioʊbʊk", 2, lambda: 0.5)
+    ['ɔdio', 'ʊbʊk']
+    """
+    size = len(sounds)
+    bounds = [0]
+    for number in range(1, pieces):
+        middle = size * number / pieces + (draw() - 0.5) * 2
+        bounds.append(min(max(round(middle), bounds[-1] + 1), size - pieces + number))
+    return [sounds[start:end] for start, end in zip(bounds, [*bounds[1:], size], strict=True)]
