@@ -66,9 +66,11 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
             cls.BUILDER_CONFIGS = [BuilderConfig(name=name, version=cls.VERSION) for name in cls.ROWS]
             cls.DEFAULT_CONFIG_NAME = next(iter(cls.ROWS))
 
-    def __init__(self, *args: Any, data_dir: str | Path | None = None, **kwargs: Any) -> None:
-        home = Path(data_dir) if data_dir else self.home()
-        self.source: Source | None = open_source(home) if home else None
+    def __init__(
+        self, *args: Any, data_dir: str | Path | None = None, source: Source | None = None, **kwargs: Any
+    ) -> None:
+        home = source.path if source else Path(data_dir) if data_dir else self.home()
+        self.source: Source | None = source or (open_source(home) if home else None)
         # The cache of `datasets` is keyed by module name and ignores the content of local files: so set name and hash.
         kwargs.setdefault("dataset_name", self.NAME)
         if self.source and "hash" not in kwargs:

@@ -13,6 +13,7 @@ import io
 import json
 import lzma
 import os
+import re
 import stat
 import tarfile
 import tempfile
@@ -62,6 +63,8 @@ class Source:
     on_disk: tuple[Path, ...] = field(default=(), repr=False)  # the files whose change invalidates cached rows
     used: dict[str, str] = field(default_factory=dict)
     opened: list[str] = field(default_factory=list, repr=False)  # names, the last one last
+    _found: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False)  # pattern -> names
+    _parts: dict[tuple[str, ...], Source] = field(default_factory=dict, init=False, repr=False)  # words -> files
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Source) and self.fingerprint() == other.fingerprint()
@@ -78,12 +81,17 @@ class Source:
 
         A pattern is a name with `*` and `?`, and may name folders: `keyboard/test*.json`.
         """
-        return [
-            name
-            for pattern in patterns
-            for name in self.names()
-            if fnmatchcase(name, pattern) or fnmatchcase(name, f"*/{pattern}")
-        ]
+        return [name for pattern in patterns for name in self._matching(pattern)]
+
+    def _matching(self, pattern: str) -> list[str]:
+        """Return the files that match one pattern, sorted; of many thousand files most are told by their ending."""
+        if pattern not in self._found:
+            ending = re.split(r"[*?\]]", pattern)[-1]
+            likely = sorted(name for name in self.files if name.endswith(ending))
+            self._found[pattern] = [
+                name for name in likely if fnmatchcase(name, pattern) or fnmatchcase(name, f"*/{pattern}")
+            ]
+        return self._found[pattern]
 
     def find(self, *patterns: str) -> str:
         """Return the one file that matches the first pattern with a match, in any folder."""
@@ -104,9 +112,11 @@ class Source:
 
         The names of the files themselves do not count: a folder may hold other files that are called after the task.
         """
-        folders = {name: name.lower().rpartition("/")[0] for name in self.files}
-        chosen = {name: file for name, file in self.files.items() if any(word in folders[name] for word in words)}
-        return replace(self, files=chosen) if chosen else self
+        if words not in self._parts:
+            folders = {name: name.lower().rpartition("/")[0] for name in self.files}
+            chosen = {name: file for name, file in self.files.items() if any(word in folders[name] for word in words)}
+            self._parts[words] = replace(self, files=chosen) if chosen else self
+        return self._parts[words]
 
     def open(self, name: str) -> IO[bytes]:
         """Open one file; it is recorded in `used` when it has been read to its end."""
@@ -302,8 +312,8 @@ PACKED: Mapping[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.ope
 
 
 def _zip_files(path: Path, limit: int) -> dict[str, Callable[[], IO[bytes]]]:
-    with zipfile.ZipFile(path) as archive:
-        members = [member for member in archive.infolist() if not member.is_dir()]
+    opened = _OpenZip(path)
+    members = [member for member in opened.here().infolist() if not member.is_dir()]
     for member in members:
         _inside(path, member.filename)
         if stat.S_ISLNK(member.external_attr >> 16):
@@ -312,7 +322,6 @@ def _zip_files(path: Path, limit: int) -> dict[str, Callable[[], IO[bytes]]]:
             raise ValueError(f"{path} needs a password for {member.filename!r}; unpack it and name the folder")
         _no_bomb(path, member.filename, member.file_size, member.compress_size)
     _within(path, sum(member.file_size for member in members), limit)
-    opened = _OpenZip(path)
     return _once(path, [(member.filename, _zip_opener(opened, member)) for member in members])
 
 
@@ -379,15 +388,15 @@ class _OpenZip:
         self.process = 0
         self.archive: zipfile.ZipFile | None = None
 
-    def open(self, member: zipfile.ZipInfo) -> IO[bytes]:
-        """Open one member."""
+    def here(self) -> zipfile.ZipFile:
+        """Return the archive as opened by this process."""
         if self.archive is None or self.process != os.getpid():
             self.process, self.archive = os.getpid(), zipfile.ZipFile(self.path)
-        return self.archive.open(member)
+        return self.archive
 
 
 def _zip_opener(opened: _OpenZip, member: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
-    return lambda: opened.open(member)
+    return lambda: opened.here().open(member)
 
 
 def _tar_opener(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Callable[[], IO[bytes]]:

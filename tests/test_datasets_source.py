@@ -243,12 +243,26 @@ def test_lines_come_back_as_they_were_written(texts):
 
 
 def test_the_directory_of_a_zip_is_parsed_once(tmp_path, monkeypatch):
-    source = open_source(zipped(tmp_path / "x.zip", [(f"{n}.txt", b"x") for n in range(9)]))
+    archive = zipped(tmp_path / "x.zip", [(f"{n}.txt", b"x") for n in range(9)] + [("dev.json", ROWS)])
     opened = []
     plain = zipfile.ZipFile
     monkeypatch.setattr(zipfile, "ZipFile", lambda path: opened.append(path) or plain(path))
-    assert [source.read(name) for name in source.names()] == [b"x"] * 9
-    assert len(opened) == 1
+    source = open_source(archive)
+    assert [source.read(f"{n}.txt") for n in range(9)] == [b"x"] * 9
+    assert opened == [archive]
+    publish(benchmarks()["readin-afqmc"], tmp_path / "out", source=archive, allow_partial=True)  # nine configs
+    assert opened == [archive] * 2
+
+
+def test_patterns_find_what_fnmatch_finds():
+    names = ["test.json", "a/test.json", "a/b/keyboard/x_test.json", "keyboard/c/test_1.json", "keyboard/test.json.bak"]
+    source = Source(Path("memory"), dict.fromkeys(names, io.BytesIO))
+    assert source.match("test.json") == ["a/test.json", "test.json"]
+    assert source.match("keyboard/*test*.json") == ["a/b/keyboard/x_test.json", "keyboard/c/test_1.json"]
+    assert source.match("tes?.json", "*.bak") == ["a/test.json", "test.json", "keyboard/test.json.bak"]
+    assert source.match("keyboard/[c]/*") == ["keyboard/c/test_1.json"]
+    assert source.within("keyboard") is source.within("keyboard")
+    assert source.within("keyboard").match("test.json") == []
 
 
 def processor_seconds(work):

@@ -15,6 +15,7 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from lapsus.dataset_scripts.source import open_source
 from lapsus.hub.built_folder import own_files
 from lapsus.hub.dataset_card import render
 from lapsus.kernel.atomic import CACHE, staged_folder
@@ -95,9 +96,11 @@ def publish(
         quiet_datasets(),
     ):
         cache = folder.with_name(CACHE)
+        home = source or benchmark.home()
+        files = open_source(home) if home else None  # for all configs: an archive may hold many thousand files
         for config in tqdm(benchmark.ROWS, desc=f"build {benchmark.NAME}", unit="config", leave=False):
             check_config_name(config)
-            builder = benchmark(config_name=config, data_dir=source, cache_dir=str(cache), hash="publish")
+            builder = benchmark(config_name=config, source=files, cache_dir=str(cache), hash="publish")
             builder.engine = engine
             splits = prepare(builder, missing_is_empty=allow_partial)
             if builder.source:
