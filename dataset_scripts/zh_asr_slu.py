@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from datasets import ClassLabel, Features, List, Value
+from datasets import ClassLabel, Features, List, Value, Version
 
 from lapsus.dataset_scripts.benchmark import Benchmark, label_of, text_in
 
@@ -47,6 +47,7 @@ class ZhAsrSlu(Benchmark):
     TITLE = "Mandarin navigation requests with real transcripts"
     LANGUAGES = ("zh",)
     LICENSE = None
+    VERSION = Version("1.0.1")  # pages of the citation
     TASKS = ("text-classification", "text-generation")
     TAGS = ("spoken-language-understanding", "speech-recognition", "catslu")
     WHERE = "the navigation (map) domain of the CATSLU challenge, https://sites.google.com/view/catslu"
