@@ -19,11 +19,15 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lapsus.hub.publish import Published
 
 ROOT = Path(__file__).parents[1]
 WORKER = ROOT.parent / "shared" / "viewer_worker"
 DATA = ROOT.parent / "shared" / "data"
+SMALL = ROOT / "tests" / "benchmarks_files"
 HOME = ROOT / "build" / "viewer_worker"
 PYTHON = "3.13"  # which the worker runs on
 MLCROISSANT = "mlcroissant==1.1.1"
@@ -144,21 +148,42 @@ def faults(seen: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return [f"{name}: {said}" for name, each in seen.items() for said in (*each["failures"], *each["croissant"])]
 
 
-def build(names: Iterable[str], out: Path) -> dict[str, Path]:
-    """Build datasets from the real files, without the configs that train a model."""
+def source_of(name: str) -> Path | None:
+    """Return the folder of a dataset's real files, or of those that were written for the tests; None if it needs none."""
+    from lapsus.dataset_scripts import benchmarks
+
+    if benchmarks()[name].home():
+        return None
+    sources = runpy.run_path(str(ROOT / "benchmarks" / "build_datasets.py"))["SOURCES"]
+    own = sources.get(name, name)
+    return next((home / own for home in (DATA, SMALL) if (home / own).is_dir()), None)
+
+
+def one_of_a_kind(name: str) -> list[str]:
+    """Return the first config of a dataset for every set of columns that it has."""
+    from lapsus.dataset_scripts import benchmarks
+
+    seen: dict[str, str] = {}
+    for config in benchmarks()[name].ROWS:
+        if config != HARD:
+            builder = benchmarks()[name](config_name=config, data_dir=source_of(name), hash="unused")
+            seen.setdefault(str(builder.info.features), config)
+    return list(seen.values())
+
+
+def build(names: Iterable[str], out: Path, also: Mapping[str, Iterable[str]] | None = None) -> dict[str, Published]:
+    """Build datasets without the configs that train a model; with `also`, one config of a kind and these."""
     from lapsus.dataset_scripts import benchmarks
     from lapsus.hub.publish import publish
 
-    sources = runpy.run_path(str(ROOT / "benchmarks" / "build_datasets.py"))["SOURCES"]
-    folders = {}
+    built = {}
     for name in names:
         whole = benchmarks()[name]
-        own = sources.get(name, name.replace("-", "_"))
-        rows = {config: splits for config, splits in whole.ROWS.items() if config != HARD}
+        chosen = set(whole.ROWS) - {HARD} if also is None else {*one_of_a_kind(name), *also.get(name, ())}
+        rows = {config: splits for config, splits in whole.ROWS.items() if config in chosen}
         part = type(whole.__name__, (whole,), {"__module__": whole.__module__, "__doc__": whole.__doc__, "ROWS": rows})
-        source = None if whole.home() else DATA / own
-        folders[name] = publish(part, out / name, source=source, allow_partial=True).path
-    return folders
+        built[name] = publish(part, out / name, source=source_of(name), allow_partial=True)
+    return built
 
 
 def main(names: list[str]) -> int:
@@ -169,7 +194,7 @@ def main(names: list[str]) -> int:
     with tempfile.TemporaryDirectory() as out:
         for name in names or benchmarks():
             try:
-                seen = watch(build([name], Path(out)))
+                seen = watch({name: build([name], Path(out))[name].path})
             except (OSError, ValueError) as error:
                 print(f"{name}: not built: {error}")  # noqa: T201 - a command
                 continue
