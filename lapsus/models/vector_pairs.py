@@ -77,9 +77,9 @@ class Network(nn.Module):
             nn.Linear(4 * size, size), nn.ReLU(), nn.Linear(size, size), nn.ReLU(), nn.Linear(size, labels)
         )
 
-    def forward(self, first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]) -> Tensor:
-        """Return a score per label (batch, labels)."""
-        a, b = self.side(*first), self.side(*second)
+    def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        """Return a score per label (batch, labels); the first half of the sides are premises, the second hypotheses."""
+        a, b = self.side(vectors, lengths).chunk(2)
         scores: Tensor = self.decide(torch.cat([a, b, abs(a - b), a * b], 1))
         return scores
 
@@ -92,16 +92,17 @@ class VectorPairModel:
     labels: tuple[str, ...]
     network: Network
 
-    @torch.no_grad()
     def predict(self, pairs: Sequence[Pair], batch_size: int = 256) -> list[str]:
         """Return the likeliest label of each pair."""
-        self.network.eval()
-        found: list[str] = []
         with threads(1):
-            for start in range(0, len(pairs), batch_size):
-                sides = _sides([_read(self.vectors, pair) for pair in pairs[start : start + batch_size]])
-                found += [self.labels[place] for place in self.network(*sides).argmax(1).tolist()]
-        return found
+            return self._named([_read(self.vectors, pair) for pair in pairs], batch_size)
+
+    @torch.no_grad()
+    def _named(self, read: Sequence[tuple[Tensor, Tensor]], batch_size: int = 256) -> list[str]:
+        """Return the likeliest label of pairs whose vectors were read."""
+        self.network.eval()
+        batches = [read[start : start + batch_size] for start in range(0, len(read), batch_size)]
+        return [self.labels[place] for batch in batches for place in self.network(*_sides(batch)).argmax(1).tolist()]
 
 
 def train(
@@ -124,6 +125,7 @@ def train(
         raise ValueError("no pairs to train on: give at least one (text, text, label)")
     labels = tuple(sorted({label for _, _, label in pairs}))
     read = [_read(vectors, (first, second)) for first, second, _ in pairs]
+    held_out = [_read(vectors, (first, second)) for first, second, _ in dev]
     gold = torch.tensor([labels.index(label) for _, _, label in pairs])
     rng = Random(f"{kind}/{seed}")
     best, weights = -1, {}
@@ -140,7 +142,7 @@ def train(
                 nn.functional.cross_entropy(scores, gold[places]).backward()  # type: ignore[no-untyped-call]
                 nn.utils.clip_grad_norm_(model.network.parameters(), 5.0)
                 optimizer.step()
-            guesses = model.predict([(first, second) for first, second, _ in dev])
+            guesses = model._named(held_out)  # noqa: SLF001 - of this module
             right = sum(guess == label for guess, (_, _, label) in zip(guesses, dev, strict=True))
             if right >= best:
                 best = right
@@ -156,10 +158,7 @@ def _read(vectors: WordVectors, pair: Pair) -> tuple[Tensor, Tensor]:
     return first, second
 
 
-def _sides(read: Sequence[tuple[Tensor, Tensor]]) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
-    """Return both sides of pairs, each as padded vectors and lengths."""
-    first, second = (
-        (pad_sequence(list(side), batch_first=True), torch.tensor([len(each) for each in side]))
-        for side in zip(*read, strict=True)
-    )
-    return first, second
+def _sides(read: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    """Return all first sides and then all second ones, as padded vectors and lengths: they are read in one go."""
+    sides = [first for first, _ in read] + [second for _, second in read]
+    return pad_sequence(sides, batch_first=True), torch.tensor([len(each) for each in sides])
