@@ -268,6 +268,15 @@ def test_another_model_of_the_same_name_is_refused(tmp_path):
         Run(data, Other(keywords, "m", "1"), tmp_path).execute()
 
 
+@pytest.mark.parametrize("note", ["", "[]", '{"task": "mine 1"}', "\xff"])
+def test_a_note_that_is_no_note_of_a_run_is_named(tmp_path, note):
+    task, model = own_task(["text"], "label", name="mine"), PythonFunction(keywords, "m", "1")
+    (tmp_path / "mine" / "m").mkdir(parents=True)
+    (tmp_path / "mine" / "m" / "run.json").write_bytes(note.encode("latin-1"))
+    with pytest.raises(ValueError, match=r"run\.json does not say which model answered which task there; delete it"):
+        Run(Data.of_rows("mine", task, ROWS), model, tmp_path).execute()
+
+
 def test_another_task_on_the_same_rows_is_refused(tmp_path):
     model = PythonFunction(keywords, "m", "1")
     Run(Data.of_rows("mine", TASK, ROWS), model, tmp_path).execute()

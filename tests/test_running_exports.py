@@ -178,7 +178,8 @@ def test_lm_eval_asks_any_task_of_its_own_with_noise(commands, causal, tmp_path)
 def test_the_worst_average_of_lm_eval_is_ours(sample, tmp_path, monkeypatch):
     data = open_dataset(str(sample), find_task("sample-paraphrase"), ["keyboard.*"]).limited(8)
     export(data, "lm-eval", tmp_path / "tasks")
-    assert "sample-paraphrase_keyboard" in (tmp_path / "tasks" / "group.yaml").read_text()
+    group = json.loads((tmp_path / "tasks" / "group.yaml").read_text())
+    assert group["task"] == ["sample-paraphrase_clean", "sample-paraphrase_keyboard"], "each track is asked once"
     monkeypatch.syspath_prepend(tmp_path / "tasks")
     sys.modules.pop("utils", None)
     import utils
@@ -190,6 +191,9 @@ def test_the_worst_average_of_lm_eval_is_ours(sample, tmp_path, monkeypatch):
     items = [(row["id"], row["score"]) for track in tracks[1:] for row in track.rows]
     (ours,) = [row for row in measure(tracks).summary if row.family == "keyboard"]
     assert utils.worst_average(items) == pytest.approx(ours.averages.worst_average.value)
+    rows = utils.load(["keyboard.1", "keyboard.2", "keyboard.3"])["test"]
+    assert len(rows) == 24 and set(rows["track"][:3]) == {"keyboard.1", "keyboard.2", "keyboard.3"}
+    assert [len({row["id"] for row in rows.select(range(3 * n, 3 * n + 3))}) for n in range(8)] == [1] * 8
 
 
 @pytest.mark.slow
@@ -215,6 +219,17 @@ def test_inspect_asks_scores_and_reports_with_our_ids(sample, commands, tmp_path
     assert (track.track, track.dataset) == ("filler_eos", "sample-intent")
     assert {row["id"] for row in track.rows} == {row["id"] for row in commands.tracks["filler_eos"]}
     assert sum(row["score"] for row in track.rows) == sum(gold == golds[0] for gold in golds[:3])
+
+
+def test_the_tasks_of_inspect_say_how_one_of_them_is_named(sample, tmp_path):
+    pytest.importorskip("inspect_ai")
+    from inspect_ai._eval.loader import load_tasks
+
+    data = open_dataset(str(sample), find_task("sample-paraphrase"), ["keyboard.*"]).limited(2)
+    export(data, "inspect", tmp_path / "tasks")
+    (shown,) = [line for line in (tmp_path / "tasks" / "tasks.py").read_text().splitlines() if "inspect eval" in line]
+    (task,) = load_tasks([f"{tmp_path}/tasks/{shown.split()[2]}"])
+    assert task.name == "sample-paraphrase_clean" and len(task.dataset) == 2
 
 
 OTHER = """

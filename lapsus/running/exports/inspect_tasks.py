@@ -32,7 +32,7 @@ def {function}():
 def write(data: Data, folder: Path) -> None:
     """Write `tasks.py`."""
     functions = {track: safe(f"{data.task.name}_{track}").replace("-", "_").replace(".", "_") for track in data.tracks}
-    parts = [HEAD.format(first=next(iter(functions.values())))]
+    parts = [HEAD.format(first=f"{data.task.name}_{next(iter(functions))}")]
     parts += [
         EACH.format(name=f"{data.task.name}_{track}", function=function, track=track)
         for track, function in functions.items()

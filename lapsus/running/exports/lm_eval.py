@@ -1,4 +1,7 @@
-"""Tasks of lm-evaluation-harness: one per track, one per family of annotators with the worst average, and a group."""
+"""Tasks of lm-evaluation-harness: one per track, one per family of annotators with the worst average, and a group.
+
+The group asks each track once: a family's tracks within the family.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,18 @@ UTILS = '''"""What the tasks of this folder share; written by `lapsus tasks --fo
 
 from pathlib import Path
 
-from datasets import load_dataset
+from datasets import DatasetDict, load_dataset
 
 HERE = Path(__file__).parent
 
 
 def load(tracks, **_):
-    """Return the rows of these tracks, which stand beside this file."""
+    """Return the rows of these tracks, which stand beside this file; all of an example together, for --limit."""
     files = [str(HERE / "rows" / f"{track}.jsonl") for track in tracks]
-    return load_dataset("json", data_files={"test": files})
+    rows = load_dataset("json", data_files={"test": files}, split="test")
+    ids = list(rows["id"])
+    first = {key: place for place, key in reversed(list(enumerate(ids)))}
+    return DatasetDict({"test": rows.select(sorted(range(len(ids)), key=lambda place: first[ids[place]]))})
 
 
 def choice(doc, results):
@@ -102,12 +108,14 @@ def write(data: Data, folder: Path) -> None:
             "generation_kwargs": {"until": [], "max_gen_toks": data.task.kind.max_tokens, "do_sample": False},
             "process_results": Function("utils.text"),
         }
-    names = []
+    several = families(list(data.tracks))
+    names = []  # of the group, in which every track is asked once
     for track in data.tracks:
-        names.append(f"{data.task.name}_{track}")
-        per_track = {"task": names[-1], "dataset_kwargs": {"tracks": [track]}}
-        (folder / f"{names[-1]}.yaml").write_text(as_yaml(common | per_track), encoding="utf-8")
-    for family, tracks in families(list(data.tracks)).items():
+        name = f"{data.task.name}_{track}"
+        names += [] if any(track in members for members in several.values()) else [name]
+        per_track = {"task": name, "dataset_kwargs": {"tracks": [track]}}
+        (folder / f"{name}.yaml").write_text(as_yaml(common | per_track), encoding="utf-8")
+    for family, tracks in several.items():
         names.append(f"{data.task.name}_{family}")
         own: dict[str, Any] = {
             "task": names[-1],
