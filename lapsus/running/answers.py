@@ -42,6 +42,9 @@ def asked_key(model: str, task: str, question: Any) -> str:
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
+WAIT = 60.0  # seconds for another run that writes to the same file
+
+
 class AnswerCache:
     """Answers by key, in one SQLite file: an answer that was put is there after the process was killed."""
 
@@ -49,7 +52,8 @@ class AnswerCache:
         """Open the file at `path`, or keep the answers in memory alone."""
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-        self._connection = sqlite3.connect(":memory:" if path is None else path, isolation_level=None)
+        where = ":memory:" if path is None else path
+        self._connection = sqlite3.connect(where, timeout=WAIT, isolation_level=None)
         try:
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA synchronous=NORMAL")  # safe from kill -9; a power cut may lose the last

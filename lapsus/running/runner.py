@@ -188,7 +188,7 @@ class Run:
             "lapsus": version("lapsus"),
         }
         if note.exists():
-            before = json.loads(note.read_text(encoding="utf-8"))
+            before = _noted(note)
             if before["task"].rpartition(" ")[0] != self.task.name:
                 raise ValueError(
                     f"{self.folder} holds the predictions of another task ({before['task']}); give another --out"
@@ -270,6 +270,17 @@ class Run:
         made |= {name: row[name] for name in ("edits", "operator") if row.get(name) is not None}
         made |= {name: value for name, value in (("scores", answer.scores), ("problem", answer.problem)) if value}
         return made | {"asked": one.key}
+
+
+def _noted(note: Path) -> dict[str, str]:
+    """Return what an earlier run wrote down about itself."""
+    try:
+        told = json.loads(note.read_bytes())
+        return {name: str(told[name]) for name in ("task", "identity")}
+    except (ValueError, LookupError, TypeError) as error:
+        raise ValueError(
+            f"{note} does not say which model answered which task there; delete it, or give another --out"
+        ) from error
 
 
 def _said(value: Any) -> str:
