@@ -42,7 +42,7 @@ class Sizes:
     rate: float
 
 
-SIZES = Sizes({"zh": 45, "pt": 130, "en": 130}, {"zh": 600, "pt": 600, "en": 300}, 200, 32, 400, 400, 64, 3e-3)
+SIZES = Sizes({"zh": 45, "pt": 130, "en": 130}, {"zh": 600, "pt": 600, "en": 300}, 200, 32, 200, 200, 64, 5e-3)
 
 
 def short(row: Row, language: str) -> bool:
@@ -158,7 +158,7 @@ def write(out: Path) -> None:
     rows = []
     for form in FORMS:
         for language in ("zh", "pt", "en")[: 3 if form == "within" else 2]:
-            measures = [("success rate", win)]
+            measures: list[tuple[str, Callable[[Row], float]]] = [("success rate", win)]
             if language != "en":
                 measures += [(f"aware, {name}", aware(place)) for place, name in enumerate(REGIONS[language])]
                 measures += [("aware, both", aware(None))]

@@ -52,7 +52,7 @@ class Nano:
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Nano:
         """Read what `save` wrote."""
-        form = about(folder).get("form")
+        form = str(about(folder).get("form"))
         if form not in INPUTS:
             raise ValueError(f"{folder} holds no model that rates translations; give a folder that Nano.save wrote")
         return cls(FirstToken.load(folder), form)

@@ -54,8 +54,8 @@ def _rated(row: dict[str, Any], column: str, where: str) -> Rated:
         raise TypeError(f"{where} has the {column} {rating!r}; give a number")
     if column == "raw" and not 0 <= rating <= 100:
         raise ValueError(f"{where} has the raw rating {rating}; give 0 to 100, or z-scores in a column score")
-    texts = (str(row[name] if row[name] is not None else "") for name in ("mt", "ref", "src"))
-    return Rated(*texts, language=language, rating=rating / 100 if column == "raw" else float(rating))
+    candidate, reference, source = ("" if row[name] is None else str(row[name]) for name in ("mt", "ref", "src"))
+    return Rated(candidate, reference, source, language, rating / 100 if column == "raw" else float(rating))
 
 
 def write_ratings(path: Path, rated: Iterable[Rated], source: str = "en") -> None:

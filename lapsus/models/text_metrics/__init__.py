@@ -87,9 +87,9 @@ class Rated:
     ) -> list[float]:
         """Return a number per candidate."""
         given = {"references": references, "sources": sources, "tags": tags}
-        for name in self.needs:
-            if given[name] is None:
-                raise ValueError(f"{self.name} reads {name}, which were not given; give them, or take another metric")
+        for need in self.needs:
+            if given[need] is None:
+                raise ValueError(f"{self.name} reads {need}, which were not given; give them, or take another metric")
         for name, texts in given.items():
             if texts is not None and len(texts) != len(candidates):
                 raise ValueError(f"{len(candidates)} candidates have {len(texts)} {name}; give one for each")

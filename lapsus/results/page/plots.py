@@ -240,10 +240,11 @@ def contrasts(name: str, title: str, panels: Sequence[Contrasts], key: Sequence[
                 axes.annotate(_short(text, 16), (-8, middle), xycoords=("axes pixels", "data"), ha="right", va="center")
                 y += 4 + lane / 2
                 for number, estimate in drawn:
-                    style = {"color": SERIES[number % 7]}
+                    colour = SERIES[number % 7]
                     if estimate.interval:
-                        axes.plot(estimate.interval, [y, y], linewidth=2.2, zorder=2, **style)
-                    axes.plot(estimate.value, y, MARKERS[number % 7], markersize=7, zorder=3, **style)
+                        axes.plot(estimate.interval, [y, y], color=colour, linewidth=2.2, zorder=2)
+                    if estimate.value is not None:
+                        axes.plot(estimate.value, y, MARKERS[number % 7], color=colour, markersize=7, zorder=3)
                     y += lane
                 y += 4 - lane / 2
             axes.locator_params(axis="x", nbins=5)
