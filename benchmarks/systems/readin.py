@@ -61,6 +61,7 @@ class Recipe:
     tracks: tuple[str, ...]
     rows: int  # how many rows of the training split are read
     own_noise: Mapping[str, str]  # tracks made here from the clean one, by name
+    published: Mapping[str, Sequence[float]]  # the paper's figures, by their row
     systems: tuple[System, ...]
 
     @classmethod
@@ -70,6 +71,7 @@ class Recipe:
         systems = tuple(System(**each) for each in told.pop("system"))
         first, second = told.pop("columns")
         return cls(path.stem, columns=(first, second), systems=systems, own_noise=told.pop("own_noise", {}),
+                   published=told.pop("published", {}),
                    tracks=tuple(told.pop("tracks")), **told)  # fmt: skip
 
 
@@ -249,11 +251,17 @@ def lines(recipe: Recipe, work: Path) -> list[str]:
         f"| --- | --: | --- | {' | '.join('--:' for _ in heads)} |",
     ]
     found = answers(recipe, work)
+    if not found:
+        table = ["No system was run with two seeds or more."]
     for system in recipe.systems:
         runs = found.get(system.name, {})
         for label in ("paraphrase", "different") if runs else ():
             told = [Estimate.of(cell) for cell in cells(recipe, runs, label)]
             table.append(f"| {system.label} | {len(runs)} | {label} | {' | '.join(map(str, told))} |")
+    if recipe.published:
+        table += ["", "The paper's, by other models, on all 4,316 rows:", "", "| | clean | average | worst |"]
+        table += ["| --- | --: | --: | --: |"]
+        table += [f"| {row} | {' | '.join(f'{each:.2f}' for each in told)} |" for row, told in recipe.published.items()]
     return table
 
 

@@ -145,6 +145,7 @@ def _with_bytes(made: Tokenizer) -> Any:
     """Return the model that was learnt with the special tokens first, and the bytes that unknown characters become."""
     learnt = json.loads(made.to_str())["model"]
     names = [*SPECIAL, *BYTES, *sorted(learnt["vocab"], key=learnt["vocab"].__getitem__)]
-    merges = [tuple(merge.split(" ")) if isinstance(merge, str) else tuple(merge) for merge in learnt["merges"]]
+    pairs = (merge.split(" ") if isinstance(merge, str) else merge for merge in learnt["merges"])
+    merges = [(str(left), str(right)) for left, right in pairs]
     vocabulary = {name: place for place, name in enumerate(names)}
     return models.BPE(vocab=vocabulary, merges=merges, unk_token=SPECIAL[1], byte_fallback=True, fuse_unk=False)
