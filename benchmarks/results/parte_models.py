@@ -11,7 +11,6 @@ import sys
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import cast
 
 from heads import Rows, rows_of
 
@@ -64,4 +63,4 @@ def fine_tune(out: Path) -> None:
 
 
 if __name__ == "__main__":
-    fine_tune(Path(cast("str", sys.argv[1])))
+    fine_tune(Path(sys.argv[1]))

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from random import Random
 from typing import Literal
 
@@ -131,7 +130,7 @@ def train(
     best, weights = -1, {}
     with torch.random.fork_rng(devices=[]), threads(1):
         torch.manual_seed(seed)
-        side = {"bag": BagOfWords, "lstm": partial(BiLstm, pool=pool)}[kind](vectors.size)
+        side = BagOfWords(vectors.size) if kind == "bag" else BiLstm(vectors.size, pool)
         model = VectorPairModel(vectors, labels, Network(side, len(labels)))
         optimizer = torch.optim.Adam(model.network.parameters(), lr=rate)
         for _ in range(epochs):
