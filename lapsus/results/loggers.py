@@ -96,12 +96,11 @@ def to_tensorboard(report: Report, folder: Path | str, *, step: int = 0) -> None
 
 
 def _config(numbers: Numbers) -> dict[str, Any]:
-    told = {"lapsus": numbers.lapsus, "confidence_level": numbers.settings.confidence_level}
-    made = (
-        {} if numbers.provenance is None else {"command": numbers.provenance.command, "date": numbers.provenance.date}
-    )
-    hashes = {f"data {each.dataset}".strip(): each.blake2b for each in numbers.data}
-    return {name: value for name, value in {**told, **(made or {}), **hashes}.items() if value is not None}
+    told: dict[str, Any] = {"lapsus": numbers.lapsus, "confidence_level": numbers.settings.confidence_level}
+    if numbers.provenance is not None:
+        told |= {"command": numbers.provenance.command, "date": numbers.provenance.date}
+    told |= {f"data {each.dataset}".strip(): each.blake2b for each in numbers.data}
+    return {name: value for name, value in told.items() if value is not None}
 
 
 LOGGERS: dict[str, Callable[[Report], None]] = {

@@ -135,8 +135,10 @@ def _texts(runs: Sequence[Run], clean: Sequence[Run], chosen: IntArray) -> list[
     found: list[list[list[Any]]] = [[] for _ in chosen]
     done = np.zeros(len(chosen), bool)
     for run in runs:
-        mine = np.flatnonzero(~done & (run.seen[chosen] != 0)) if run.seen is not None else []
-        if not len(mine):
+        if run.seen is None:
+            continue
+        mine = np.flatnonzero(~done & (run.seen[chosen] != 0))
+        if not mine.size:
             continue
         done[mine] = True
         examples = chosen[mine]
