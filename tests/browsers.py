@@ -35,7 +35,11 @@ class Browser:
             "binary": chromium,
             "args": [*(f"--{name}" for name in arguments.split()), f"--user-data-dir={profile}"],
         }
-        wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"}}
+        wanted = {
+            "timeouts": {"script": 150_000},
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"},
+        }
         self.session = ""
         self.session = self.call("/session", {"capabilities": {"alwaysMatch": wanted}}, tries=100)["sessionId"]
 
