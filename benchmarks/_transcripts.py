@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
@@ -35,7 +35,7 @@ class Missed(NamedTuple):
 
 def slurp(folder: Path) -> list[Row]:
     """Return a row for each recording that has a transcript; the number is the request's."""
-    requests = {}
+    requests: dict[str, Any] = {}
     for file in ("devel.jsonl", "test.jsonl"):
         for line in (folder / file).read_text(encoding="utf-8").splitlines():
             request = json.loads(line)
@@ -93,8 +93,9 @@ def aligned(clean: str, heard: str) -> tuple[list[str], list[Missed], list[tuple
     missed: list[Missed] = []
     right: list[tuple[int, str, str]] = []
     plain_old, plain_new = ([word.replace("'", "") for word in words] for words in (old, new))
-    for tag, i, j, k, m in Levenshtein.opcodes(plain_old, plain_new):
-        if tag == "equal":
+    for step in Levenshtein.opcodes(plain_old, plain_new):
+        i, j, k, m = step.src_start, step.src_end, step.dest_start, step.dest_end
+        if step.tag == "equal":
             right += [(i + n, old[i + n], written[k + n]) for n in range(j - i)]
         elif missed and missed[-1].end == i:  # insertions behind a replacement belong to it
             missed[-1] = Missed(missed[-1].start, j, missed[-1].new + new[k:m])

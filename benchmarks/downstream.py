@@ -11,6 +11,7 @@ import argparse
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from _transcripts import Row, noiseqa, slurp
@@ -21,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from lapsus.perturbations import OPERATORS, EnSpeech, Operator, apply, perturb_batch
 
 RESAMPLES = 2000
-FEATURES = {
+FEATURES: dict[str, dict[str, Any]] = {
     "words": {"ngram_range": (1, 2)},
     "letters": {"analyzer": "char_wb", "ngram_range": (2, 5), "sublinear_tf": True},
 }

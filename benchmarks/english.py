@@ -157,7 +157,13 @@ def main() -> None:
     parser.add_argument("what", choices=["likeness", "speech", "repairs", "speed"])
     parser.add_argument("paths", nargs="*", type=Path)
     args = parser.parse_args()
-    {"speed": speed, "likeness": likeness, "speech": speech, "repairs": repaired}[args.what](*args.paths)
+    tasks: dict[str, Callable[..., None]] = {
+        "likeness": likeness,
+        "speech": speech,
+        "repairs": repaired,
+        "speed": speed,
+    }
+    tasks[args.what](*args.paths)
 
 
 if __name__ == "__main__":

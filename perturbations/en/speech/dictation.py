@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from math import exp
-from statistics import NormalDist
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from zlib import crc32
 
@@ -39,7 +38,6 @@ SPOKEN = re.compile(r"[A-Za-z0-9]")
 UNSPOKEN = re.compile(r"\w|[^\x00-\u2fff]")  # between words: another script, a picture
 ENDS = re.compile(r"^\W+|[^\w%]+$")
 GOLDEN = 0.6180339887498949  # multiples of it fill the line evenly: few people already differ as the population does
-SPREAD_OF_PEOPLE = NormalDist()
 UNCLEAR = 1.0  # what an accented word adds to its chance of being missed, on the logit
 KEPT_CAPITAL = 5000  # words so frequent lose their capital at the start of a text
 
@@ -107,10 +105,21 @@ class Token(NamedTuple):
     word: str
 
 
+def deviation(share: float) -> float:
+    """Return where a share of a population ends, in standard deviations.
+
+    >>> deviation(0.5), round(deviation(0.975), 2)
+    (0.0, 1.96)
+    """
+    from statistics import NormalDist  # takes long to import
+
+    return NormalDist().inv_cdf(min(max(share, 1e-6), 1 - 1e-6))
+
+
 @cache
 def standing(who: int) -> float:
     """Return where a person stands in the population, in standard deviations: the higher, the more is missed."""
-    return SPREAD_OF_PEOPLE.inv_cdf(who * GOLDEN % 1)
+    return deviation(who * GOLDEN % 1)
 
 
 def tokens_of(text: str) -> list[Token]:
@@ -136,9 +145,9 @@ def dictated(text: str, name: str, model: Recogniser, op: EnSpeech, draw: Callab
     sounds = [accented(pronounced(word), op.accent, draw) for word in words]
     of_text, of_person, of_recording = model.spread
     hard = (crc32(text.encode("utf-8", "replace")) + 0.5) / 2**32  # how hard a text is, is the same for every speaker
-    person = standing(op.who) if op.who else SPREAD_OF_PEOPLE.inv_cdf(min(max(draw(), 1e-6), 1 - 1e-6))
-    recording = SPREAD_OF_PEOPLE.inv_cdf(min(max(draw(), 1e-6), 1 - 1e-6))
-    mood = of_text * SPREAD_OF_PEOPLE.inv_cdf(hard) + of_person * person + of_recording * recording
+    person = standing(op.who) if op.who else deviation(draw())
+    recording = deviation(draw())
+    mood = of_text * deviation(hard) + of_person * person + of_recording * recording
     one = _Dictation(text, name, model, tokens, sounds, draw)
     one.listen(mood, op)
     return tuple(one.written())
