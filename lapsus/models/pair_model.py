@@ -189,4 +189,4 @@ def _encoder(vocabulary: Sequence[str], cut: Callable[[str], list[str]]) -> Call
 
 def _sides(encoded: Sequence[tuple[Tensor, ...]]) -> tuple[Tensor, Tensor]:
     first, second = zip(*encoded, strict=True)
-    return pad_sequence(first, batch_first=True), pad_sequence(second, batch_first=True)
+    return pad_sequence(list(first), batch_first=True), pad_sequence(list(second), batch_first=True)

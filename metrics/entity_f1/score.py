@@ -159,7 +159,7 @@ def _read(name: str, rows: Iterable[Iterable[Mapping[str, str] | Sequence[str]]]
     return read
 
 
-def _entity(given: Mapping[str, str] | Sequence[str]) -> Entity:
+def _entity(given: Any) -> Entity:
     """Return an entity that is a mapping, or a pair of type and filler."""
     kind, filler = given if isinstance(given, list | tuple) else (given["type"], given["filler"])
     if not (isinstance(kind, str) and isinstance(filler, str)):

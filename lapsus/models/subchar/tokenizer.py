@@ -91,7 +91,8 @@ class SubCharTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc] # transfo
         made.train_from_iterator(texts, trainer)
         made.model = _with_bytes(made)
         made.add_special_tokens([AddedToken(name, special=True, normalized=False) for name in SPECIAL])
-        made.post_processor = processors.BertProcessing(*((n, made.token_to_id(n)) for n in ("[SEP]", "[CLS]")))
+        ends = ((name, SPECIAL.index(name)) for name in ("[SEP]", "[CLS]"))
+        made.post_processor = processors.BertProcessing(*ends)
         made.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
         return cls(
             tokenizer_object=made,

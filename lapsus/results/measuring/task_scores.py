@@ -80,9 +80,12 @@ def _slots(rows: Rows, originals: Sequence[Any] | None, level: float) -> Measure
 def _answers(rows: Rows, originals: Sequence[Any] | None, level: float) -> Measures:
     """Measure answers to questions that have lists of right answers."""
     right = next(iter(rows.values()))
-    held = [each.get("text") if isinstance(each, Mapping) else each for each in right]
-    if not all(isinstance(each, list) and all(isinstance(text, str) for text in each) for each in held):
-        return {}
+    held: list[list[str]] = []
+    for each in right:
+        texts = each.get("text") if isinstance(each, Mapping) else each
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            return {}
+        held.append(texts)
     said = ["" if each is None else str(each) for each in rows["prediction"]]
     result = answer_f1(said, held, clusters=originals, confidence_level=level)
     return _estimates(result, {"exact_match": "Exact match", "f1": "F1"})
