@@ -391,7 +391,7 @@ def gaps() -> Iterator[Cell]:
     def rejects(groups: int, examples: int, rewrites: int) -> Callable[[Generator], bool]:
         def study(rng: Generator) -> bool:
             ability = np.repeat(rng.beta(3, 1, examples), rewrites)
-            scores = (rng.random(len(ability)) < ability) * 1.0
+            scores = (rng.random(len(ability)) < ability).astype(np.float64)
             group = np.repeat(rng.choice(groups, examples), rewrites)
             found = statistics.group_gap(scores, group, np.repeat(np.arange(examples), rewrites))
             return found is not None and found.p_value is not None and found.p_value < 0.05

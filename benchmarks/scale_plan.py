@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def perturbing(texts: list[str], rows: int, home: Path) -> tuple[dict[str, float
         noise = Noise(OPERATORS[name], column="text", key="id")
         noise({"text": texts[:10], "id": list("0123456789")})  # tables are loaded once
         out = home / name
-        few = seconds(lambda noise=noise, out=out: perturb_corpus(source, out, noise, progress=False))
+        few = seconds(partial(perturb_corpus, source, out, noise, progress=False))
         speeds[name], sizes[name] = rows / few, size(out, "*.parquet") / rows
     noise, many = Noise(OPERATORS["zh_homophone"], column="text", key="id"), home / "many"
     few = seconds(lambda: perturb_corpus(source, home / "few", noise, progress=False))
@@ -99,13 +100,8 @@ def building(texts: list[str], home: Path) -> tuple[float, float]:
     took, cards = [], []
     for number in (10, 60):
         out = home / f"made{number}"
-        took.append(
-            seconds(
-                lambda out=out, number=number: make(
-                    source, out, text="text", key="id", tracks={"typed": f"zh_homophone:{number}"}
-                )
-            )
-        )
+        tracks = {"typed": f"zh_homophone:{number}"}
+        took.append(seconds(partial(make, source, out, text="text", key="id", tracks=tracks)))
         cards.append((out / "README.md").stat().st_size)
     return (took[1] - took[0]) / 50, (cards[1] - cards[0]) / 50
 

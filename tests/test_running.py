@@ -547,7 +547,7 @@ KINDS = {
 def test_noise_goes_on_rows_of_any_kind_and_leaves_the_right_answers(name):
     from lapsus.running.tasks import find_task
 
-    task, row = find_task(name), {"id": "a", **KINDS[name]}
+    task, row = find_task(name), {"id": "a"} | KINDS[name]
     noise = ["zh_homophone:2@1", "zh_homophone@0.8"] if "readin" in name else ["filler_eos:2", "filler_bos"]
     data = with_noise(Data.of_rows("mine", task, [row]), noise)
     assert len(data.tracks) == 4

@@ -129,12 +129,12 @@ def test_the_stack_network_learns_saves_and_lets_the_tagger_read_the_intent(tmp_
     again = SluModel.load(tmp_path / "stack.pt")
     assert type(again.network).__name__ == "StackNetwork"
     assert again.losses(rows) == pytest.approx(stack.losses(rows))
-    before = stack.predict(said)
+    assert {tag for frame in stack.predict(said) for tag in frame["tags"]} != {"B-genre"}
     with torch.no_grad():
         stack.network.intent.bias[stack.vocabulary.intents.index("play")] += 50  # all tokens now mean "play"
         stack.network.tag.weight[:, :-2] = 0  # the tagger sees the intent alone
         stack.network.tag.weight[stack.vocabulary.tags.index("B-genre"), -2:] = torch.tensor([50.0, 0.0])
-    assert {tag for frame in stack.predict(said) for tag in frame["tags"]} == {"B-genre"} != before
+    assert {tag for frame in stack.predict(said) for tag in frame["tags"]} == {"B-genre"}
 
 
 def test_padding_changes_no_answer_of_the_stack_network():

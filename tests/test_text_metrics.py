@@ -8,7 +8,6 @@ import shutil
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import numpy as np
 import pytest
 import sacrebleu
 import torch
@@ -240,7 +239,7 @@ def test_what_is_missing_or_not_of_one_length_is_refused():
 
 def test_a_metric_sees_what_it_says_it_reads():
     seen = []
-    metric = Rated("m", lambda asked: seen.append(asked) or np.zeros(1), takes=("tags",))
+    metric = Rated("m", lambda asked: seen.append(asked) or [0.0], takes=("tags",))
     metric.score(["a"], ["b"], ["c"], ["d"])
     assert seen == [Asked(["a"], ["b"], (), ["d"])]
 

@@ -56,7 +56,8 @@ class Encoder:
 
     def alike(self, rows: Rows, first: str, second: str) -> Vectors:
         """Return the cosine of two columns."""
-        return (self([row[first] for row in rows]) * self([row[second] for row in rows])).sum(1)
+        cosines: Vectors = (self([row[first] for row in rows]) * self([row[second] for row in rows])).sum(1)
+        return cosines
 
 
 def regression(vectors: Vectors, labels: Sequence[str]) -> Any:

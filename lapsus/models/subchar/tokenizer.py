@@ -138,8 +138,8 @@ class SubCharTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc] # transfo
         """Return the text of tokens."""
         return self.characters(str(super().convert_tokens_to_string(list(tokens))))
 
-    def _decode(self, token_ids: Any, skip_special_tokens: bool = False, **options: Any) -> str:
-        return self.characters(str(super()._decode(token_ids, skip_special_tokens=skip_special_tokens, **options)))
+    def _decode(self, *asked: Any, **options: Any) -> str:
+        return self.characters(str(super()._decode(*asked, **options)))
 
 
 def _with_bytes(made: Tokenizer) -> Any:
