@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
+import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FOLDERS = {"lapsus": "lapsus", **{name: f"lapsus.{name}" for name in ("dataset_scripts", "metrics", "perturbations")}}
 
-OPTIONAL = {"inspect_ai", "torch", "transformers"}
+OPTIONAL = {"inspect_ai", "pywubi", "tokenizers", "torch", "transformers"}
 
 
 def modules():
@@ -30,5 +33,8 @@ def test_examples(name):
         if missing.name not in OPTIONAL:
             raise
         pytest.skip(f"needs {missing.name}, of an extra")
+    shown = set(re.findall(r">>> (?:from|import) (\w+)", inspect.getsource(module)))
+    if lacking := [name for name in sorted(shown & OPTIONAL) if find_spec(name) is None]:
+        pytest.skip(f"an example needs {lacking[0]}, of an extra")
     result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert result.failed == 0

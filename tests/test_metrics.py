@@ -372,9 +372,9 @@ def test_a_metric_of_another_package_is_listed_and_scored(tmp_path):
         command = [sys.executable, "-m", "lapsus", *words]
         return subprocess.run(command, check=True, cwd=tmp_path, env=environment, capture_output=True, text=True).stdout
 
-    assert {"name": "doubled", "summary": "Return twice the sum", "needs": ""} in json.loads(run("list", "--json"))[
-        "metrics"
-    ]
+    assert {"name": "doubled", "summary": "Return twice the sum", "needs": "", "language": ""} in json.loads(
+        run("list", "--json")
+    )["metrics"]
     assert json.loads(run("score", "doubled", "--predictions", "rows.jsonl"))["doubled"] == 10
 
 

@@ -56,16 +56,16 @@ def test_an_unknown_name_lists_the_known_ones():
 
 
 def test_import_is_light():
-    code = (
-        "import sys, time; start = time.process_time(); import lapsus.perturbations as p; p.OPERATORS;"
-        "took = time.process_time() - start;"
+    code = (  # 0.3 s on an idle machine; beside numpy's own import it is told from a busy one
+        "import sys, time; start = time.process_time(); import numpy; middle = time.process_time();"
+        "import lapsus.perturbations as p; p.OPERATORS; took = (time.process_time() - middle) / (middle - start);"
         "heavy = {'torch', 'transformers', 'evaluate', 'datasets', 'nltk', 'nlpaug', 'wordfreq', 'scipy'};"
         "print(took, *heavy & set(sys.modules))"
     )
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]
     results = [run.stdout.split() for run in runs]
     assert all(len(result) == 1 for result in results)
-    assert min(float(result[0]) for result in results) < 0.3
+    assert min(float(result[0]) for result in results) < 2
 
 
 ANNOTATORS = [who for number in (1, 2, 3) for who in (ZhKeyboard.annotator(number), ZhSpeech.annotator(number))]
@@ -101,8 +101,9 @@ def test_a_hashed_stream_goes_on_with_the_draws_of_its_batch():
     "name", [name for name in NAMES if not name.startswith(("semantic", "zh_correct"))]
 )  # those prefer, not draw
 def test_seed_and_key_matter(name):
-    variants = {json.dumps(edits_of(name, SENTENCES[:4] + SENTENCES[10:], seed=seed)) for seed in range(6)}
-    assert len(variants) > 1
+    texts = SENTENCES[:4] + SENTENCES[10:]
+    first = edits_of(name, texts, seed=0)
+    assert any(edits_of(name, texts, seed=seed) != first for seed in range(1, 60))  # some change little
 
 
 @pytest.mark.parametrize("name", list(OPERATORS))

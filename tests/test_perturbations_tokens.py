@@ -144,7 +144,7 @@ def test_protecting_everything_leaves_the_row_with_a_reason():
         "text": "watch it",
         "clean_text": "watch it",
         "edits": [],
-        "operator": "Speako(version='1') seed=0",
+        "operator": "Speako(version='2') seed=0",
         "why": "speako finds nothing to change in this text",
     }
 

@@ -25,7 +25,7 @@ def words(text: str) -> list[str]:
 def mostly_chinese(texts: Iterable[str]) -> bool:
     """Return whether more than half of the letters of the texts are Chinese characters.
 
-    >>> mostly_chinese(["范廷颂 Paul", "1963年"])
+    >>> mostly_chinese(["范廷颂主教 Paul", "1963年"])
     True
     """
     letters = [letter for text in texts for letter in text if letter.isalpha()]

@@ -173,7 +173,7 @@ def latin_words(text: str) -> list[str]:
     """Return the words of a lower-case text in Latin letters, split as in the Penn Treebank.
 
     >>> latin_words("they can't pay $3,000 (u.s.).")
-    ['they', 'ca', "n't", 'pay', '$', '3,000', '(', 'u.s', '.', ')', '.']
+    ['they', 'ca', "n't", 'pay', '$', '3,000', '(', 'u.s.', ')', '.']
     """
     text = MARKS.sub(r" \g<0> ", OPENS.sub(" `` ", text)).replace('"', "''")
     text = TOGETHER.sub(r"\1 ", CLITICS.sub(r" \1 ", QUOTED.sub("' ", text)))

@@ -6,7 +6,7 @@ put in gives the text again. How often, where, in how many words and with which 
 >>> from lapsus.perturbations.core import apply, perturb
 >>> text = "Which flights leave Boston for Denver on Monday?"
 >>> apply(text, perturb(EnRepair(), text, seed=1, key="row-4"))
-'Which flights leave Boston for Denver on Monday?'
+'How err I mean Which flights leave Boston for Denver on Monday?'
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 >>> from lapsus.perturbations.core import apply, perturb
 >>> text = "What is the V&A's first gallery, in London?"
->>> apply(text, perturb(EnUnmarked(), text, key="1"))
-"what is the V&A's first gallery in London"
->>> apply(text, perturb(EnUnmarked(by="phone"), text, key="1"))
+>>> apply(text, perturb(EnUnmarked(), text, key="2"))
+"what is the V&A's first gallery in london"
+>>> apply(text, perturb(EnUnmarked(by="phone", name="en_unmarked_phone"), text, key="6"))
 "What is the V&A's first gallery, in London"
 """
 

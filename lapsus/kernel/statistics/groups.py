@@ -64,7 +64,7 @@ def range_sf(value: float, groups: int, freedom: int) -> float:
     Both integrals are sums over a grid, exact to nine digits: their integrands are smooth and vanish at both ends.
 
     >>> round(range_sf(3.5, 3, 20), 5)
-    0.05577
+    0.05589
     """
     reach = 40 / freedom + np.sqrt(40 / freedom)
     spread = np.linspace(-reach, np.sqrt(40 / freedom), 400)  # logarithm of the estimated standard deviation
