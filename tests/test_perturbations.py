@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import pkgutil
 import random
 import subprocess
@@ -65,7 +64,7 @@ def test_import_is_light():
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]
     results = [run.stdout.split() for run in runs]
     assert all(len(result) == 1 for result in results)
-    assert min(float(result[0]) for result in results) < 2
+    assert min(float(result[0]) for result in results) < 1
 
 
 ANNOTATORS = [who for number in (1, 2, 3) for who in (ZhKeyboard.annotator(number), ZhSpeech.annotator(number))]
