@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-import torch
 from scipy.stats import kendalltau
 
-from lapsus.models.first_token import FirstToken, Shape, Training, byte_pieces, checkpoint, fit, small
-from lapsus.models.nano import Nano, Rated, Sentence, agreement, finetuned, pretrained
-from lapsus.models.nano.bags import bags
-from lapsus.models.nano.constructed import constructed
-from lapsus.models.nano.ratings import examples, read_ratings, write_ratings
-from lapsus.models.nano.tags import tagged
-from lapsus.perturbations.semantic.edits import semantic_edit
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from lapsus.models.first_token import FirstToken, Shape, Training, byte_pieces, checkpoint, fit, small  # noqa: E402 - torch first
+from lapsus.models.nano import Nano, Rated, Sentence, agreement, finetuned, pretrained  # noqa: E402 - torch first
+from lapsus.models.nano.bags import bags  # noqa: E402 - torch first
+from lapsus.models.nano.constructed import constructed  # noqa: E402 - torch first
+from lapsus.models.nano.ratings import examples, read_ratings, write_ratings  # noqa: E402 - torch first
+from lapsus.models.nano.tags import tagged  # noqa: E402 - torch first
+from lapsus.perturbations.semantic.edits import semantic_edit  # noqa: E402 - torch first
 
 SENTENCES = [
     Sentence(f"{text} {number}", language, region)

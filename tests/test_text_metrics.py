@@ -10,15 +10,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import sacrebleu
-import torch
-from tiny_models import bert, seq2seq, tokenizer
-from transformers import BertModel, MT5Config, MT5ForConditionalGeneration
 
-from lapsus.models.first_token import Shape, Training, byte_pieces, small
-from lapsus.models.nano import Rated as RatedTranslation
-from lapsus.models.nano import finetuned
-from lapsus.models.text_metrics import Asked, Rated, metric_kinds, open_metric
-from lapsus.models.text_metrics.metricx import PLACE
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from tiny_models import bert, seq2seq, tokenizer  # noqa: E402 - torch first
+from transformers import BertModel, MT5Config, MT5ForConditionalGeneration  # noqa: E402 - torch first
+
+from lapsus.models.first_token import Shape, Training, byte_pieces, small  # noqa: E402 - torch first
+from lapsus.models.nano import Rated as RatedTranslation  # noqa: E402 - torch first
+from lapsus.models.nano import finetuned  # noqa: E402 - torch first
+from lapsus.models.text_metrics import Asked, Rated, metric_kinds, open_metric  # noqa: E402 - torch first
+from lapsus.models.text_metrics.metricx import PLACE  # noqa: E402 - torch first
 
 TEXTS = ["the tram is late", "the train is not late", "o bonde atrasou"]
 REFERENCE = ["the tram is late"] * 3

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lapsus.kernel.names import shown
-from lapsus.models.nano.inputs import tag
+from lapsus.models.tagged_inputs import tag
 from lapsus.models.text_metrics import TextMetric
 from lapsus.results.dialect_tables import Scores
 from lapsus.results.predictions import read

@@ -13,9 +13,9 @@ from os import PathLike
 from typing import Any, TypeVar
 
 from lapsus.models.first_token import USUAL, FirstToken, Regressor, Training, about, fit
-from lapsus.models.nano.inputs import INPUTS, tag
 from lapsus.models.nano.ratings import Rated, examples
 from lapsus.models.nano.tags import Sentence, tagged
+from lapsus.models.tagged_inputs import INPUTS, tag
 
 R = TypeVar("R", bound=Regressor)
 

@@ -1,6 +1,6 @@
 """An encoder that learns in seconds: each part of the input is a bag of words and pairs of words, compared as vectors.
 
-It reads the same inputs as an encoder-decoder (`nano.inputs`) and is trained by the same loop (`first_token.fit`), so
+It reads the same inputs as an encoder-decoder (`tagged_inputs`) and is trained by the same loop (`first_token.fit`), so
 that both phases of NANO can be run many times where there is no GPU. A Chinese character is a word.
 
 >>> from lapsus.models.first_token import Training, fit

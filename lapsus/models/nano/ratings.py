@@ -17,7 +17,7 @@ from typing import Any
 from lapsus.kernel.atomic import staged_file
 from lapsus.kernel.names import shown
 from lapsus.kernel.rows import read
-from lapsus.models.nano.inputs import INPUTS, tag
+from lapsus.models.tagged_inputs import INPUTS, tag
 
 COLUMNS = ("lp", "src", "mt", "ref", "raw")
 

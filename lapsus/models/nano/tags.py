@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from lapsus.models.nano.inputs import TAGGED, tag
+from lapsus.models.tagged_inputs import TAGGED, tag
 
 
 @dataclass(frozen=True, slots=True)
