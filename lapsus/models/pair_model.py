@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from lapsus.models.training import batches_by_length, threads
+from lapsus.models.training import batches_by_length, rising_and_falling, threads
 
 PAD, UNKNOWN = 0, 1
 MOST_UNITS = 100  # of a text; what comes after is not read
@@ -162,7 +162,7 @@ def train(
         made = PairModel(vocabulary, labels, network(len(vocabulary), len(labels)), cut)
         optimizer = torch.optim.Adam(made.network.parameters(), lr=rate)
         steps = epochs * -(-len(pairs) // batch_size)
-        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / (steps + 1))
+        schedule = rising_and_falling(optimizer, steps, warmup=0)
         for _ in range(epochs):
             made.network.train()
             for rows in batches_by_length([len(a) + len(b) for a, b in encoded], batch_size, rng):

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
-from lapsus.models.training import batches_by_length, threads
+from lapsus.models.training import batches_by_length, rising_and_falling, threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -221,7 +221,7 @@ def train(
         made = SluModel(vocabulary, NETWORKS[network](vocabulary))
         optimizer = torch.optim.Adam(made.network.parameters(), lr=rate)
         steps = epochs * -(-len(lengths) // batch_size)
-        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / (steps + 1))
+        schedule = rising_and_falling(optimizer, steps, warmup=0)
         for _ in range(epochs):
             made.network.train()
             for rows in batches_by_length(lengths, batch_size, rng):
