@@ -18,11 +18,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import _page
+
 from lapsus.hub.dataset_card import table
 
 HERE = Path(__file__).parent
 DOCS = HERE.parents[1] / "docs" / "dialects.md"
-MARKERS = ("<!-- metrics on dialects: written by benchmarks/systems/dialect.py -->", "<!-- /metrics on dialects -->")
 PUBLISHED = HERE.parents[1] / "tests" / "published_numbers.json"
 ALL = "--data BUILT/dialect-zh --data BUILT/dialect-pt --data BUILT/dialect-en-demszky"
 ENGLISH = "--data BUILT/dialect-en-demszky"
@@ -94,11 +95,7 @@ def write(out: Path) -> None:
             "\n".join(["```console", *(f"$ {command}" for command in COMMANDS.values()), "```"]),
         )
     )
-    before, _, rest = DOCS.read_text(encoding="utf-8").partition(MARKERS[0])
-    _, mark, after = rest.partition(MARKERS[1])
-    if not mark:
-        raise ValueError(f"{DOCS} has no markers {MARKERS[0]} … {MARKERS[1]}")
-    DOCS.write_text(f"{before}{MARKERS[0]}\n\n{told}\n\n{MARKERS[1]}{after}", encoding="utf-8")
+    _page.write(DOCS, "metrics on dialects", told, by="benchmarks/systems/dialect.py")
 
 
 def paper(theirs: Any, each: dict[str, Any]) -> str:

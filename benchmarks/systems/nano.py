@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import _page
 import numpy as np
 
 DOCS = Path(__file__).parents[2] / "docs" / "dialects.md"
@@ -141,7 +142,6 @@ def measured(conditions: Mapping[str, Sequence[float]], aware: Mapping[tuple[str
     return {"win": float(wins.mean()), "gap": float(gap / max(spread, 1e-12)), "aware": own}
 
 
-MARKERS = ("<!-- nano: written by benchmarks/systems/nano.py -->", "<!-- /nano -->")
 NAMES = {"none": "without NANO", "0": "λ = 0", "1": "λ = 1", "2": "λ = 2"}
 
 
@@ -174,12 +174,8 @@ def write(out: Path) -> None:
     seeds = {len(runs) for runs in found.values()}
     seconds = sum(run["seconds"] for (_, form), runs in found.items() if form == FORMS[-1] for run in runs)
     note = f"Seeds: {', '.join(map(str, sorted(seeds)))}; {seconds:.0f} processor seconds in all."
-    before, _, rest = DOCS.read_text(encoding="utf-8").partition(MARKERS[0])
-    _, mark, after = rest.partition(MARKERS[1])
-    if not mark:
-        raise ValueError(f"{DOCS} has no markers {MARKERS[0]} … {MARKERS[1]}")
     text = f"{table(heads, rows)}\n\n{note}"
-    DOCS.write_text(f"{before}{MARKERS[0]}\n\n{text}\n\n{MARKERS[1]}{after}", encoding="utf-8")
+    _page.write(DOCS, "nano", text, by="benchmarks/systems/nano.py")
 
 
 def win(run: Row) -> float:
