@@ -26,7 +26,7 @@ import torch
 from lapsus.kernel.atomic import staged_folder
 from lapsus.kernel.extras import needed
 from lapsus.kernel.progress_bars import quiet_transformers
-from lapsus.models.training import batches_by_length, threads
+from lapsus.models.training import batches_by_length, rising, threads
 
 BY = "this model"
 NOTE = "first_token.json"
@@ -246,7 +246,7 @@ def fit(
     with torch.random.fork_rng(devices=[]), threads(training.cores):
         torch.manual_seed(seed)
         optimizer = torch.optim.AdamW(made.model.parameters(), lr=training.rate, weight_decay=0.0)
-        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / rise))
+        schedule = rising(optimizer, rise)
         order: list[list[int]] = []
         for step in range(1, training.steps + 1):
             made.model.train()

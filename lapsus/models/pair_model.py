@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from lapsus.models.training import batches_by_length, rising_and_falling, threads
+from lapsus.models.training import batches_by_length, best_epoch, rising_and_falling, threads
 
 PAD, UNKNOWN = 0, 1
 MOST_UNITS = 100  # of a text; what comes after is not read
@@ -156,15 +156,14 @@ def train(
     encode, rng = _encoder(vocabulary, cut), Random(f"pairs/{seed}")
     encoded = [(encode(first), encode(second)) for first, second, _ in pairs]
     gold = torch.tensor([labels.index(label) for _, _, label in pairs])
-    best, weights = -1, {}
     with torch.random.fork_rng(devices=[]), threads(1):
         torch.manual_seed(seed)
         made = PairModel(vocabulary, labels, network(len(vocabulary), len(labels)), cut)
         optimizer = torch.optim.Adam(made.network.parameters(), lr=rate)
         steps = epochs * -(-len(pairs) // batch_size)
         schedule = rising_and_falling(optimizer, steps, warmup=0)
-        for _ in range(epochs):
-            made.network.train()
+
+        def learn() -> None:
             for rows in batches_by_length([len(a) + len(b) for a, b in encoded], batch_size, rng):
                 scores = made.network(*_sides([encoded[row] for row in rows]))
                 optimizer.zero_grad()
@@ -172,13 +171,12 @@ def train(
                 nn.utils.clip_grad_norm_(made.network.parameters(), 5.0)
                 optimizer.step()
                 schedule.step()
+
+        def right() -> int:
             guesses = made.predict([(first, second) for first, second, _ in dev])
-            right = sum(guess == label for guess, (_, _, label) in zip(guesses, dev, strict=True))
-            if right >= best:
-                best = right
-                weights = {name: value.clone() for name, value in made.network.state_dict().items()}
-    made.network.load_state_dict(weights)
-    made.network.eval()
+            return sum(guess == label for guess, (_, _, label) in zip(guesses, dev, strict=True))
+
+        best_epoch(made.network, epochs, learn, right)
     return made
 
 

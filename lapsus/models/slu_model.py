@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
-from lapsus.models.training import batches_by_length, rising_and_falling, threads
+from lapsus.models.training import batches_by_length, best_epoch, rising_and_falling, threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -215,15 +215,14 @@ def train(
     rare = torch.tensor([0.0, 0.0, *_rarity(vocabulary, examples)])
     rng = Random(f"slu/{seed}")
     lengths = [len(row["tokens"]) for row in examples]
-    best, best_weights = -1, {}
     with torch.random.fork_rng(devices=[]), threads(1):
         torch.manual_seed(seed)
         made = SluModel(vocabulary, NETWORKS[network](vocabulary))
         optimizer = torch.optim.Adam(made.network.parameters(), lr=rate)
         steps = epochs * -(-len(lengths) // batch_size)
         schedule = rising_and_falling(optimizer, steps, warmup=0)
-        for _ in range(epochs):
-            made.network.train()
+
+        def learn() -> None:
             for rows in batches_by_length(lengths, batch_size, rng):
                 batch = collate([encoded[i] for i in rows])
                 unseen = torch.rand(batch.words.shape) < rare[batch.words]
@@ -238,12 +237,8 @@ def train(
                 nn.utils.clip_grad_norm_(made.network.parameters(), 5.0)
                 optimizer.step()
                 schedule.step()
-            right = _right(made, dev)
-            if right >= best:
-                best = right
-                best_weights = {name: value.clone() for name, value in made.network.state_dict().items()}
-    made.network.load_state_dict(best_weights)
-    made.network.eval()
+
+        best_epoch(made.network, epochs, learn, lambda: _right(made, dev))
     return made
 
 

@@ -25,7 +25,7 @@ import torch
 from lapsus.kernel.atomic import staged_folder
 from lapsus.kernel.extras import needed
 from lapsus.kernel.progress_bars import quiet_transformers
-from lapsus.models.training import batches_by_length, rising_and_falling, threads
+from lapsus.models.training import batches_by_length, best_epoch, rising_and_falling, threads
 
 SPECIAL = {
     "pad_token": "[PAD]",
@@ -144,7 +144,6 @@ def train(
     labels = tuple(sorted({row[-1] for row in rows}))
     texts, gold = [row[:-1] for row in rows], torch.tensor([labels.index(row[-1]) for row in rows])
     rng = Random(f"encoder/{seed}")
-    best, weights = -1, {}
     with torch.random.fork_rng(devices=[]), threads(cores):
         torch.manual_seed(seed)
         made = _beginning(start, tokenizer, shape, labels)
@@ -152,8 +151,8 @@ def train(
         lengths = [len(one["input_ids"]) for one in encoded]
         optimizer = torch.optim.AdamW(made.model.parameters(), lr=rate, weight_decay=0.01)
         schedule = rising_and_falling(optimizer, epochs * -(-len(rows) // batch_size), warmup)
-        for _ in range(epochs):
-            made.model.train()
+
+        def learn() -> None:
             for places in batches_by_length(lengths, batch_size, rng):
                 logits = made.model(**_padded(made.tokenizer, encoded, places)).logits
                 optimizer.zero_grad()
@@ -161,13 +160,12 @@ def train(
                 torch.nn.utils.clip_grad_norm_(made.model.parameters(), 1.0)
                 optimizer.step()
                 schedule.step()
+
+        def right() -> int:
             guesses = made.predict([row[:-1] for row in dev])
-            right = sum(guess == row[-1] for guess, row in zip(guesses, dev, strict=True))
-            if right >= best:
-                best = right
-                weights = {name: value.clone() for name, value in made.model.state_dict().items()}
-    made.model.load_state_dict(weights)
-    made.model.eval()
+            return sum(guess == row[-1] for guess, row in zip(guesses, dev, strict=True))
+
+        best_epoch(made.model, epochs, learn, right)
     return made
 
 

@@ -1,8 +1,8 @@
-"""What the training loops of the small models share: threads, batches of like length, a linear schedule."""
+"""What the training loops of the small models share: threads, batches of like length, schedules, the best epoch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from random import Random
 
@@ -39,3 +39,28 @@ def rising_and_falling(
     return torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / (rise + 1), 1.0) * (1 - step / (steps + 1))
     )
+
+
+def rising(optimizer: torch.optim.Optimizer, rise: int) -> torch.optim.lr_scheduler.LambdaLR:
+    """Return a schedule that rises to the full rate in `rise` steps, and keeps it."""
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / rise))
+
+
+def best_epoch(network: torch.nn.Module, epochs: int, learn: Callable[[], None], right: Callable[[], int]) -> None:
+    """Let a network learn for some epochs, and leave it with the weights of the best one, the later of two as good.
+
+    Args:
+        network: What learns.
+        epochs: How often `learn` is called.
+        learn: Reads all rows once, and changes the weights.
+        right: Tells how many rows that are held out the network has right; without any, the last epoch is the best.
+    """
+    best, weights = -1, {}
+    for _ in range(epochs):
+        network.train()
+        learn()
+        found = right()
+        if found >= best:
+            best, weights = found, {name: value.clone() for name, value in network.state_dict().items()}
+    network.load_state_dict(weights)
+    network.eval()

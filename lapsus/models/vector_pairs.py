@@ -24,11 +24,12 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 from lapsus.models.pair_model import Labelled, Pair, words
-from lapsus.models.training import batches_by_length, threads
+from lapsus.models.training import batches_by_length, best_epoch, threads
 from lapsus.models.word_vectors import TextVectors, WordVectors
 
 Pool = Literal["max", "mean"]
 Kind = Literal["bag", "lstm"]
+Side = tuple[Tensor, Tensor]  # padded vectors (batch, words, size), and how many words each has
 MOST_WORDS = 50  # of a side; what comes after is not read
 
 __all__ = ["BagOfWords", "BiLstm", "TextVectors", "VectorPairModel", "train"]
@@ -76,9 +77,9 @@ class Network(nn.Module):
             nn.Linear(4 * size, size), nn.ReLU(), nn.Linear(size, size), nn.ReLU(), nn.Linear(size, labels)
         )
 
-    def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        """Return a score per label (batch, labels); the first half of the sides are premises, the second hypotheses."""
-        a, b = self.side(vectors, lengths).chunk(2)
+    def forward(self, first: Side, second: Side) -> Tensor:
+        """Return a score per label (batch, labels)."""
+        a, b = self.side(*first), self.side(*second)
         scores: Tensor = self.decide(torch.cat([a, b, abs(a - b), a * b], 1))
         return scores
 
@@ -127,27 +128,25 @@ def train(
     held_out = [_read(vectors, (first, second)) for first, second, _ in dev]
     gold = torch.tensor([labels.index(label) for _, _, label in pairs])
     rng = Random(f"{kind}/{seed}")
-    best, weights = -1, {}
     with torch.random.fork_rng(devices=[]), threads(1):
         torch.manual_seed(seed)
         side = BagOfWords(vectors.size) if kind == "bag" else BiLstm(vectors.size, pool)
         model = VectorPairModel(vectors, labels, Network(side, len(labels)))
         optimizer = torch.optim.Adam(model.network.parameters(), lr=rate)
-        for _ in range(epochs):
-            model.network.train()
+
+        def learn() -> None:
             for places in batches_by_length([len(a) + len(b) for a, b in read], batch_size, rng):
                 scores = model.network(*_sides([read[place] for place in places]))
                 optimizer.zero_grad()
                 nn.functional.cross_entropy(scores, gold[places]).backward()  # type: ignore[no-untyped-call]
                 nn.utils.clip_grad_norm_(model.network.parameters(), 5.0)
                 optimizer.step()
+
+        def right() -> int:
             guesses = model._named(held_out)  # noqa: SLF001 - of this module
-            right = sum(guess == label for guess, (_, _, label) in zip(guesses, dev, strict=True))
-            if right >= best:
-                best = right
-                weights = {name: value.clone() for name, value in model.network.state_dict().items()}
-    model.network.load_state_dict(weights)
-    model.network.eval()
+            return sum(guess == label for guess, (_, _, label) in zip(guesses, dev, strict=True))
+
+        best_epoch(model.network, epochs, learn, right)
     return model
 
 
@@ -157,7 +156,11 @@ def _read(vectors: WordVectors, pair: Pair) -> tuple[Tensor, Tensor]:
     return first, second
 
 
-def _sides(read: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
-    """Return all first sides and then all second ones, as padded vectors and lengths: they are read in one go."""
-    sides = [first for first, _ in read] + [second for _, second in read]
-    return pad_sequence(sides, batch_first=True), torch.tensor([len(each) for each in sides])
+def _sides(read: Sequence[tuple[Tensor, Tensor]]) -> tuple[Side, Side]:
+    """Return padded vectors and lengths, of the first sides and of the second ones: these are much shorter."""
+    first, second = ([pair[side] for pair in read] for side in (0, 1))
+    return _padded(first), _padded(second)
+
+
+def _padded(vectors: Sequence[Tensor]) -> Side:
+    return pad_sequence(list(vectors), batch_first=True), torch.tensor([len(each) for each in vectors])
