@@ -51,7 +51,8 @@ class AaltoTyping(Benchmark):
     NAME = "aalto-typing"
     TITLE = "Sentences copied in the 136M keystrokes study"
     LANGUAGES = ("en",)
-    LICENSE = None  # free for research, with attribution
+    LICENSE = None
+    RIGHTS = "free for research, with attribution"
     TASKS = ("text-generation",)
     TAGS = ("noise", "keyboard", "typing", "keystrokes")
     ANNOTATIONS = "crowdsourced"

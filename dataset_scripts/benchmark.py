@@ -41,6 +41,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     LANGUAGES: ClassVar[tuple[str, ...]]
     LICENSE: ClassVar[str | None]  # an identifier of the Hub; None when the source states none
     LICENSE_LINK: ClassVar[str | None] = None
+    RIGHTS: ClassVar[str] = ""  # what is known of the rights where LICENSE is None, as a clause of a sentence
     TASKS: ClassVar[tuple[str, ...]] = ()  # task_categories of the Hub
     TASK_IDS: ClassVar[tuple[str, ...]] = ()
     TAGS: ClassVar[tuple[str, ...]] = ()

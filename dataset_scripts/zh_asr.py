@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from datasets import Features, Value
+from datasets import Features, Value, Version
 
 from lapsus.dataset_scripts.benchmark import Benchmark, text_in
 
@@ -32,6 +32,11 @@ class ZhAsr(Benchmark):
     TITLE = "Mandarin transcripts and what recognisers heard"
     LANGUAGES = ("zh",)
     LICENSE = None  # the repository of the pairs is MIT, the texts are of corpora with terms of their own
+    RIGHTS = (
+        "aishell1 is under Apache-2.0; magicdata is under CC BY-NC-ND 4.0, so not for commercial use, and nothing made "
+        "of it may be shared; mandarin and accented state no terms"
+    )
+    VERSION = Version("1.0.1")  # the terms of each collection in the card
     TASKS = ("text-generation",)
     TAGS = ("noise", "speech-recognition", "error-correction")
     WHERE = "the folder data of https://github.com/huangzj421/ASR-Correction"

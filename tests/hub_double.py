@@ -4,7 +4,7 @@ Modelled: repos with commits, branches and tags; LFS objects; byte ranges; token
 and gated repos; `parent_commit` conflicts; lists of repos by owner and by tag of the card; collections; the pages of a
 file tree; requests that fail, break off or take their time.
 Not modelled: Xet storage (clients set HF_HUB_DISABLE_XET=1), redirects to a CDN, multipart uploads, pull requests,
-asking for access to a gated repo, rate limits, and the real Hub's opinion of a card: `validate-yaml` accepts every YAML.
+asking for access to a gated repo, rate limits, and the real Hub's opinion of a card: `validate-yaml` looks at its size.
 """
 
 from __future__ import annotations

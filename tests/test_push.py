@@ -53,6 +53,15 @@ def test_without_a_licence_the_rights_are_asked_for(sent, tmp_path):
     assert push(tmp_path / "out", "org", "--i-have-the-rights").exit_code == 0 and sent
 
 
+def test_what_is_known_of_the_rights_is_said(sent, tmp_path):
+    source = Path(__file__).with_name("benchmarks_files") / "zh_asr_pairs"
+    words = ["build", "zh-asr", "--source", str(source), "--allow-partial", "--out", str(tmp_path / "zh-asr")]
+    at_once = CliRunner().invoke(main, [*words, "--push", "org"])
+    assert CliRunner().invoke(main, words).exit_code == 0
+    for refused in (at_once, push(tmp_path / "zh-asr", "org")):
+        assert refused.exit_code == 2 and "magicdata is under CC BY-NC-ND 4.0" in refused.output and not sent
+
+
 @pytest.mark.parametrize("content", [None, "no front matter", "---\nlicense: mit\n---\n"])
 def test_other_folders_are_refused(sent, content, tmp_path):
     if content is not None:

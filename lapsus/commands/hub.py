@@ -76,7 +76,8 @@ def build(
     benchmark = find_benchmark(name)
     if push and benchmark.LICENSE is None and not i_have_the_rights:
         raise click.UsageError(
-            f"the source of {name} states no licence to publish it, so it cannot be published for you; "
+            f"the source of {name} states no licence to publish it{known_rights(name)}, "
+            "so it cannot be published for you; "
             "build it without --push, or pass --i-have-the-rights if you do"
         )
     if push:
@@ -235,6 +236,14 @@ def push(
     send(folder, org, private=private, gated=gated, replace_version=replace_version, **rights)
 
 
+def known_rights(name: str) -> str:
+    """Return what is known of the rights in a dataset without a licence, in brackets."""
+    from lapsus.dataset_scripts import benchmarks
+
+    known = benchmarks()[name].RIGHTS if name in benchmarks() else ""
+    return f" ({known})" if known else ""
+
+
 def send(
     folder: Path,
     org: str,
@@ -252,7 +261,7 @@ def send(
     card = read_card(folder)
     if card.license is None and not i_have_the_rights:
         raise click.UsageError(
-            f"{folder} states no licence to publish it, so it cannot be published for you; "
+            f"{folder} states no licence to publish it{known_rights(card.name)}, so it cannot be published for you; "
             "pass --i-have-the-rights if you do"
         )
     if card.partial and not partial_too:

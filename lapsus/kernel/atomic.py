@@ -136,24 +136,23 @@ def _can_lock() -> bool:
 
 
 @contextmanager
-def _lock(folder: Path) -> Iterator[bool]:
-    """Lock a folder until the block or the process ends; yield whether the lock was obtained and the folder is there.
+def _lock(path: Path) -> Iterator[bool]:
+    """Lock a folder or file until the block or the process ends; yield whether it is locked, and still at its path.
 
-    The folder itself is locked and no file in it, so that it is locked until it is gone.
+    A folder itself is locked and no file in it, so that it is locked until it is gone.
     """
     if not _can_lock():
         yield False
         return
     import fcntl
 
-    opened = os.open(folder, os.O_RDONLY)
+    opened = os.open(path, os.O_RDONLY)
     try:
-        try:
+        locked = False
+        with suppress(OSError):  # another run holds it, or has moved it away
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            yield folder.is_dir() and os.path.samestat(os.fstat(opened), folder.stat())
+            locked = os.path.samestat(os.fstat(opened), path.stat())
+        yield locked
     finally:
         os.close(opened)
 
@@ -162,6 +161,9 @@ def _lock(folder: Path) -> Iterator[bool]:
 def staged_file(out: Path) -> Iterator[IO[bytes]]:
     """Yield an open file that replaces `out` when the block succeeds, and is deleted when the block raises.
 
+    What a killed run left behind, the next one overwrites: its name is `.<name>.partial`, unless another live run is
+    writing the same file.
+
     >>> with tempfile.TemporaryDirectory() as home:
     ...     with staged_file(Path(home) / "cache" / "answer") as file:
     ...         _ = file.write(b"42")
@@ -169,14 +171,29 @@ def staged_file(out: Path) -> Iterator[IO[bytes]]:
     b'42'
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    staging = out.with_name(f".{out.name}.{token_hex(4)}.partial")  # tempfile's files are unreadable to other users
-    with staging.open("xb") as file:
+    with ExitStack() as held:
+        staging = out.with_name(f".{out.name}{SUFFIX}")
+        if not held.enter_context(_locked_file(staging)):
+            staging = out.with_name(f".{out.name}.{token_hex(4)}{SUFFIX}")  # tempfile's are unreadable to other users
         try:
-            yield file
+            with staging.open("wb") as file:
+                yield file
         except BaseException:
-            staging.unlink()
+            staging.unlink(missing_ok=True)
             raise
-    staging.replace(out)
+        staging.replace(out)
+
+
+@contextmanager
+def _locked_file(path: Path) -> Iterator[bool]:
+    """Make a file where there is none and lock it as `_lock` does; yield False where that cannot be."""
+    with ExitStack() as held:
+        locked = False
+        if _can_lock():
+            with suppress(OSError):  # it belongs to another user, or another run has moved it away
+                path.touch()
+                locked = not path.is_symlink() and path.is_file() and held.enter_context(_lock(path))
+        yield locked
 
 
 def _has_hidden(folder: Path) -> bool:

@@ -1,0 +1,64 @@
+"""Files that are written beside their target and moved there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from lapsus.kernel.atomic import staged_file
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from lapsus.kernel.atomic import staged_file
+with staged_file(Path(sys.argv[1])) as file:
+    file.write(b"half of a longer tex")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="left-overs are found by locks of files")
+def test_what_a_killed_run_left_behind_goes_with_the_next(tmp_path):
+    out = tmp_path / "文 件"
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", KILLED, out], check=False)
+        assert done.returncode == -signal.SIGKILL
+    assert names(tmp_path) == [".文 件.partial"]
+    with staged_file(out) as file:
+        file.write(b"whole")
+    assert names(tmp_path) == ["文 件"] and out.read_bytes() == b"whole"
+
+
+def test_two_writers_of_one_file_do_not_mix(tmp_path):
+    out = tmp_path / "out"
+    with staged_file(out) as one, staged_file(out) as other:
+        one.write(b"one")
+        other.write(b"other")
+        assert len(names(tmp_path)) == 2
+    assert names(tmp_path) == ["out"] and out.read_bytes() == b"one"  # which ended last
+
+
+def test_a_block_that_raises_leaves_the_old_file_alone(tmp_path):
+    out = tmp_path / "out"
+    out.write_bytes(b"old")
+    with pytest.raises(TypeError), staged_file(out) as file:
+        file.write("a text where bytes belong")
+    assert names(tmp_path) == ["out"] and out.read_bytes() == b"old"
+
+
+def test_a_link_in_the_way_is_not_written_through(tmp_path):
+    (tmp_path / "other").write_bytes(b"somebody's")
+    (tmp_path / ".out.partial").symlink_to(tmp_path / "other")
+    with staged_file(tmp_path / "out") as file:
+        file.write(b"mine")
+    assert (tmp_path / "other").read_bytes() == b"somebody's"
+    assert not (tmp_path / "out").is_symlink() and (tmp_path / "out").read_bytes() == b"mine"
