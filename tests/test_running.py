@@ -96,6 +96,19 @@ def test_a_row_whose_right_answer_was_mended_is_scored_anew(tmp_path):
     assert outcome.asked == 0 and sum(row["score"] for row in outcome.tracks[0].rows) == 10
 
 
+def test_an_answer_that_is_read_in_another_way_is_scored_anew(tmp_path, monkeypatch):
+    data, model = Data.of_rows("mine", TASK, ROWS), PythonFunction(keywords, "m", "1")
+    Run(data, model, tmp_path).execute()
+    path = tmp_path / "mine" / "m" / "clean.jsonl"
+    before = path.read_text()
+    monkeypatch.setattr(type(TASK.kind), "parse", lambda _kind, _answer, _row: None)
+    outcome = Run(data, model, tmp_path).execute()
+    assert (outcome.asked, outcome.reused, outcome.unparsed) == (0, 20, 20)
+    assert [json.loads(line)["unparsed"] for line in path.read_text().splitlines()] == [True] * 20
+    monkeypatch.undo()
+    assert Run(data, model, tmp_path).execute().unparsed == 0 and path.read_text() == before
+
+
 def test_a_limit_takes_the_first_examples_and_a_longer_run_goes_on(tmp_path):
     model = PythonFunction(keywords, "m", "1")
     data = Data.of_rows("mine", TASK, ROWS)

@@ -70,6 +70,24 @@ def test_one_original_in_both_groups_is_compared_with_itself():
     assert group_gap(values, groups, np.tile(np.arange(50), 2)).p_value < 0.001
 
 
+def test_the_pooled_design_is_that_of_every_pair_of_groups():
+    rng = np.random.default_rng(5)
+    groups, clusters = rng.integers(0, 4, 300), rng.integers(0, 60, 300)
+    values = (rng.random(300) < rng.random(60)[clusters]) * 1.0
+    found = group_gap(values, groups, clusters * 7 + 3)
+    shares = (values - values.mean()) / np.bincount(groups)[groups]
+    together = alone = 0.0
+    for one in range(4):
+        for other in range(one):
+            pair = np.select([groups == one, groups == other], [shares, -shares])
+            together += (np.bincount(clusters, pair) ** 2).sum()
+            alone += (pair**2).sum()
+    sizes = np.bincount(groups)
+    error = np.sqrt(values.var() * (1 / sizes[found.lowest] + 1 / sizes[found.highest]) * together / alone)
+    wanted = stats.studentized_range.sf(np.sqrt(2) * found.gap / error, 4, np.inf)
+    assert found.p_value == pytest.approx(wanted, abs=1e-8)
+
+
 def test_without_evidence_there_is_no_p_value():
     assert group_gap(np.ones(4), np.zeros(4, int), np.arange(4)) is None
     assert group_gap(np.array([1.0, 0.0]), np.array([0, 1]), np.arange(2)).p_value is None
@@ -113,9 +131,6 @@ def test_the_metric_names_the_ends():
 
 
 @pytest.mark.parametrize("groups", [2, 3, 12, 50])
-@pytest.mark.parametrize("freedom", [1, 2, 5, 30, 20_000])
 @pytest.mark.parametrize("value", [0.1, 1.0, 3.0, 9.0])
-def test_the_range_of_groups_is_that_of_scipy(groups, freedom, value):
-    assert range_sf(value, groups, freedom) == pytest.approx(
-        stats.studentized_range.sf(value, groups, freedom), abs=1e-8
-    )
+def test_the_range_of_groups_is_that_of_scipy(groups, value):
+    assert range_sf(value, groups) == pytest.approx(stats.studentized_range.sf(value, groups, np.inf), abs=1e-8)

@@ -374,3 +374,26 @@ def test_a_folder_of_logs_is_taken_whole_and_what_is_skipped_is_counted(tmp_path
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"empty: holds no log of inspect or lm-evaluation-harness among its 0 files"):
         read_tracks([tmp_path / "empty"])
+
+
+SENTENCE = "the train number {} leaves at noon"
+
+
+def test_sentences_that_a_model_writes_are_not_compared_letter_by_letter(tmp_path):
+    def track(says, **columns):
+        rows = [{"id": i, "prediction": says(i), "gold": SENTENCE.format(i), **columns} for i in range(6)]
+        return Track("m", "clean", rows)
+
+    with pytest.raises(ValueError, match=r"m / clean: the right answers are sentences .*give each row a score"):
+        _ = track(lambda i: f"train {i} leaves at twelve").columns
+    assert track(lambda i: f"train {i} leaves at twelve", score=0.5).columns.scores.tolist() == [0.5] * 6
+    found = track(lambda i: SENTENCE.format(i % 3)).columns  # who looks among the right ones finds or misses
+    assert found.scores.tolist() == [1, 1, 1, 0, 0, 0]
+    assert track(lambda i: None if i else SENTENCE.format(i)).columns.scores.sum() == 1
+    chinese = [{"id": i, "prediction": "火车晚点", "gold": f"第{i}次列车将于中午十二点出发"} for i in range(4)]
+    with pytest.raises(ValueError, match="sentences"):
+        _ = Track("m", "clean", chinese).columns
+    labels = [{"id": i, "prediction": "no such label", "gold": "transfer_to_another_account"} for i in range(4)]
+    assert Track("m", "clean", labels).columns.scores.sum() == 0
+    frames = [{"id": i, "prediction": {"intent": "a"}, "gold": {"intent": f"play the song {i}"}} for i in range(4)]
+    assert Track("m", "clean", frames).columns.scores.sum() == 0

@@ -47,7 +47,7 @@ def held(name: str, values: Any) -> Any:
     (['a', 'b'], [None, 2])
     """
     if isinstance(values, (str, bytes, Mapping, AbstractSet)) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} is {_shown(values)}, not a column: give one element per example in a list.")
+        raise TypeError(f"{name} is {brief(values)}, not a column: give one element per example in a list.")
     column = _unmasked(values) if hasattr(values, "__array__") else values
     if not isinstance(column, (list, tuple, np.ndarray)):
         column = list(column)
@@ -87,7 +87,7 @@ def texts(name: str, values: Iterable[str], first: int = 0) -> Sequence[str]:
     except TypeError:
         index, value = next((i, v) for i, v in enumerate(column) if not isinstance(v, str))
         raise TypeError(
-            f"{name}[{first + index}] is {_shown(value)}, not text: convert it with str() if that is what was meant."
+            f"{name}[{first + index}] is {brief(value)}, not text: convert it with str() if that is what was meant."
         ) from None
     return column
 
@@ -112,7 +112,7 @@ def scores(name: str, values: Iterable[float]) -> FloatArray:
         for kind in set(map(type, column)):
             if not issubclass(kind, (Real, np.bool_)):
                 index = next(i for i, value in enumerate(column) if type(value) is kind)
-                raise TypeError(f"{name}[{index}] is {_shown(column[index])}, not a number.")
+                raise TypeError(f"{name}[{index}] is {brief(column[index])}, not a number.")
         array = np.fromiter(column, np.float64, len(column))
     _refuse_not_finite(name, array, "leave the example out")
     return array
@@ -134,7 +134,7 @@ def score_table(name: str, values: Iterable[Iterable[float | None]]) -> FloatArr
         for kind in kinds - {type(None)}:
             if not issubclass(kind, (Real, np.bool_)):
                 index = next(i for i, value in enumerate(flat) if type(value) is kind)
-                raise TypeError(f"{name}[{index // width}][{index % width}] is {_shown(flat[index])}, not a number.")
+                raise TypeError(f"{name}[{index // width}][{index % width}] is {brief(flat[index])}, not a number.")
         missing = np.zeros((len(rows), width), np.bool_)
         if type(None) in kinds:
             missing = np.fromiter((value is None for value in flat), np.bool_, len(flat)).reshape(-1, width)
@@ -152,7 +152,7 @@ def flattened(name: str, rows: Sequence[Any]) -> tuple[list[Any], int]:
     for kind in set(map(type, rows)):
         if issubclass(kind, (str, bytes, Mapping)) or not issubclass(kind, Iterable):
             index = next(i for i, row in enumerate(rows) if type(row) is kind)
-            raise TypeError(f"{name}[{index}] is {_shown(rows[index])}: give a list with one element per annotator.")
+            raise TypeError(f"{name}[{index}] is {brief(rows[index])}: give a list with one element per annotator.")
     widths = set(map(len, rows))
     if len(widths) > 1:
         width = len(rows[0])
@@ -206,11 +206,11 @@ def _label_kind(name: str, values: Any) -> str:
         )
         index = next(i for i, value in enumerate(values) if type(value) is kind)
         if label_kind is None:
-            raise TypeError(f"{name}[{index}] is {_shown(values[index])}: a label is a string or an integer.")
+            raise TypeError(f"{name}[{index}] is {brief(values[index])}: a label is a string or an integer.")
         found[label_kind] = index
     if len(found) > 1:
         index = max(found.values())
-        raise TypeError(f"{name}[{index}] is {_shown(values[index])}, unlike the labels before it: use one kind.")
+        raise TypeError(f"{name}[{index}] is {brief(values[index])}, unlike the labels before it: use one kind.")
     return next(iter(found))
 
 
@@ -220,12 +220,12 @@ def _refuse_useless(label_map: Mapping[Any, Any], given: Mapping[str, Any], inte
     for label in (*label_map.keys(), *label_map.values()):
         if not isinstance(label, kinds):
             called = "an integer" if integers else "a string"
-            raise TypeError(f"label_map has {_shown(label)}, and the labels are not of its kind: give {called}.")
+            raise TypeError(f"label_map has {brief(label)}, and the labels are not of its kind: give {called}.")
     columns = (np.unique(values).tolist() if isinstance(values, np.ndarray) else values for values in given.values())
     occurring = set(chain.from_iterable(columns))
     if occurring.isdisjoint(label_map):
         raise ValueError(
-            f"label_map names {_shown(list(label_map))}, none of which is a label; the labels are "
+            f"label_map names {brief(list(label_map))}, none of which is a label; the labels are "
             f"{shown(map(repr, sorted(occurring)), 5)}: map those, or leave label_map out."
         )
 
@@ -237,7 +237,7 @@ def _mapped_integers(name: str, values: Any, label_map: Mapping[Any, Any]) -> In
         array = None
     if array is None or (isinstance(values, np.ndarray) and values.dtype == np.uint64 and (array < 0).any()):
         index = next(i for i, value in enumerate(values) if not -(2**63) <= int(value) < 2**63)
-        raise ValueError(f"{name}[{index}] is {_shown(int(values[index]))}, more than 64 bits hold: use strings.")
+        raise ValueError(f"{name}[{index}] is {brief(int(values[index]))}, more than 64 bits hold: use strings.")
     mapped = array.copy() if label_map else array
     for label, target in label_map.items():
         mapped[array == label] = target
@@ -322,16 +322,16 @@ def whole(name: str, value: Any, least: int = 0) -> int:
     TypeError: n_resamples is True: give a whole number from 0 on.
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} is {_shown(value)}: give a whole number from {least} on.")
+        raise TypeError(f"{name} is {brief(value)}: give a whole number from {least} on.")
     if value < least:
-        raise ValueError(f"{name} is {_shown(value)}: give a whole number from {least} on.")
+        raise ValueError(f"{name} is {brief(value)}: give a whole number from {least} on.")
     return int(value)
 
 
 def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
     """Raise unless the option has one of the allowed values."""
     if value not in allowed:
-        raise ValueError(f"{name} is {_shown(value)}: choose one of {', '.join(map(repr, allowed))}.")
+        raise ValueError(f"{name} is {brief(value)}: choose one of {', '.join(map(repr, allowed))}.")
 
 
 def _refuse_not_finite(name: str, array: FloatArray, cure: str) -> None:
@@ -341,6 +341,7 @@ def _refuse_not_finite(name: str, array: FloatArray, cure: str) -> None:
         raise ValueError(f"{name}{index} is {array[place]}, not a score: {cure}.")
 
 
-def _shown(value: object, width: int = 60) -> str:
+def brief(value: object, width: int = 60) -> str:
+    """Return a value as Python writes it, cut where it is long."""
     text = repr(value)
     return text if len(text) <= width else text[: width - 1] + "…"

@@ -18,7 +18,7 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 
-from lapsus.kernel.columns import held
+from lapsus.kernel.columns import brief, held
 
 if TYPE_CHECKING:
     import datasets
@@ -76,7 +76,7 @@ class StrictMetric(evaluate.Metric, metaclass=abc.ABCMeta):  # type: ignore[misc
         kinds = self._kinds({name: [value] for name, value in row.items()})
         for name, value in row.items():
             if not is_meant(value, kinds[name]):
-                raise TypeError(f"{name} is {value!r}: {kinds[name]} is expected.")
+                raise TypeError(f"{name} is {brief(value)}: {cure(value, kinds[name])}.")
         for name, value in row.items():
             self._waiting.setdefault(name, []).append(value)
         if len(self._waiting["predictions"]) >= ROWS_PER_WRITE:
@@ -188,7 +188,7 @@ def column_of(name: str, values: Iterable[Any], kind: pa.DataType) -> pa.Array:
 
     >>> column_of("predictions", [1, 2.5], pa.int64())
     Traceback (most recent call last):
-    TypeError: predictions[1] is 2.5: int64 is expected.
+    TypeError: predictions[1] is 2.5: give a whole number.
     """
     values = held(name, values)
     if pa.types.is_struct(kind):
@@ -206,7 +206,7 @@ def column_of(name: str, values: Iterable[Any], kind: pa.DataType) -> pa.Array:
         except (pa.ArrowException, UnicodeEncodeError, OverflowError):
             elements.append(None)
         if elements[-1] is None:
-            raise TypeError(f"{name}[{index}] is {value!r}: {kind} is expected.")
+            raise TypeError(f"{name}[{index}] is {brief(value)}: {cure(value, kind)}.")
     return pa.concat_arrays(elements)
 
 
@@ -233,7 +233,7 @@ def _struct_of(name: str, values: Iterable[Any], kind: pa.StructType) -> pa.Arra
     fields = [field.name for field in kind]
     for index, row in enumerate(rows):
         if not isinstance(row, dict) or not row.keys() >= set(fields):
-            raise TypeError(f"{name}[{index}] is {row!r}: a dictionary with {' and '.join(fields)} is expected.")
+            raise TypeError(f"{name}[{index}] is {brief(row)}: {cure(row, kind)}.")
     parts = [column_of(f"{name} {field.name}", [row[field.name] for row in rows], field.type) for field in kind]
     return pa.StructArray.from_arrays(parts, fields=list(kind))
 
@@ -268,6 +268,47 @@ def is_meant(value: Any, kind: pa.DataType) -> bool:
     if pa.types.is_string(kind):
         return isinstance(value, str)
     return isinstance(value, (Integral if pa.types.is_integer(kind) else Real, np.bool_))
+
+
+def cure(value: Any, kind: pa.DataType) -> str:
+    """Say what to give instead of a value that has not the type.
+
+    >>> cure(None, pa.float64()), cure("0.5", pa.float64())
+    ('give a number, or leave the example out', "give a number; float('0.5') makes one")
+    >>> cure("Paris", pa.list_(pa.string()))
+    "give a list of texts, as in ['Paris']"
+    """
+    wanted = f"give {_called(kind)}"
+    if value is None:
+        return f"{wanted}, or leave the example out"
+    if pa.types.is_list(kind) and is_meant(value, kind.value_type):
+        return f"{wanted}, as in {brief([value])}"
+    if pa.types.is_string(kind) and isinstance(value, str):
+        return f"{wanted} of whole characters; this one holds half of a surrogate pair"
+    if pa.types.is_integer(kind) and isinstance(value, Integral):
+        return f"{wanted} of at most 64 bits"
+    make = str if pa.types.is_string(kind) else int if pa.types.is_integer(kind) else float
+    return f"{wanted}; {make.__name__}({brief(value)}) makes one" if _makes(make, value) else wanted
+
+
+def _makes(make: type, value: Any) -> bool:
+    """Return whether a text or number is turned into another type without a loss."""
+    if not isinstance(value, (str, int, float, np.number)):
+        return False
+    try:
+        return make is str or float(make(value)) == float(value)
+    except (ValueError, OverflowError):
+        return False
+
+
+def _called(kind: pa.DataType) -> str:
+    """Return what users call the type."""
+    if pa.types.is_struct(kind):
+        return f"a dictionary with {' and '.join(field.name for field in kind)}"
+    if pa.types.is_list(kind):
+        each = _called(kind.value_type)
+        return f"a list, each element of it {each}" if pa.types.is_nested(kind.value_type) else f"a list of {each[2:]}s"
+    return "a text" if pa.types.is_string(kind) else "a whole number" if pa.types.is_integer(kind) else "a number"
 
 
 def unboxed(column: pa.Array | pa.ChunkedArray) -> Any:

@@ -19,6 +19,7 @@ from lapsus.kernel.error_rates import edit_distances
 from lapsus.kernel.frames import Column, Frame, values
 from lapsus.results.coding import NONE, Answers, Coded, answers, coded, hashed
 from lapsus.results.passages import passage_scores
+from lapsus.results.sentences import refuse_own_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,6 +80,8 @@ def columns_of(frame: Frame, place: str) -> Columns:
         if lacking.any():
             key = ids[int(lacking.argmax())].as_py()
             raise ValueError(f"{place}, id {key!r}: has neither a score nor a prediction with its gold answer.")
+        if passages is None:
+            refuse_own_words(predictions.codes[~unparsed], golds, place)  # type: ignore[union-attr,arg-type]
         same = predictions.codes == golds.codes  # type: ignore[union-attr]
         scores = same.astype(float) if passages is None else passages
     noise, seen, meant = _texts(frame)

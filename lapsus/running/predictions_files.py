@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -23,9 +23,14 @@ Row = dict[str, Any]
 
 
 class PredictionsFile:
-    """One track's predictions. `wanted` says of every example what its row must hold to be kept from an earlier run."""
+    """One track's predictions. `wanted` says of every example what its row must hold to be kept from an earlier run.
 
-    def __init__(self, path: Path, wanted: Mapping[str, Mapping[str, Any]]) -> None:
+    `reread` is what a kept row is now: the same answer may mean something else to a later version.
+    """
+
+    def __init__(
+        self, path: Path, wanted: Mapping[str, Mapping[str, Any]], reread: Callable[[Row], Row] = lambda row: row
+    ) -> None:
         """Read what an earlier run has left at `path`: whole rows about the same question and right answer."""
         self.path = path
         self.kept: dict[str, Row] = {}
@@ -36,7 +41,8 @@ class PredictionsFile:
                 row.get(k) == v for k, v in wanted.get(str(row.get("id")), {"id": None}).items()
             )
             if row is not None and same and row["id"] not in self.kept:
-                self.kept[row["id"]] = row
+                self.kept[row["id"]] = reread(row)
+                clean &= _line(self.kept[row["id"]]) == line
             else:
                 clean = False
         self._clean = clean

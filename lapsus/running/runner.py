@@ -16,6 +16,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -132,15 +133,15 @@ class Run:
         """Ask what has no answer yet, and write what comes; `progress` is told of rows that are done."""
         self.model.prepare(self.task)
         groups = list(self._interleaved())
-        wanted: dict[str, dict[str, Mapping[str, Any]]] = {name: {} for name in self.data.tracks}
+        planned: dict[str, dict[str, Asked]] = {name: {} for name in self.data.tracks}
         for one in chain.from_iterable(groups):
-            wanted[one.track][str(one.row["id"])] = {"asked": one.key, **one.fixed}
+            planned[one.track][str(one.row["id"])] = one
         self._describe()
         made: dict[str, dict[str, Row]] = {name: {} for name in self.data.tracks}
         asked = reused = 0
         with ExitStack() as stack:
             cache = stack.enter_context(AnswerCache(self._cache_path()))
-            files = self._files(wanted, stack)
+            files = self._files(planned, stack)
             for batch, answers in self.asking.answers(self.task, self._planned(groups, cache, files)):
                 for one, kept in batch.kept:
                     made[one.track][str(one.row["id"])] = kept
@@ -168,12 +169,20 @@ class Run:
     def _cache_path(self) -> Path | None:
         return self.cache or (None if self.out is None else self.out / "answers.sqlite")
 
-    def _files(self, wanted: Mapping[str, Mapping[str, Row]], stack: ExitStack) -> dict[str, PredictionsFile]:
+    def _files(self, planned: Mapping[str, Mapping[str, Asked]], stack: ExitStack) -> dict[str, PredictionsFile]:
+        """Open the files of the tracks; kept answers are read again, as this version reads them."""
         if self.folder is None:
             return {}
-        paths = {name: self.folder / f"{safe(name)}.jsonl" for name in self.data.tracks}
-        known = {} if self.fresh else wanted
-        return {name: stack.enter_context(PredictionsFile(path, known.get(name, {}))) for name, path in paths.items()}
+        files = {}
+        for name, mine in planned.items():
+            known = {} if self.fresh else {key: {"asked": one.key, **one.fixed} for key, one in mine.items()}
+            file = PredictionsFile(self.folder / f"{safe(name)}.jsonl", known, partial(self._reread, mine))
+            files[name] = stack.enter_context(file)
+        return files
+
+    def _reread(self, planned: Mapping[str, Asked], row: Row) -> dict[str, Any]:
+        """Return a row of a file as its answer is read now."""
+        return self._judged(planned[row["id"]], Answer(row.get("answer"), row.get("scores"), row.get("problem")))
 
     def _describe(self) -> None:
         """Write down what is run; refuse a folder with the predictions of another model of the same name."""

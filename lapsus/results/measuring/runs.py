@@ -130,8 +130,8 @@ def _aligned(tracks: Sequence[Track]) -> list[Run]:
     for track in tracks:
         if np.isnan(track.columns.scores).all():
             raise ValueError(
-                f"{place_of(track)}: none of its {len(track.columns.scores)} rows has a score; give predictions that"
-                " were scored."
+                f"{place_of(track)}: none of its {len(track.columns.scores)} rows has a score; fill the column, or"
+                " leave it out where each prediction has its gold answer."
             )
     ids, places = _joined([track.columns.ids for track in tracks])
     originals = _originals(ids, tracks, places)

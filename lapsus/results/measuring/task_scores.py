@@ -13,8 +13,7 @@ import numpy as np
 from lapsus.metrics import annotated_bleu, annotated_chrf, answer_f1, entity_f1, slu_accuracy
 from lapsus.results.measuring.records import Estimate, TaskScore
 from lapsus.results.measuring.runs import Run
-
-SENTENCE = 20  # characters of a right answer, on average, from which it is a text and no label
+from lapsus.results.sentences import are_sentences
 
 Rows = Mapping[str, Sequence[Any]]  # columns
 Measures = dict[str, Estimate]
@@ -109,11 +108,8 @@ def _lists(run: Run) -> bool:
 
 
 def _sentences(run: Run) -> bool:
-    """Whether right answers are whole sentences that differ from each other."""
-    if run.golds is None or run.golds.distinct * 2 < len(run.golds):
-        return False
-    words = run.golds.words.values()
-    return sum(map(len, words)) >= SENTENCE * len(words)
+    """Whether right answers are whole sentences."""
+    return are_sentences(run.golds)
 
 
 def _estimates(result: Mapping[str, Any], names: Mapping[str, str]) -> Measures:
