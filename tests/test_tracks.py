@@ -379,7 +379,7 @@ def test_a_folder_of_logs_is_taken_whole_and_what_is_skipped_is_counted(tmp_path
 SENTENCE = "the train number {} leaves at noon"
 
 
-def test_sentences_that_a_model_writes_are_not_compared_letter_by_letter(tmp_path):
+def test_sentences_that_a_model_writes_are_not_compared_letter_by_letter():
     def track(says, **columns):
         rows = [{"id": i, "prediction": says(i), "gold": SENTENCE.format(i), **columns} for i in range(6)]
         return Track("m", "clean", rows)
