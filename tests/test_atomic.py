@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from lapsus.kernel.atomic import staged_file
+from lapsus.kernel.atomic import staged_file, staged_folder
 
 KILLED = """
 import os, signal, sys
@@ -62,3 +62,28 @@ def test_a_link_in_the_way_is_not_written_through(tmp_path):
         file.write(b"mine")
     assert (tmp_path / "other").read_bytes() == b"somebody's"
     assert not (tmp_path / "out").is_symlink() and (tmp_path / "out").read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_to_a_file_stays_and_what_it_names_is_written(tmp_path, there):
+    (tmp_path / "disk").mkdir()
+    if there:
+        (tmp_path / "disk" / "real").write_bytes(b"old")
+    (tmp_path / "out").symlink_to(tmp_path / "disk" / "real")
+    with staged_file(tmp_path / "out") as file:
+        file.write(b"new")
+    assert (tmp_path / "out").is_symlink() and (tmp_path / "disk" / "real").read_bytes() == b"new"
+    assert names(tmp_path / "disk") == ["real"] and names(tmp_path) == ["disk", "out"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_to_a_folder_stays_and_what_it_names_is_written(tmp_path, there):
+    (tmp_path / "disk").mkdir()
+    if there:
+        (tmp_path / "disk" / "real").mkdir()
+    (tmp_path / "out").symlink_to(tmp_path / "disk" / "real")
+    for _ in range(2):
+        with staged_folder(tmp_path / "out", ours=lambda _: True, what="page") as folder:
+            (folder / "index").write_bytes(b"new")
+    assert (tmp_path / "out").is_symlink() and names(tmp_path / "disk" / "real") == ["index"]
+    assert names(tmp_path / "disk") == ["real"] and names(tmp_path) == ["disk", "out"]

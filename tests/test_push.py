@@ -70,6 +70,15 @@ def test_other_folders_are_refused(sent, content, tmp_path):
     assert refused.exit_code == 1 and "was not written by `lapsus build`" in refused.output and not sent
 
 
+@pytest.mark.parametrize("content", [b"---\nlapsus: [1\n---\n", b"\xff\xfe\0", b"---\nlapsus: a: b\n---\n"])
+def test_a_broken_card_is_one_sentence(sent, content, tmp_path):
+    (tmp_path / "README.md").write_bytes(content)
+    refused = push(tmp_path, "org")
+    assert refused.exit_code == 1 and not sent
+    assert refused.output.startswith(f"Error: {tmp_path}/README.md cannot be read (")
+    assert refused.output.endswith("; build the folder again\n") and refused.output.count("\n") == 1
+
+
 def test_build_pushes_no_part_unasked(sent, tmp_path):
     words = ["build", "rte", "--source", str(Path(__file__).with_name("benchmarks_files") / "rte"), "--allow-partial"]
     words += ["--out", str(tmp_path / "out"), "--push", "org", "--i-have-the-rights"]

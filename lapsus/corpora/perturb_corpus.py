@@ -24,7 +24,7 @@ import numpy as np
 
 from lapsus.corpora.pieces import Piece, files_of, first_schema, pieces_of
 from lapsus.corpora.preparing import REASON, Summary, check_columns, given_noises, hashed
-from lapsus.kernel.atomic import staged_file
+from lapsus.kernel.atomic import followed, staged_file
 from lapsus.kernel.engines import HERE, Engine, OnRay
 from lapsus.perturbations.arrow_tables import noisy_schema, noisy_table, with_tag_names
 
@@ -169,7 +169,8 @@ def perturb_corpus(
     Rows become what `perturb_file` makes of them.
     """
     noises = given_noises(noise, settings)
-    place, work = _placed(str(target)), _placed(f"{str(target).rstrip('/')}.partial")
+    place = _placed(str(target).rstrip("/"))
+    work = Folder(f"{place.address}.partial")
     _check_place(str(source), place, engine, overwrite=overwrite)
     if shard_bytes < 1:
         raise ValueError(f"shard_bytes is {shard_bytes}; give 1 or more")
@@ -200,7 +201,7 @@ def perturb_corpus(
 
 
 def _placed(address: str) -> Folder:
-    return Folder(address if "://" in address else str(Path(address).absolute()))
+    return Folder(address if "://" in address else str(followed(Path(address))))
 
 
 def _check_place(source: str, target: Folder, engine: Engine, *, overwrite: bool) -> None:

@@ -28,10 +28,14 @@ class BuiltCard:
 
 def read_card(folder: Path) -> BuiltCard:
     """Return what the card of a built folder says."""
+    import yaml
     from huggingface_hub import metadata_load
 
     card = folder / CARD
-    data = metadata_load(card) if card.is_file() else None
+    try:
+        data = metadata_load(card) if card.is_file() else None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{card} cannot be read ({' '.join(str(error).split())}); build the folder again") from error
     if not (data and data.get("lapsus")):
         raise ValueError(f"{folder} was not written by `lapsus build` or `lapsus make`; name a folder that was")
     stated = data.get("license", NO_LICENSE)

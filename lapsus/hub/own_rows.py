@@ -20,6 +20,7 @@ import datasets
 from datasets import Features, List, Value
 
 from lapsus.dataset_scripts import Benchmark, Source, noisy_columns, noisy_rows
+from lapsus.hub.licenses import check_license
 from lapsus.hub.likeness import Likeness, likeness_of
 from lapsus.hub.publish import Published, publish
 from lapsus.kernel import rows as files
@@ -169,6 +170,8 @@ def own_rows(
         raise ValueError(f"{name!r} is no name of a dataset; give one of letters, digits, - and . with --name")
     if not VERSION.fullmatch(version):
         raise ValueError(f"{version!r} is no version; give three numbers, as in 1.0.0, with --version")
+    if license is not None:
+        check_license(license)
     if not tracks:
         raise ValueError("there is no track; give one such as keyboard=zh_keyboard:3 with --track")
     annotators = {track: _annotators(track, spec) for track, spec in tracks.items()}

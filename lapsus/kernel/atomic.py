@@ -50,7 +50,7 @@ def staged_folder(
     ...     (Path(home) / "page" / "index.html").read_text()
     'hello'
     """
-    out = out.absolute()
+    out = followed(out)
     _clear_left_overs(out)
     if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or (ours(out) and not _has_hidden(out)))):
         raise FileExistsError(f"{out} exists and is no earlier {what}; name another --out")
@@ -69,6 +69,11 @@ def staged_folder(
             raise
         finally:
             shutil.rmtree(staging, ignore_errors=True)
+
+
+def followed(out: Path) -> Path:
+    """Return where a symbolic link leads: what it names is replaced, and the link stays."""
+    return Path(os.path.realpath(out)) if out.is_symlink() else out.absolute()
 
 
 def _locked_folder(out: Path, held: ExitStack) -> Path:
@@ -170,6 +175,7 @@ def staged_file(out: Path) -> Iterator[IO[bytes]]:
     ...     (Path(home) / "cache" / "answer").read_bytes()
     b'42'
     """
+    out = followed(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
         staging = out.with_name(f".{out.name}{SUFFIX}")
