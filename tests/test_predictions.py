@@ -94,6 +94,31 @@ def test_lm_eval_multiple_choice(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("doc", "offered", "target", "named"),
+    [
+        ({}, [" no", " yes"], "0", ("yes", "no")),
+        ({}, [" no", " yes"], "yes", ("yes", "yes")),
+        (
+            {"choices": ["不同", "相同"], "labels": ["different", "paraphrase"]},
+            ["不同", "相同"],
+            "1",
+            ("paraphrase",) * 2,
+        ),
+        ({"labels": ["some", "tags"]}, ["3", "4"], "1", ("4", "4")),
+        ({}, ["the same", "the same"], "0", (1, "0")),  # the choices stand in the questions
+        ({}, [" no", " yes"], "[0, 1]", (1, "[0, 1]")),
+        ({}, [" no", " yes"], "2", (1, "2")),
+    ],
+)
+def test_choices_of_lm_eval_have_their_names(tmp_path, doc, offered, target, named):
+    asked = {f"gen_args_{n}": {"arg_0": f"question {n}", "arg_1": word} for n, word in enumerate(offered)}
+    answers = [["-2.5", "False"], ["-0.5", "True"]]
+    sample = SAMPLE | {"doc": doc, "arguments": asked, "target": target, "filtered_resps": answers, "acc": 0.0}
+    (row,) = read(written(tmp_path / "samples_afqmc.jsonl", lines(sample))).rows
+    assert (row["prediction"], row["reference"]) == named
+
+
 @pytest.mark.parametrize("responses", [["支付宝"], [["支付宝"]], [["支付宝", "again"]]])
 def test_lm_eval_generation_old_and_new(tmp_path, responses):
     sample = SAMPLE | {"doc": {"q": "?"}, "resps": [responses], "filtered_resps": responses, "exact_match": 0}

@@ -109,6 +109,20 @@ def test_an_answer_that_is_read_in_another_way_is_scored_anew(tmp_path, monkeypa
     assert Run(data, model, tmp_path).execute().unparsed == 0 and path.read_text() == before
 
 
+def test_answers_of_an_earlier_run_are_read_as_the_task_reads_them_now(tmp_path):
+    model = PythonFunction(lambda rows: ["I think it is music."] * len(rows), "m", "1")
+    labelled = Data.of_rows("mine", own_task(["text"], "label", labels=["music", "weather"], name="mine"), ROWS)
+    file = tmp_path / "mine" / "m" / "clean.jsonl"
+    Run(Data.of_rows("mine", TASK, ROWS), model, tmp_path).execute()
+    (tmp_path / "answers.sqlite").unlink()
+    outcome = Run(labelled, model, tmp_path).execute()
+    assert outcome.asked == 0 and sum(row["score"] for row in outcome.tracks[0].rows) == 10
+    read_again = file.read_bytes()
+    Run(labelled, model, tmp_path, fresh=True).execute()
+    assert [json.loads(line) for line in read_again.splitlines()] == outcome.tracks[0].rows
+    assert file.read_bytes() == read_again
+
+
 def test_a_limit_takes_the_first_examples_and_a_longer_run_goes_on(tmp_path):
     model = PythonFunction(keywords, "m", "1")
     data = Data.of_rows("mine", TASK, ROWS)
@@ -439,7 +453,7 @@ OWN = ("run", "--rows", "mine.jsonl", "--text", "text", "--gold", "label", "--ou
         ((*OWN, "--model", "python:my_test_model:answer", "--tracks", "keyboard.*"), "no track fits 'keyboard.*'"),
         ((*OWN, "--model", "python:my_test_model:answer", "--noise", "filler_eso"), "filler_eos"),
         ((*OWN, "--model", "python:my_test_model:answer", "--text", "question"), "has no column 'question'"),
-        ((*OWN, "--model", "python:my_test_model:answer", "--key", "number"), "has no column 'number' for the id"),
+        ((*OWN, "--model", "python:my_test_model:answer", "--key", "number"), "label; name one with --key"),
         (
             ("run", "readin-afqmc", "--model", "python:my_test_model:answer", "--out", "out"),
             "lapsus build readin-afqmc",

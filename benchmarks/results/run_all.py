@@ -1,8 +1,9 @@
 """Run every model of the results page, and write its tables: `python run_all.py BUILT OUT [PART…]`.
 
 BUILT is a folder with the datasets of `lapsus build`; OUT keeps answers, so that what was run is not run again.
-With PART only the runs whose task or model has it in its name. Each row of the table is one command of `lapsus run`,
-which stands beside it on the page; the times are processor seconds of that command, training included.
+With PART only the runs whose task or model has it in its name; the tables are written when OUT has all runs.
+Each row of the table is one command of `lapsus run`, which stands beside it on the page; the times are processor
+seconds of that command, training included.
 """
 
 from __future__ import annotations
@@ -74,14 +75,18 @@ RUNS = (
     Run("dialect-zh", "dialect-zh", USE, "python:multilingual_use:dialect", "--limit 300"),
     Run("readin-afqmc", "readin-afqmc", USE, "python:multilingual_use:afqmc", "--tracks keyboard.* --limit 500"),
     Run("noiseqa-search", "noiseqa", USE, "python:multilingual_use:noiseqa", "--limit 500"),
-    Run("rte3", "rte", SMOL, f"wheel:{SMOL}", f"{TYPED} --limit 100"),
     Run("nature-snips-intent", "nature-snips", SMOL, f"wheel:{SMOL}", f"{MIXED} --limit 100"),
 )  # fmt: skip
 
 
+def noted(one: Run, out: Path) -> Path:
+    """Return the file that says what a run took."""
+    return out / "times" / f"{one.task}.{one.name}.json"
+
+
 def run(one: Run, built: Path, out: Path) -> None:
     """Run a command, and note its time where it was not run before."""
-    note = out / "times" / f"{one.task}.{one.name}.json"
+    note = noted(one, out)
     if note.exists():
         return
     told = one.words(str(built), str(out))
@@ -166,9 +171,7 @@ def tables(out: Path, work: Path) -> tuple[list[list[str]], list[list[str]]]:
     costs: list[list[str]] = []
     dialects: list[list[str]] = []
     for task in dict.fromkeys(one.task for one in RUNS):
-        done = [one for one in RUNS if one.task == task and (out / "times" / f"{task}.{one.name}.json").exists()]
-        if not done:
-            continue
+        done = [one for one in RUNS if one.task == task]
         files = [str(file) for one in done for file in sorted((out / task / one.name).glob("*.jsonl"))]
         page = work / task
         command = [sys.executable, "-m", "lapsus", "report", *files, "--out", str(page)]
@@ -210,13 +213,12 @@ def dialect(record: dict[str, str], out: Path, one: Run) -> list[str]:
 
 def seconds(out: Path, one: Run) -> int:
     """Return the processor seconds of a run."""
-    return int(json.loads((out / "times" / f"{one.task}.{one.name}.json").read_text())["seconds"])
+    return int(json.loads(noted(one, out).read_text())["seconds"])
 
 
 def commands(out: Path) -> str:
     """Return the command of every row, in a block."""
-    notes = [out / "times" / f"{one.task}.{one.name}.json" for one in RUNS]
-    told = [shlex.join(json.loads(note.read_text())["command"]) for note in notes if note.exists()]
+    told = [shlex.join(json.loads(noted(one, out).read_text())["command"]) for one in RUNS]
     return "\n".join(["```console", *(f"$ {line}" for line in told), "```"]).replace("'", "")
 
 
@@ -242,10 +244,14 @@ DIALECTS = ["task", "scorer", "sentences", "dialect wins", "ties", "p", "awarene
 
 
 def main(built: Path, out: Path, parts: list[str]) -> None:
-    """Run what was not run, and write the tables."""
+    """Run what was not run, and write the tables once nothing is lacking."""
     for one in RUNS:
         if not parts or any(part in f"{one.task} {one.name}" for part in parts):
             run(one, built, out)
+    lacking = [f"{one.task} {one.name}" for one in RUNS if not noted(one, out).exists()]
+    if lacking:
+        print(f"the pages stay as they are, since {out} lacks {', '.join(lacking)}", flush=True)
+        return
     costs, dialects = tables(out, out / "reports")
     short = [[*row[:8], row[9]] for row in costs if (row[0].partition(",")[0], row[1]) in SHOWN]
     between(README, "results", table([*COSTS[:8], COSTS[9]], short))

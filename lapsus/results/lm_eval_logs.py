@@ -52,10 +52,13 @@ def rows_of(path: Path, samples: Sequence[Row]) -> tuple[list[Row], tuple[str, .
         except (TypeError, ValueError, IndexError) as error:
             raise ValueError(f"{path}, sample {number}: has a response that is not understood ({error}).") from None
         said = None if said == NO_MATCH else said
+        right = sample.get("target")
+        if isinstance(said, int):
+            said, right = _named(said, right, sample)
         row = {
             "id": doc.get("id", sample["doc_id"]),
             "prediction": said,
-            "reference": sample.get("target"),
+            "reference": right,
             **({"filter": sample["filter"]} if "filter" in sample else {}),
         }
         rows.append({**doc, **row, **({"unparsed": True} if said is None else {}), **marks})
@@ -94,6 +97,31 @@ def task_of(path: Path) -> str | None:
     """
     name = re.fullmatch(rf"samples_(.+?)(?:{STAMP})?", path.stem)
     return name[1] if name else None
+
+
+def _named(chosen: int, target: Any, sample: Row) -> tuple[Any, Any]:
+    """Return the chosen and the right choice in words; their numbers, where the words cannot be told.
+
+    >>> offered = {"gen_args_0": {"arg_0": "Rain?", "arg_1": " no"}, "gen_args_1": {"arg_0": "Rain?", "arg_1": " yes"}}
+    >>> _named(1, "0", {"doc": {}, "arguments": offered})
+    ('yes', 'no')
+    """
+    words = _choices(sample)
+    right = int(target) if str(target).isdecimal() else words.index(target) if target in words else len(words)
+    return (words[chosen], words[right]) if max(chosen, right) < len(words) else (chosen, target)
+
+
+def _choices(sample: Row) -> list[str]:
+    """Return the labels of our own exports, else what the model was offered; nothing where that is not told apart."""
+    asked, doc = sample.get("arguments"), sample["doc"]
+    calls = list(asked.values()) if isinstance(asked, dict) else []
+    offered = [call.get("arg_1") for call in calls if isinstance(call, dict)]
+    for words in (doc.get("labels") if "choices" in doc else None, offered):
+        if isinstance(words, list) and all(isinstance(word, str) for word in words):
+            stripped = [word.strip() for word in words]
+            if len(set(stripped)) == len(calls):
+                return stripped
+    return []
 
 
 def _response(responses: Any) -> Any:

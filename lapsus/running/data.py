@@ -17,6 +17,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from lapsus.dataset_scripts import benchmarks
 from lapsus.kernel.names import shown
 from lapsus.kernel.progress_bars import quiet_datasets
 from lapsus.results.predictions import read
@@ -50,7 +51,7 @@ class Data:
         said: tuple[str, ...] = ()
         numbered = not any(key in row for row in held)
         if numbered and key != "id":
-            raise LookupError(f"{name} has no column {key!r} for the id; it has {shown(held[0])}")
+            raise LookupError(f"{name} has no column {key!r} for the id, but {shown(held[0])}; name one with --key")
         if numbered:
             said = (f"{name} has no column 'id': its rows are known by their number, from 0",)
         seen: set[str] = set()
@@ -239,8 +240,19 @@ class _Reader:
             tracks = self.with_schemas(tracks)
         for track, rows in tracks.items():
             if rows:
+                self.whole(rows[0], track)
                 self.task.fit(rows[0], f"{self.place}, track {track},")
         return Data(self.task.name, self.task.bound(names), tracks)  # one dataset may have several tasks
+
+    def whole(self, row: Row, track: str) -> None:
+        """Refuse the rows of a benchmark that was built without the file that its context comes from."""
+        lacking = [name for name in self.task.context if name not in row]
+        benchmark = benchmarks().get(self.task.dataset) if lacking else None
+        if benchmark is not None and benchmark.WHERE and all(name in row for name in self.task.inputs):
+            raise LookupError(
+                f"{self.place}, track {track}, has no column {lacking[0]!r}, which the task {self.task.name} reads; "
+                f"build {benchmark.NAME} again with all of its files: from {benchmark.WHERE}"
+            )
 
     def with_schemas(self, tracks: Mapping[str, Sequence[Row]]) -> dict[str, Sequence[Row]]:
         """Give each question the tables of its database, and the database where there is a folder of them."""

@@ -2,17 +2,17 @@
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
->>> with PredictionsFile(folder / "clean.jsonl", {"a": {"id": "a", "asked": "k1"}}) as file:
-...     file.append([{"id": "a", "asked": "k1", "prediction": "yes"}])
->>> PredictionsFile(folder / "clean.jsonl", {"a": {"id": "a", "asked": "k1"}}).kept["a"]["prediction"]
-'yes'
+>>> with PredictionsFile(folder / "clean.jsonl", lambda row: row) as file:
+...     file.append([{"id": "a", "answer": "Yes.", "prediction": "yes"}])
+>>> PredictionsFile(folder / "clean.jsonl", lambda row: {**row, "prediction": row["answer"]}).kept["a"]["prediction"]
+'Yes.'
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -23,33 +23,24 @@ Row = dict[str, Any]
 
 
 class PredictionsFile:
-    """One track's predictions. `wanted` says of every example what its row must hold to be kept from an earlier run.
+    """One track's predictions. `again` says what a row of an earlier run is now; None where it is of no use."""
 
-    `reread` is what a kept row is now: the same answer may mean something else to a later version.
-    """
-
-    def __init__(
-        self, path: Path, wanted: Mapping[str, Mapping[str, Any]], reread: Callable[[Row], Row] = lambda row: row
-    ) -> None:
-        """Read what an earlier run has left at `path`: whole rows about the same question and right answer."""
+    def __init__(self, path: Path, again: Callable[[Row], Row | None]) -> None:
+        """Read what an earlier run has left at `path`."""
         self.path = path
         self.kept: dict[str, Row] = {}
         clean = True
         for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
             row = _row(line)
-            same = row is not None and all(
-                row.get(k) == v for k, v in wanted.get(str(row.get("id")), {"id": None}).items()
-            )
-            if row is not None and same and row["id"] not in self.kept:
-                self.kept[row["id"]] = reread(row)
-                clean &= _line(self.kept[row["id"]]) == line
-            else:
-                clean = False
+            now = None if row is None or row["id"] in self.kept else again(row)
+            if now is not None:
+                self.kept[now["id"]] = now
+            clean = clean and now is not None and _line(now) == line
         self._clean = clean
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        """Open the file; what is not kept goes."""
+        """Open the file; what is not kept goes, and what is read in another way is written so."""
         if not self._clean:
             with staged_file(self.path) as file:
                 file.writelines(_line(row) for row in self.kept.values())

@@ -38,12 +38,11 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One row of one track, the name of its answer, and the columns that do not depend on the answer."""
+    """One row of one track, and the name of its answer."""
 
     track: str
     row: Row = field(repr=False)
     key: str
-    fixed: Mapping[str, Any] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +132,15 @@ class Run:
         """Ask what has no answer yet, and write what comes; `progress` is told of rows that are done."""
         self.model.prepare(self.task)
         groups = list(self._interleaved())
-        planned: dict[str, dict[str, Asked]] = {name: {} for name in self.data.tracks}
+        wanted: dict[str, dict[str, Asked]] = {name: {} for name in self.data.tracks}
         for one in chain.from_iterable(groups):
-            planned[one.track][str(one.row["id"])] = one
+            wanted[one.track][str(one.row["id"])] = one
         self._describe()
         made: dict[str, dict[str, Row]] = {name: {} for name in self.data.tracks}
         asked = reused = 0
         with ExitStack() as stack:
             cache = stack.enter_context(AnswerCache(self._cache_path()))
-            files = self._files(planned, stack)
+            files = self._files(wanted, stack)
             for batch, answers in self.asking.answers(self.task, self._planned(groups, cache, files)):
                 for one, kept in batch.kept:
                     made[one.track][str(one.row["id"])] = kept
@@ -169,20 +168,22 @@ class Run:
     def _cache_path(self) -> Path | None:
         return self.cache or (None if self.out is None else self.out / "answers.sqlite")
 
-    def _files(self, planned: Mapping[str, Mapping[str, Asked]], stack: ExitStack) -> dict[str, PredictionsFile]:
-        """Open the files of the tracks; kept answers are read again, as this version reads them."""
+    def _files(self, wanted: Mapping[str, Mapping[str, Asked]], stack: ExitStack) -> dict[str, PredictionsFile]:
         if self.folder is None:
             return {}
-        files = {}
-        for name, mine in planned.items():
-            known = {} if self.fresh else {key: {"asked": one.key, **one.fixed} for key, one in mine.items()}
-            file = PredictionsFile(self.folder / f"{safe(name)}.jsonl", known, partial(self._reread, mine))
-            files[name] = stack.enter_context(file)
-        return files
+        paths = {name: self.folder / f"{safe(name)}.jsonl" for name in self.data.tracks}
+        known = {} if self.fresh else wanted
+        return {
+            name: stack.enter_context(PredictionsFile(path, partial(self._again, known.get(name, {}))))
+            for name, path in paths.items()
+        }
 
-    def _reread(self, planned: Mapping[str, Asked], row: Row) -> dict[str, Any]:
-        """Return a row of a file as its answer is read now."""
-        return self._judged(planned[row["id"]], Answer(row.get("answer"), row.get("scores"), row.get("problem")))
+    def _again(self, wanted: Mapping[str, Asked], row: Row) -> dict[str, Any] | None:
+        """Return a row of an earlier run with its answer as it is read today; None where that was another question."""
+        one = wanted.get(str(row["id"]))
+        if one is None or row.get("asked") != one.key or "answer" not in row:
+            return None
+        return self._judged(one, Answer(row["answer"], row.get("scores"), row.get("problem")))
 
     def _describe(self) -> None:
         """Write down what is run; refuse a folder with the predictions of another model of the same name."""
@@ -217,9 +218,9 @@ class Run:
             yield [self._asked(name, rows[key]) for name, rows in by_id.items() if key in rows]
 
     def _asked(self, track: str, row: Row) -> Asked:
-        key = asked_key(self.model.identity, self.task.identity, self.model.question(self.task, row))
-        gold = {k: v for k, v in self.task.kind.judged(None, row).items() if k.startswith("gold")}
-        return Asked(track, row, key, gold)
+        return Asked(
+            track, row, asked_key(self.model.identity, self.task.identity, self.model.question(self.task, row))
+        )
 
     def _planned(
         self, groups: Iterable[list[Asked]], cache: AnswerCache, files: Mapping[str, PredictionsFile]

@@ -20,7 +20,8 @@ MARK = "lapsus-export.json"  # tells an earlier export, which may be replaced, f
 def rendered(data: Data, track: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of a track as a harness asks them: the prompt, and the choices with the place of the right one.
 
-    `row` is all that the parser and the scorer of lapsus need of the original.
+    `labels` are the names that the report has for the choices; `row` is all that the parser and the scorer of lapsus
+    need of the original.
 
     >>> from lapsus.running.tasks import own_task
     >>> task = own_task(["text"], "label", labels=["no", "yes"])
@@ -36,6 +37,7 @@ def rendered(data: Data, track: str) -> Iterator[dict[str, Any]]:
         if task.kind.choices:
             made |= {
                 "choices": list(task.kind.choices.values()),
+                "labels": list(task.kind.choices),
                 "answer": list(task.kind.choices).index(judged["gold"]),
             }
         texts = {"text": [row[name] for name in task.inputs]}

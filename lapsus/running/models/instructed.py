@@ -51,13 +51,17 @@ class Instructed(Loaded):
                 f"{self.name} has no chat template, so it is no instruction model; give one that has, "
                 "or pass --plain to send the prompt as it is"
             )
-        refuse_alike(self.name, {word: self.ending(word) for word in task.kind.choices.values()})
+        words = list(task.kind.choices.values())
+        refuse_alike(self.name, dict(zip(words, self.endings(self.tail(self.text("?")), words), strict=True)))
 
-    def ending(self, word: str) -> Tokens:
-        """Return the tokens of a label behind a prompt."""
-        text = self.text("?")
-        alone, whole = self.encoded([text, text + self.joined(word)])
-        return whole[len(alone) :]
+    def tail(self, text: str) -> str:
+        """Return a text from its last special token on; tokenizers split there, whatever stands before."""
+        return text[max([0, *(text.rfind(mark) for mark in self.tokenizer.all_special_tokens)]) :]
+
+    def endings(self, text: str, words: Sequence[str]) -> list[Tokens]:
+        """Return the tokens of labels behind a text."""
+        alone, *whole = self.encoded([text, *(text + self.joined(word) for word in words)])
+        return [each[len(alone) :] for each in whole]
 
     def joined(self, word: str) -> str:
         """Return a label as it stands behind the prompt."""
@@ -87,8 +91,9 @@ class Instructed(Loaded):
         choices = task.kind.choices
         texts = [self.text(task.asked(row)) for row in rows]
         prompts = self.encoded(texts)
-        whole = iter(self.encoded([text + self.joined(word) for text in texts for word in choices.values()]))
-        endings = [[next(whole)[len(prompt) :] for _ in choices] for prompt in prompts]
+        tails = [self.tail(text) for text in texts] if choices else []
+        known = {tail: self.endings(tail, list(choices.values())) for tail in dict.fromkeys(tails)}
+        endings = [known[tail] for tail in tails] if choices else [[] for _ in texts]
         room = [max(map(len, each), default=task.kind.max_tokens) for each in endings]
         too_long, batches = self.batches(list(map(len, prompts)), room)
         for place in too_long:
