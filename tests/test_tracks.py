@@ -372,7 +372,7 @@ def test_a_folder_of_logs_is_taken_whole_and_what_is_skipped_is_counted(tmp_path
         f"{tmp_path / 'logs'}: 2 of its 4 files are no logs and were skipped ('notes.txt', 'results_x.json')."
     ]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=r"empty: holds no log of inspect or lm-evaluation-harness among its 0 files"):
+    with pytest.raises(ValueError, match=r"empty: holds no predictions of lapsus run and no log of .* among its 0 files; name"):
         read_tracks([tmp_path / "empty"])
 
 

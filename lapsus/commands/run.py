@@ -11,11 +11,14 @@ from lapsus.commands.engine_options import chosen_engine, engine_options
 from lapsus.commands.help_texts import example
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from lapsus.running.data import Data
     from lapsus.running.runner import Outcome, Run
     from lapsus.running.tasks import Task
 
 PATH = click.Path(path_type=Path)
+PARTS = ("intent_right", "exact", "executed")  # columns of some tasks that are as good as a score
 
 
 class Price(click.ParamType[tuple[float, float]]):
@@ -250,12 +253,13 @@ def tell_outcome(planned: Run, outcome: Outcome) -> None:
     from lapsus.results.measuring.dialects import about_dialects, dialect_score
     from lapsus.results.measuring.runs import runs_of
 
-    click.echo(f"{'track':<24}{'rows':>8}{'score':>9}{'unparsed':>10}")
+    rows = [row for track in outcome.tracks for row in track.rows]
+    means = ["score", *(name for name in PARTS if rows and name in rows[0])]
+    click.echo(f"{'track':<24}{'rows':>8}{''.join(f'{name:>14}' for name in means)}{'unparsed':>10}")
     for track in outcome.tracks:
-        scores = [row["score"] for row in track.rows if row["score"] is not None]
-        mean = f"{sum(scores) / len(scores):.1%}" if scores else "-"
         unparsed = sum(bool(row["unparsed"]) for row in track.rows)
-        click.echo(f"{track.track:<24}{len(track.rows):>8,}{mean:>9}{unparsed:>10,}")
+        told = "".join(f"{_mean(track.rows, name):>14}" for name in means)
+        click.echo(f"{track.track:<24}{len(track.rows):>8,}{told}{unparsed:>10,}")
     if about_dialects(outcome.tracks):
         found = dialect_score(runs_of(outcome.tracks), 0.95)
         aware = "" if found.awareness_rate.value is None else f"; awareness {found.awareness_rate.value:.1%}"
@@ -270,6 +274,12 @@ def tell_outcome(planned: Run, outcome: Outcome) -> None:
         click.echo(line, err=True)
     click.echo(f"wrote {len(outcome.files)} files to {planned.folder}")
     click.echo(f"next: lapsus report {planned.folder}/*.jsonl --out report")
+
+
+def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> str:
+    """Return the mean of a column, as it is printed."""
+    known = [row[name] for row in rows if row[name] is not None]
+    return f"{sum(known) / len(known):.1%}" if known else "-"
 
 
 def troubles(task: Task, outcome: Outcome) -> list[str]:

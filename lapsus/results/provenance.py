@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lapsus.results.measuring.records import DataDigest, Provenance, SourceFile
+from lapsus.results.track_names import RUN_NOTE
 
 if TYPE_CHECKING:
     from lapsus.results.measuring.runs import Run
@@ -49,7 +50,7 @@ def files_of(tracks: Iterable[Track]) -> list[SourceFile]:
             if path not in hashes:
                 with path.open("rb") as file:
                     hashes[path] = file_digest(file, "sha256").hexdigest()
-            note = _note(path.with_name("run.json"))
+            note = _note(path.with_name(RUN_NOTE))
             found.append(
                 SourceFile(
                     track.dataset,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CLEAN = ("clean", "original")
 DIALECTS = ("dialect", "perturbed", "other_tag")  # a sentence in a dialect, one with another meaning, a wrong tag
 REWRITTEN = "rewritten"  # track names for all rewrites of an original together
+RUN_NOTE = "run.json"  # what `lapsus run` writes beside its predictions
 NO_TRACKS = ("default", "schemas", "augmented")  # configs that are no tracks: whole benchmarks, tables, training data
 MARK = "[._/-]"
 

@@ -25,7 +25,7 @@ from lapsus.results.joining import by_id, join
 from lapsus.results.predictions import PredictedColumns, Predictions, columns_beside, few, read_columns
 from lapsus.results.roles import noisy, of_track
 from lapsus.results.track_columns import Columns, columns_of, ids_of, is_unparsed, pooled, scores_of, texts_of_ids
-from lapsus.results.track_names import CLEAN, Place, split_all
+from lapsus.results.track_names import CLEAN, RUN_NOTE, Place, split_all
 from lapsus.results.track_names import split as split_name
 
 if TYPE_CHECKING:
@@ -164,12 +164,19 @@ def read_tracks(
 
 
 def _logs_in(folder: Path, warn: Callable[[str], object]) -> list[Path]:
-    """Return the logs of harnesses in a folder; other files are skipped, and counted."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    logs = [path for path in files if inspect_logs.looks_like_one(path) or lm_eval_logs.looks_like_one(path)]
+    """Return the logs of harnesses in a folder, and what `lapsus run` wrote; other files are skipped, and counted."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != RUN_NOTE)
+    logs = [
+        path
+        for path in files
+        if inspect_logs.looks_like_one(path)
+        or lm_eval_logs.looks_like_one(path)
+        or (path.suffix == ".jsonl" and path.with_name(RUN_NOTE).is_file())
+    ]
     if not logs:
         raise ValueError(
-            f"{folder}: holds no log of inspect or lm-evaluation-harness among its {len(files)} files; name the files."
+            f"{folder}: holds no predictions of lapsus run and no log of inspect or lm-evaluation-harness among its "
+            f"{len(files)} files; name the files."
         )
     if skipped := [path.name for path in files if path not in logs]:
         warn(f"{folder}: {len(skipped)} of its {len(files)} files are no logs and were skipped ({few(skipped, 3)}).")

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lapsus.kernel.atomic import staged_file
+from lapsus.results.track_names import RUN_NOTE
 from lapsus.results.tracks import Track
 from lapsus.running.answers import Answer, AnswerCache, asked_key
 from lapsus.running.asking import Alone, Asker
@@ -189,7 +190,7 @@ class Run:
         """Write down what is run; refuse a folder with the predictions of another model of the same name."""
         if self.folder is None:
             return
-        note = self.folder / "run.json"
+        note = self.folder / RUN_NOTE
         told = {
             "model": self.model.name,
             "identity": self.model.identity,

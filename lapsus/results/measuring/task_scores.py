@@ -1,4 +1,4 @@
-"""What a dataset's own measures say of a track: slots of utterances, answers to questions, translations, entities.
+"""What a dataset's own measures say of a track: slots of utterances, answers to questions, queries, translations.
 
 A row's score is one number; these are measured over all rows of a track, by the metrics of the same names.
 """
@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lapsus.metrics import annotated_bleu, annotated_chrf, answer_f1, entity_f1, slu_accuracy
+from lapsus.metrics import (
+    annotated_bleu,
+    annotated_chrf,
+    answer_f1,
+    entity_f1,
+    micro_worst_average,
+    slu_accuracy,
+)
 from lapsus.results.measuring.records import Estimate, TaskScore
 from lapsus.results.measuring.runs import Run
 from lapsus.results.sentences import are_sentences
@@ -102,6 +109,16 @@ def _translations(rows: Rows, originals: Sequence[Any] | None, level: float) -> 
     return {name: _of_hundred(result) for name, result in (("BLEU", bleu), ("chrF", chrf))}
 
 
+def _queries(rows: Rows, originals: Sequence[Any] | None, level: float) -> Measures:
+    """Measure queries that were run on a database: whether they find what the right one finds, and say the same."""
+    found: Measures = {}
+    for column, called in (("executed", "Same result"), ("score", "Same clauses")):
+        each = [[float(mark or 0.0)] for mark in rows[column]]
+        result = micro_worst_average(each, clusters=originals, confidence_level=level)
+        found[called] = Estimate(result["micro_average"], *(result["micro_average_ci"] or ()))
+    return found
+
+
 def _lists(run: Run) -> bool:
     """Whether right answers are lists."""
     return run.golds is not None and any(word.startswith(("[", '{"')) for word in run.golds.words.values())
@@ -130,6 +147,7 @@ KINDS = (
     Kind(("slots", "gold_slots"), _slots),
     Kind(("entities", "gold_entities"), _slots),
     Kind(("golds", "prediction"), _answers),
+    Kind(("executed", "score"), _queries),
     Kind(("gold", "prediction"), _answers, _lists),
     Kind(("gold", "prediction", "chrf"), _translations, _sentences),
     Kind(("gold", "prediction", "reference"), _translations, _sentences),
