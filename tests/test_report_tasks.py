@@ -6,7 +6,14 @@ from random import Random
 
 import pytest
 
-from lapsus.metrics import annotated_bleu, annotated_chrf, answer_f1, entity_f1, slu_accuracy
+from lapsus.metrics import (
+    annotated_bleu,
+    annotated_chrf,
+    answer_f1,
+    entity_f1,
+    micro_worst_average,
+    slu_accuracy,
+)
 from lapsus.results.measuring.measure import measure
 from lapsus.results.report import report
 from lapsus.results.tracks import Track
@@ -110,3 +117,18 @@ def test_labels_have_none_and_the_page_shows_those_that_are_there(tmp_path):
     section = text[text.index('id="d0-task"') :]
     assert "Entity F1" in section
     assert ">66.7 <small>" in section  # ten of twenty found, none invented
+
+
+def test_queries_that_were_run():
+    draw = Random(7)
+    rows = [
+        {"id": i, "prediction": "q", "gold": "q", "score": float(i % 3 == 0), "executed": float(draw.random() < 0.6)}
+        for i in range(40)
+    ]
+    found = measures(both(rows), "clean")
+    for name, column in (("Same result", "executed"), ("Same clauses", "score")):
+        wanted = micro_worst_average([[row[column]] for row in rows])
+        assert (found[name].value, found[name].low, found[name].high) == (
+            sum(row[column] for row in rows) / 40,
+            *wanted["micro_average_ci"],
+        )

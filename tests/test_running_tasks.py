@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,17 @@ def test_a_dialect_that_is_a_sentences_own_or_has_no_edit_is_left_out(tmp_path):
     )
 
 
+def test_a_benchmark_that_was_built_without_its_paragraphs_says_which_file_it_lacks(tmp_path):
+    from datasets import Dataset
+
+    Dataset.from_list([{"id": "a", "question": "What is it?"}]).to_parquet(tmp_path / "test.parquet")
+    lacking = (
+        r"has no column 'context', .* build disfl-qa again with all of its files: from .* and dev-v2\.0\.json of SQuAD"
+    )
+    with pytest.raises(LookupError, match=lacking):
+        open_dataset(str(tmp_path), replace(tasks()["disfl-qa"], clean="default"))
+
+
 def test_the_page_and_the_command_say_how_often_a_dialect_wins(built, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "letters_in_common.py").write_text(
@@ -163,6 +175,10 @@ def test_queries_run_on_the_databases_that_are_given(built, tmp_path):
     known = asked_and_answered(data.task, data)
     right = run_model(data.task, data, lambda rows: [known[repr(row)] for row in rows])
     assert {row["executed"] for track in right for row in track.rows} == {1.0}
+    assert {(one.measure, one.value.value) for one in measure(right).tasks} == {
+        ("Same result", 1.0),
+        ("Same clauses", 1.0),
+    }
     broken = run_model(data.task, data, lambda rows: ["SELECT nothing FROM nowhere"] * len(rows))
     assert {row["executed"] for track in broken for row in track.rows} == {0.0}
 

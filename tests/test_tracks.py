@@ -360,6 +360,17 @@ def test_a_filter_of_lm_eval_that_found_nothing_found_no_answer(tmp_path):
     assert (record.average.value, record.unparsed) == (0.5, 1)
 
 
+def test_a_folder_of_lapsus_run_is_taken_whole(tmp_path):
+    for track, said in (("clean", "yes"), ("keyboard.1", "no")):
+        save(tmp_path / "out" / "mine" / "bert" / f"{track}.jsonl", {"id": 1, "prediction": said, "gold": "yes"})
+    save(tmp_path / "out" / "mine" / "bert" / "run.json", {"identity": "bert at 1", "task": "mine 1", "data": "mine"})
+    (tmp_path / "out" / "answers.sqlite").touch()
+    said: list[str] = []
+    tracks = read_tracks([tmp_path / "out"], warn=said.append)
+    assert [(track.model, track.track) for track in tracks] == [("bert", "clean"), ("bert", "keyboard.1")]
+    assert said == [f"{tmp_path / 'out'}: 1 of its 3 files are no logs and were skipped ('answers.sqlite')."]
+
+
 def test_a_folder_of_logs_is_taken_whole_and_what_is_skipped_is_counted(tmp_path):
     save(tmp_path / "logs" / "a.json", log([sample(1, "yes")], track="clean"))
     save(tmp_path / "logs" / "deep" / "b.json", log([sample(1, "yes")], track="keyboard.1"))
@@ -372,7 +383,9 @@ def test_a_folder_of_logs_is_taken_whole_and_what_is_skipped_is_counted(tmp_path
         f"{tmp_path / 'logs'}: 2 of its 4 files are no logs and were skipped ('notes.txt', 'results_x.json')."
     ]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=r"empty: holds no predictions of lapsus run and no log of .* among its 0 files; name"):
+    with pytest.raises(
+        ValueError, match=r"empty: holds no predictions of lapsus run and no log of .* among its 0 files; name"
+    ):
         read_tracks([tmp_path / "empty"])
 
 
