@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -189,6 +190,24 @@ def test_errors_of_workers_are_one_sentence(source, tmp_path, monkeypatch):
     ):
         run(source, tmp_path / "out", Noise(Slow(str(tmp_path / "seen"), fatal="fatal")))
     assert len(list((tmp_path / "seen").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        (None, "no Ray cluster came up on this machine (The node timed out); run the same again when it is less busy"),
+        ("auto", "there is no Ray cluster at auto (The node timed out); start one with `ray start --head`"),
+    ],
+)
+def test_a_cluster_that_does_not_come_up_is_one_sentence(address, sentence, monkeypatch):
+    def init(*_, **__):
+        raise Exception("The node timed out. This could happen because\nit is busy.")  # noqa: TRY002 - as Ray does
+
+    for name, value in {"init": init, "is_initialized": bool, "shutdown": bool}.items():
+        monkeypatch.setattr(ray, name, value)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with pytest.raises(ConnectionError, match=re.escape(sentence)), engine("ray", address=address):
+        raise AssertionError
 
 
 @pytest.mark.usefixtures("both")

@@ -173,11 +173,14 @@ def engine(name: Name = "local", *, address: str | None = None, cpus: int | None
             _reach(given)
             with later_interrupts():
                 ray.init(given or "local", log_to_driver=False, logging_level=logging.ERROR, **own)
-        except (OSError, ValueError, RuntimeError) as error:
+        except Exception as error:  # Ray raises bare ones
             said = " ".join(str(error).partition(". ")[0].split())
             raise ConnectionError(
                 f"there is no Ray cluster at {given} ({said}); start one with `ray start --head`, "
                 "or leave --address out"
+                if given
+                else f"no Ray cluster came up on this machine ({said}); run the same again when it is less busy, "
+                "or leave --engine ray out"
             ) from error
         yield OnRay(ray)
     finally:
