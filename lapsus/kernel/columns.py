@@ -51,6 +51,8 @@ def held(name: str, values: Any) -> Any:
     column = _unmasked(values) if hasattr(values, "__array__") else values
     if not isinstance(column, (list, tuple, np.ndarray)):
         column = list(column)
+    if isinstance(column, np.ndarray):
+        return column
     first = column[0] if len(column) > 0 else None
     if isinstance(first, np.ndarray):
         foreign = any(isinstance(value, np.ma.MaskedArray) for value in column)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rapidfuzz.distance import Levenshtein
+
 from lapsus.perturbations import Edit, apply
 
 
@@ -25,8 +27,6 @@ def edits_between(clean: str, noisy: str, recorded: Any = None) -> tuple[Edit, .
     >>> edits_between("abc", "axc")
     (Edit(start=1, end=2, text='x'),)
     """
-    from rapidfuzz.distance import Levenshtein
-
     for edits in _lists(recorded):
         try:
             if apply(clean, edits) == noisy:
