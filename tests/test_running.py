@@ -462,6 +462,7 @@ OWN = ("run", "--rows", "mine.jsonl", "--text", "text", "--gold", "label", "--ou
             ("run", "readin-afqmc", "--data", "no/such/folder", "--model", "python:my_test_model:answer", "--out", "o"),
             "there is no folder no/such/folder; `lapsus build readin-afqmc --out no/such/folder` makes it",
         ),
+        ((*OWN, "--model", "python:my_test_model:answer", "--split", "dev"), "--split belongs to --data"),
         (("run", "--rows", "none.jsonl", *OWN[3:], "--model", "nothing"), "none.jsonl: no such file"),
         (
             ("run", "readin_afqmc", "--data", "x", "--model", "python:my_test_model:answer", "--out", "o"),

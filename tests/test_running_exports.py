@@ -21,7 +21,7 @@ from lapsus.hub.publish import publish
 from lapsus.perturbations import OPERATORS, ZhKeyboard, apply
 from lapsus.perturbations.core import propose
 from lapsus.results.measuring.measure import measure
-from lapsus.results.tracks import read_tracks
+from lapsus.results.tracks import Track, read_tracks
 from lapsus.running.data import Data, open_dataset
 from lapsus.running.exports import export, rendered
 from lapsus.running.exports.hub import results
@@ -387,6 +387,10 @@ def test_results_for_the_hub_are_means_in_percent():
     tracks = Run(data, open_function()).execute().tracks
     (entry,) = results(tracks, "org/mine")
     assert entry["value"] == 25.0 and entry["dataset"]["task_id"] == "clean"
+    unread = Track("m", "keyboard.1", [{"id": "a", "score": 1.0}, {"id": "b", "score": None}])
+    assert results([unread], "org/mine")[0]["value"] == 50.0
+    with pytest.raises(ValueError, match=r"keyboard\.1 of m has no rows"):
+        results([Track("m", "keyboard.1", [])], "org/mine")
 
 
 def open_function():

