@@ -55,7 +55,7 @@ class Nature(Benchmark):
     TASKS = ("token-classification", "text-classification")
     TASK_IDS = ("intent-classification",)
     EXTRAS = "lapsus[en,models,augment]"
-    VERSION = Version("1.1.1")  # citations of the cards
+    VERSION = Version("1.2.0")  # fillers beside the verb by a better tagger
     TAGS = ("nature", "spoken-language-understanding", "slot-filling")
 
     def columns(self, config: str) -> Features:

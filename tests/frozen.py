@@ -20,6 +20,7 @@ from lapsus.dataset_scripts.sample import Sample
 from lapsus.hub.dataset_card import prose
 from lapsus.hub.publish import publish
 from lapsus.perturbations import OPERATORS, EnKeyboard, EnSpeech, Operator, ZhKeyboard, ZhSpeech, perturb_batch
+from lapsus.perturbations.en.nature import NATURE
 
 HERE = Path(__file__).parent
 FILE = HERE / "frozen.json"
@@ -39,6 +40,8 @@ def operators() -> Iterator[tuple[str, Operator]]:
     for name, op in OPERATORS.items():
         if name not in WITH_A_MODEL and not name.startswith(OF_ANOTHER_LIBRARY):
             yield f"{name}@{op.version}", op
+    for op in NATURE:  # as the datasets hold them
+        yield f"{op.name}@{op.version}", op
     for number in (1, 2, 3):
         typist, dictating = ZhKeyboard.annotator(number), ZhSpeech.annotator(number)
         yield f"zh_keyboard.{number}@{typist.version}", typist

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from lapsus.perturbations.core import Edit, EditsOfOneText, ShortRepr, pick
-from lapsus.perturbations.en.tagging import LATIN, PERCEPTRON, Tagger, tagged, verb_phrase
+from lapsus.perturbations.en.clauses import fits_clause
+from lapsus.perturbations.en.letter_case import in_capitals, put_before
+from lapsus.perturbations.en.spoken import SPOKEN
+from lapsus.perturbations.en.tagging import LATIN, WORD, Tagger, tagged, verb_phrase
 from lapsus.perturbations.hashed_draws import picks
 
 if TYPE_CHECKING:
@@ -66,7 +69,7 @@ class DrawnFiller(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OpeningFiller(DrawnFiller):
-    """Begin with a filler.
+    """Begin with a filler, which takes the capital over unless the first word is a name.
 
     >>> from lapsus.perturbations.core import apply, perturb
     >>> apply("play jazz", perturb(OpeningFiller(), "play jazz"))
@@ -74,20 +77,23 @@ class OpeningFiller(DrawnFiller):
     """
 
     fillers: tuple[str, ...] = BEGINNING
+    takes_capital: bool = True
     name: str = "filler_bos"
-    version: str = "1"
+    version: str = "2"
 
     def inserted(self, text: str, filler: str) -> tuple[Edit, ...]:
         """Insert a filler before the first character."""
         if not LATIN.search(text):
             return ()
         start = len(text) - len(text.lstrip())
-        return (Edit(start, start, f"{filler} "),)
+        return put_before(text, start, filler) if self.takes_capital else (Edit(start, start, f"{filler} "),)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ClosingFiller(DrawnFiller):
-    """End with a filler, before the full stop if there is one.
+class ClosingFiller(ShortRepr):
+    """End with a filler that the clause admits, before the full stop if there is one.
+
+    With `any_clause`, the operator of the paper: any filler behind any clause.
 
     >>> from lapsus.perturbations.core import apply, perturb
     >>> apply("play jazz", perturb(ClosingFiller(), "play jazz"))
@@ -95,16 +101,31 @@ class ClosingFiller(DrawnFiller):
     """
 
     fillers: tuple[str, ...] = END
+    any_clause: bool = False
     name: str = "filler_eos"
-    version: str = "1"
+    version: str = "2"
 
-    def inserted(self, text: str, filler: str) -> tuple[Edit, ...]:
-        """Insert a filler behind the last word."""
+    def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
+        """Insert one filler into one text."""
+        return self._inserted(text, rng.random())
+
+    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
+        """Insert one filler into each of many texts."""
+        drawn = picks(f"{self.name}/{seed}", keys, 2**32)
+        return [self._inserted(text, number / 2**32) for text, number in zip(texts, drawn, strict=True)]
+
+    def _inserted(self, text: str, drawn: float) -> tuple[Edit, ...]:
         if not LATIN.search(text):
             return ()
+        options = self.fillers if self.any_clause else [one for one in self.fillers if fits_clause(one, text)]
+        if not options:
+            return ()
+        filler = options[int(drawn * len(options))]
         end = len(text.rstrip(MARKS))
         if text[end:].strip():
             filler = filler.removesuffix(" ?")  # the text has its own mark
+        if not self.any_clause and in_capitals(text):
+            filler = filler.upper()
         return (Edit(end, end, f" {filler}"),)
 
 
@@ -121,8 +142,8 @@ class VerbFiller(ShortRepr, EditsOfOneText):
     """
 
     side: Literal["before", "after"]
-    tagger: Tagger = PERCEPTRON
-    version: str = "1"
+    tagger: Tagger = SPOKEN
+    version: str = "2"
 
     def __post_init__(self) -> None:
         if self.side not in {"before", "after"}:
@@ -160,7 +181,33 @@ class VerbFiller(ShortRepr, EditsOfOneText):
             nouns = (place for place, tag in zip(sentence.places, sentence.tags, strict=True) if tag.startswith("NN"))
             words = (place for place in sentence.places if LATIN.search(text, *place))
             start, end = next(iter(frame.spans), None) or next(nouns, None) or next(words)
-        return (Edit(start, start, f"{filler} ") if self.side == "before" else Edit(end, end, f" {filler}"),)
+        if self.side == "after":
+            return (Edit(whole(text, end)[1], whole(text, end)[1], f" {filler}"),)
+        return put_before(text, whole(text, start + 1)[0], filler)
 
 
-UNITS = (OpeningFiller(), VerbFiller("before"), VerbFiller("after"), ClosingFiller())
+def whole(text: str, end: int) -> tuple[int, int]:
+    """Return the edges of the word that a place lies in or behind: a contraction is not parted.
+
+    >>> whole("I don't know", 4)
+    (2, 7)
+    """
+    return next((word.span() for word in WORD.finditer(text) if word.start() < end <= word.end()), (end, end))
+
+
+OF_THE_PAPER = (
+    OpeningFiller(takes_capital=False, version="1"),
+    VerbFiller("before"),
+    VerbFiller("after"),
+    ClosingFiller(any_clause=True, version="1"),
+)
+"""NATURE's own, as its datasets hold them."""
+
+UNITS = (
+    OpeningFiller(),
+    VerbFiller("before"),
+    VerbFiller("after"),
+    ClosingFiller(),
+    OpeningFiller(takes_capital=False, name="nature.filler_bos", version="1"),
+    ClosingFiller(any_clause=True, name="nature.filler_eos", version="1"),
+)

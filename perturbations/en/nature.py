@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lapsus.perturbations.core import Mixture, Operator
-from lapsus.perturbations.en.fillers import UNITS as FILLERS
+from lapsus.perturbations.en.fillers import OF_THE_PAPER as FILLERS
 from lapsus.perturbations.en.speako import OF_THE_PAPER as SPEAKO
-from lapsus.perturbations.en.synonyms import UNITS as SYNONYMS
+from lapsus.perturbations.en.synonyms import OF_THE_PAPER as SYNONYMS
 
 NATURE: tuple[Operator, ...] = (*FILLERS, *SYNONYMS, SPEAKO)
 
@@ -16,7 +16,7 @@ def random_operator(index: int) -> Mixture:
     >>> random_operator(3).name
     'random.3'
     """
-    return Mixture(f"random.{index}", NATURE)
+    return Mixture(f"random.{index}", NATURE, version="2")
 
 
 UNITS = tuple(random_operator(index) for index in range(10))

@@ -1,4 +1,4 @@
-"""Synonyms in context: another word of the same part of speech stands in for one of the utterance's (NATURE, 3.2).
+"""NATURE's synonyms: another word of the same part of speech stands in for one of the utterance's (section 3.2).
 
 Where the candidates come from is a setting: WordNet, or any fill-mask model (`lapsus.perturbations.en.masked_model`).
 """
@@ -6,7 +6,7 @@ Where the candidates come from is a setting: WordNet, or any fill-mask model (`l
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from math import floor, log10
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
@@ -127,6 +127,7 @@ class Synonym(ShortRepr, EditsOfOneText):
     part: str
     candidates: Candidates = RESOURCE
     tagger: Tagger = PERCEPTRON
+    prefix: str = ""
     version: str = "1"
 
     def __post_init__(self) -> None:
@@ -136,13 +137,13 @@ class Synonym(ShortRepr, EditsOfOneText):
     @property
     def name(self) -> str:
         """The name in datasets."""
-        return f"synonym_{self.part}"
+        return f"{self.prefix}synonym_{self.part}"
 
     @property
     def summary(self) -> str:
         """What the operator does."""
         word = {"any": "verb, noun, adjective or adverb", "stopword": "function word"}.get(self.part, self.part)
-        return f"Replace one {word} by a synonym that fits the context"
+        return f"Replace one {word} by a candidate that is tagged alike, whatever it means there (NATURE's own)"
 
     def edits_framed(
         self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
@@ -200,4 +201,7 @@ class Synonym(ShortRepr, EditsOfOneText):
         return next((word for word in cased if fits(word, sentence, place, self.tagger)), None)
 
 
-UNITS = tuple(Synonym(part) for part in ("verb", "adjective", "adverb", "any", "stopword"))
+OF_THE_PAPER = tuple(Synonym(part) for part in ("verb", "adjective", "adverb", "any", "stopword"))
+"""NATURE's own, as its datasets hold them."""
+
+UNITS = tuple(replace(operator, prefix="nature.") for operator in OF_THE_PAPER)

@@ -9,12 +9,12 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from lapsus.perturbations.en.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from lapsus.perturbations.core import Span
 
@@ -34,6 +34,15 @@ class Tagger(Protocol):
 
     def __hash__(self) -> int:
         """Tell one tagger from another, since tagged sentences are remembered."""
+        ...
+
+
+@runtime_checkable
+class Cutting(Protocol):
+    """A tagger that cuts texts into words by itself."""
+
+    def places(self, text: str) -> tuple[Span, ...]:
+        """Return where its words stand."""
         ...
 
 
@@ -65,12 +74,7 @@ class PerceptronTagger:
 
     def __call__(self, words: Sequence[str], /) -> list[str]:
         """Tag from left to right."""
-        tags: list[str] = []
-        model, context, history = _perceptron(), _context(words), START
-        for i in range(len(words)):
-            tags.append(_tag(model, words[i], context[i : i + 5], history))
-            history = tags[-1], history[0]
-        return tags
+        return perceptron_tags(words)
 
     def keeps(self, words: Sequence[str], tags: Sequence[str], place: int) -> bool:
         """Tell whether a word that was put into a tagged sentence has the tag of the one that stood there.
@@ -95,6 +99,17 @@ class PerceptronTagger:
 PERCEPTRON = PerceptronTagger()
 START = ("-START-", "-START2-")
 END = ("-END-", "-END2-")
+
+
+def perceptron_tags(words: Sequence[str], known: Mapping[int, str] | None = None) -> list[str]:
+    """Tag words from left to right; the tags of some places may be known."""
+    tags: list[str] = []
+    model, context, history = _perceptron(), _context(words), START
+    for i in range(len(words)):
+        given = known.get(i) if known else None
+        tags.append(given or _tag(model, words[i], context[i : i + 5], history))
+        history = tags[-1], history[0]
+    return tags
 
 
 def _tag(model: Perceptron, word: str, window: Sequence[str], history: tuple[str, str]) -> str:
@@ -165,12 +180,14 @@ def tagged(text: str, tagger: Tagger) -> Tagged:
     >>> tagged("Play jazz!", PerceptronTagger()).tags
     ('NNP', 'NN', '.')
     """
-    matches = tuple(WORD.finditer(text))
-    words = tuple(match[0] for match in matches)
+    places = (
+        tagger.places(text) if isinstance(tagger, Cutting) else tuple(found.span() for found in WORD.finditer(text))
+    )
+    words = tuple(text[start:end] for start, end in places)
     tags = tuple(tagger(words)) if words else ()
     if len(tags) != len(words):
         raise ValueError(f"the tagger gave {len(tags)} tags for {len(words)} words; it must give one per word")
-    return Tagged(words, tuple(match.span() for match in matches), tags)
+    return Tagged(words, places, tags)
 
 
 def fits(word: str, sentence: Tagged, place: int, tagger: Tagger) -> bool:

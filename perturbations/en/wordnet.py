@@ -9,7 +9,7 @@ from lapsus.kernel.extras import needed
 from lapsus.perturbations.en.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 UNIVERSAL = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}
 PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
@@ -63,6 +63,12 @@ def counts(word: str, part: str) -> tuple[int, ...]:
     """
     index = _wordnet(part)[1]
     return tuple(map(int, index[word].split("\t")[1].split())) if word in index else ()
+
+
+def lemmas(part: str) -> Iterator[str]:
+    """Yield every word of a part of speech as WordNet writes it, once for each synset it stands in."""
+    for line in _wordnet(part)[0]:
+        yield from line.partition("\t")[0].split()
 
 
 @lru_cache(maxsize=2**16)

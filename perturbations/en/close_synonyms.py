@@ -1,0 +1,181 @@
+"""Synonyms that keep the meaning: one word of an utterance gives way to another that says the same there.
+
+Which words may stand for which, and beside what, is written by hand in `data/synonyms`, in the notation of
+`word_lists`: base forms, which are inflected as the word they replace, or forms (*cheapest*), which stay as they are.
+Light verbs (be, have, do, get, go, make, take) are replaced nowhere; a verb whose pattern differs (*display me*) has
+the pattern written beside it. Where nothing fits, the text stays.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from lapsus.kernel.extras import needed
+from lapsus.perturbations.core import Edit, EditsOfOneText, ShortRepr, pick
+from lapsus.perturbations.en.letter_case import in_capitals, like
+from lapsus.perturbations.en.spoken import SPOKEN
+from lapsus.perturbations.en.tagging import WORD, Tagger, tagged
+from lapsus.perturbations.en.wordnet import base_forms
+from lapsus.perturbations.semantic.word_lists import Rule, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from random import Random
+
+    from lapsus.perturbations.core import Frame, Span
+
+TAGS = {  # what the tagger calls a word that stands in a list
+    "verb": re.compile(r"VB"),
+    "adjective": re.compile(r"JJ|RB[RS]|VB[GN]|NN$"),
+    "adverb": re.compile(r""),
+    "noun": re.compile(r"NNS?$"),
+    "stopword": re.compile(r""),
+}
+PARTS = {"verb": ("verb",), "adjective": ("adjective",), "adverb": ("adverb",), "stopword": ("stopword",),
+         "any": ("verb", "adjective", "adverb", "noun")}  # fmt: skip
+LISTS = Path(__file__).parent / "data" / "synonyms"
+ARTICLE = re.compile(r"(?i)\b(an?)\s+$")
+VOWEL = re.compile(r"(?i)(?!one\b|once\b|uni|use|usual|eu)[aeiou]|hour|honest|heir")
+QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
+
+
+class Place(NamedTuple):
+    """A word that can be replaced, and by what."""
+
+    start: int
+    end: int
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CloseSynonym(ShortRepr, EditsOfOneText):
+    """Replace one word by another that means the same beside its neighbours.
+
+    `part` is verb, adjective, adverb, stopword, or any (a noun too). The values of slots and answers stay as they are,
+    unless `opens_slots`; names and quotations always do.
+
+    >>> from lapsus.perturbations.core import apply, perturb
+    >>> apply("let me buy a ticket", perturb(CloseSynonym("verb"), "let me buy a ticket"))
+    'let me purchase a ticket'
+    """
+
+    needs: ClassVar[str] = "lapsus[en]"
+    part: str
+    opens_slots: bool = False
+    tagger: Tagger = SPOKEN
+    version: str = "2"
+
+    def __post_init__(self) -> None:
+        if self.part not in PARTS:
+            raise ValueError(f"part is {self.part!r}; it is one of {', '.join(PARTS)}")
+
+    @property
+    def name(self) -> str:
+        """The name in datasets."""
+        return f"synonym_{self.part}"
+
+    @property
+    def summary(self) -> str:
+        """What the operator does."""
+        word = {"any": "verb, noun, adjective or adverb", "stopword": "function word"}.get(self.part, self.part)
+        return f"Replace one {word} by a word that means the same in its context, if there is one"
+
+    def edits_framed(
+        self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
+    ) -> list[tuple[Edit, ...]]:
+        """Draw one word of each text from those that have a synonym there."""
+        return [self._edits(*one) for one in zip(texts, rngs, frames, strict=True)]
+
+    def _edits(self, text: str, rng: Random, frame: Frame) -> tuple[Edit, ...]:
+        closed = (
+            *frame.protected,
+            *(() if self.opens_slots else frame.spans),
+            *(q.span() for q in QUOTED.finditer(text)),
+        )
+        places = [place for part in PARTS[self.part] for place in self._places(text, part, closed)]
+        options = [(place, edits) for place in places if (edits := [*_written(text, place, closed)])]
+        if not options:
+            return ()
+        return pick(rng, pick(rng, options)[1])
+
+    def _places(self, text: str, part: str, closed: Sequence[Span]) -> Iterator[Place]:
+        """Yield the words of a part of speech that have a synonym where they stand."""
+        rules, lower = rules_of(part), text.lower()
+        if len(lower) != len(text):  # a letter whose small form is longer: places would be off
+            return
+        if part == "stopword":
+            found = [(match.start(), match.end(), "") for match in WORD.finditer(text)]
+        else:
+            sentence = tagged(text, self.tagger)
+            found = [(*place, tag) for place, tag in zip(sentence.places, sentence.tags, strict=True)]
+        shouted, first, said = in_capitals(text), True, set(re.findall(r"\w+", lower))
+        for start, end, tag in found:
+            word = lower[start:end]
+            name = text[start].isupper() and not shouted and not first and word not in {"i'm", "i'd", "i've", "i'll"}
+            first = first and not text[start].isalpha()
+            if name or not TAGS[part].match(tag) or any(start < right and left < end for left, right in closed):
+                continue
+            words = [*_targets(rules.get(word, ()), lower, start)]
+            if not words and part in {"verb", "noun"}:
+                for base in base_forms(word, part[0]):
+                    if base != word:
+                        plain = lower[:start] + base + lower[end:]
+                        words += [form for target in _targets(rules.get(base, ()), plain, start)
+                                  if (form := inflected(target, tag))]  # fmt: skip
+            kept = tuple(
+                one for one in dict.fromkeys(words) if part == "stopword" or not said & {*one.split()} - {word}
+            )
+            if kept:
+                yield Place(start, end, kept)
+
+
+@cache
+def rules_of(part: str) -> dict[str, list[Rule]]:
+    """Return what is written of a part of speech, by word."""
+    return parse((LISTS / f"{part}.txt").read_text(encoding="utf-8"))
+
+
+def _targets(rules: Sequence[Rule], text: str, start: int) -> Iterator[str]:
+    for rule in rules:
+        if rule.fits(text, start):
+            yield from rule.targets
+
+
+def inflected(words: str, tag: str) -> str | None:
+    """Return a base form as `tag` has it; of several words the verb or the last noun is inflected.
+
+    >>> inflected("put on", "VBG"), inflected("web page", "NNS"), inflected("begin", "VB")
+    ('putting on', 'web pages', 'begin')
+    """
+    if tag in {"VB", "VBP", "NN"}:
+        return words
+    first, _, rest = words.partition(" ") if tag.startswith("VB") else (*words.rpartition(" ")[::-1],)
+    forms = needed("lemminflect", "en").getInflection(first, tag)
+    if not forms:
+        return None
+    return f"{forms[0]} {rest}".strip() if tag.startswith("VB") else f"{rest} {forms[0]}".strip()
+
+
+def _written(text: str, place: Place, closed: Sequence[Span]) -> Iterator[tuple[Edit, ...]]:
+    """Yield the edits that put each word in, with *a* or *an* before it as it wants."""
+    article = ARTICLE.search(text, max(place.start - 4, 0), place.start)
+    for word in place.words:
+        old = text[place.start : place.end]
+        put = Edit(place.start, place.end, word.upper() if old.isupper() and len(old) > 1 else _begun(old, word))
+        wanted = "an" if VOWEL.match(word) else "a"
+        if article is None or article[1].lower() == wanted:
+            yield (put,)
+        elif not any(article.start(1) < right and left < article.end(1) for left, right in closed):
+            yield Edit(article.start(1), article.end(1), like(article[1], wanted)), put
+
+
+def _begun(old: str, word: str) -> str:
+    """Give a word, or the first of several, the capital of the old one."""
+    return f"{word[0].upper()}{word[1:]}" if old[0].isupper() else word
+
+
+UNITS = tuple(CloseSynonym(part) for part in PARTS)
