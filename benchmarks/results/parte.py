@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from run_all import HERE, at_chance, p_value, table
+from run_all import HERE, at_chance, between, p_value, table
 
 from lapsus.metrics import prediction_consistency
 
@@ -164,17 +164,7 @@ def main(built: Path, data: Path, out: Path, parts: Sequence[str]) -> None:
     heads = [f"{side} ({counts[side]})" for side in SIDES]
     heads += [f"{task} ({sum(fact['task'] == task for fact in facts.values())})" for task in tasks(facts)]
     text = f"{table(HEADS, [first for first, _ in lines])}\n\n%Δ by the side that was reworded, and by task:\n\n"
-    between(DOCS, text + table(["model", *heads], [second for _, second in lines]))
-
-
-def between(path: Path, text: str) -> None:
-    """Replace what stands between the markers of this script."""
-    start, end = "<!-- parte: written by benchmarks/results/parte.py -->", "<!-- /parte -->"
-    before, first, rest = path.read_text(encoding="utf-8").partition(start)
-    _, last, after = rest.partition(end)
-    if not first or not last:
-        raise ValueError(f"{path} has no markers {start} … {end}")
-    path.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+    between(DOCS, "parte", text + table(["model", *heads], [second for _, second in lines]), by="parte.py")
 
 
 if __name__ == "__main__":

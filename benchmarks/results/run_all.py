@@ -255,9 +255,9 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [heads, ["---"] * len(heads), *rows])
 
 
-def parts(path: Path, name: str) -> tuple[str, str, str]:
+def parts(path: Path, name: str, by: str = "run_all.py") -> tuple[str, str, str]:
     """Return a file up to a marker, what stands between it and its end, and the rest."""
-    start, end = f"<!-- {name}: written by benchmarks/results/run_all.py -->", f"<!-- /{name} -->"
+    start, end = f"<!-- {name}: written by benchmarks/results/{by} -->", f"<!-- /{name} -->"
     before, _, rest = path.read_text(encoding="utf-8").partition(start)
     held, mark, after = rest.partition(end)
     if not mark:
@@ -265,9 +265,9 @@ def parts(path: Path, name: str) -> tuple[str, str, str]:
     return before + start, held, end + after
 
 
-def between(path: Path, name: str, text: str) -> None:
-    """Replace what stands between two markers of a file."""
-    before, _, after = parts(path, name)
+def between(path: Path, name: str, text: str, by: str = "run_all.py") -> None:
+    """Replace what stands between two markers of a file; the first one says by which script it is written."""
+    before, _, after = parts(path, name, by)
     path.write_text(f"{before}\n\n{text}\n\n{after}", encoding="utf-8")
 
 

@@ -11,9 +11,8 @@ and systems that learn the same of the same rows, in whatever recipe of a comman
 from __future__ import annotations
 
 import json
-import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from random import Random
@@ -21,10 +20,10 @@ from time import process_time
 from typing import Any
 
 import click
-import numpy as np
 from _page import write
+from _readin_tables import text_of
+from _recipes import Recipe, System
 from datasets import disable_progress_bars, load_dataset, load_from_disk
-from scipy import stats
 
 from lapsus.models import pair_model, small_encoder
 from lapsus.models.noisy_copies import operators_of, with_noisy_copies
@@ -32,61 +31,7 @@ from lapsus.perturbations import Noise, ZhCorrect, apply
 
 Pair = tuple[str, str]
 Predict = Callable[[Sequence[Pair]], list[str]]
-Scores = np.ndarray[Any, np.dtype[Any]]
-LABELS, BALANCED = ("paraphrase", "different"), "balanced"
-
-
-@dataclass(frozen=True)
-class System:
-    """A row of a table: a model, how its training data are read, and what is done to noisy texts first."""
-
-    name: str
-    label: str
-    model: str = "pair"  # "pair" and "encoder" start from nothing; anything else is a checkpoint, as hf:ID
-    tokens: str = "characters"  # or a code of `subchar`, such as "pinyin", "pinyin+index"
-    noisy: str = ""  # what one noisy copy of each training row is made with
-    corrected: bool = False  # whether noisy texts are corrected by what the training texts have
-    training: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def learning(self) -> str:
-        """What tells systems apart that learn something else, or in another way."""
-        return repr(replace(self, name="", label="", corrected=False))
-
-    @property
-    def runs_here(self) -> bool:
-        """Whether no checkpoint is needed."""
-        return self.model in {"pair", "encoder"}
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """A table: what is read, asked of whom, and on which tracks."""
-
-    name: str
-    title: str
-    data: str
-    columns: tuple[str, str]
-    tracks: tuple[str, ...]
-    rows: int  # how many rows of the training split are read
-    own_noise: Mapping[str, str]  # tracks made here from the clean one, by name
-    published: Mapping[str, Sequence[float]]  # the paper's figures, by their row
-    systems: tuple[System, ...]
-
-    @property
-    def columns_of_table(self) -> list[str]:
-        """What the systems are asked: clean, average and worst of the annotators, then the noise made here."""
-        return ["clean", "average", "worst", *self.own_noise]
-
-    @classmethod
-    def read(cls, path: Path) -> Recipe:
-        """Read a file of the form of table5.toml."""
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-        systems = tuple(System(**each) for each in told.pop("system"))
-        first, second = told.pop("columns")
-        return cls(path.stem, columns=(first, second), systems=systems, own_noise=told.pop("own_noise", {}),
-                   published=told.pop("published", {}),
-                   tracks=tuple(told.pop("tracks")), **told)  # fmt: skip
+NETWORKS = {"bags": pair_model.Bags, "convolutions": pair_model.Convolutions}
 
 
 def rows_of(folder: Path, config: str, split: str) -> Any:
@@ -134,8 +79,8 @@ def predictor(system: System, folder: Path, work: Path, recipe: Recipe, seed: in
     pairs = [(row[first], row[second], row["label"]) for row in split]
     dev = [(row[first], row[second], row["label"]) for row in rows_of(folder, "clean", "validation")]
     settings = dict(system.training)
-    if system.model == "pair":
-        cut, network = cutter(system.tokens, texts, work), partial(pair_model.Convolutions, size=settings.pop("size"))
+    if system.model in NETWORKS:
+        cut, network = cutter(system.tokens, texts, work), partial(NETWORKS[system.model], size=settings.pop("size"))
         return pair_model.train(pairs, dev, seed, cut=cut, network=network, **settings).predict
     if system.model == "encoder":
         pieces = small_encoder.word_pieces(texts, size=VOCABULARY)
@@ -151,12 +96,15 @@ def corrected(corrector: ZhCorrect, texts: Iterable[Pair]) -> list[Pair]:
     return [(first, second) for first, second in right]
 
 
-def tracks_of(recipe: Recipe, folder: Path) -> dict[str, list[Any]]:
-    """Return the test rows of each track: those of the dataset, then those made here."""
+def tracks_of(recipe: Recipe, folder: Path, work: Path) -> dict[str, list[Any]]:
+    """Return the test rows of each track: those of the dataset, then those made here, once for all systems."""
     tracks = {track: list(rows_of(folder, track, "test")) for track in recipe.tracks}
     clean = rows_of(folder, "clean", "test")
     for name, spec in recipe.own_noise.items():
-        tracks[name] = list(Noise(operators_of(spec), column=recipe.columns, key="id").map(clean))
+        kept = work / "tracks" / f"{spec} of {len(clean)}"
+        if not kept.exists():
+            Noise(operators_of(spec), column=recipe.columns, key="id").map(clean).save_to_disk(kept)
+        tracks[name] = list(load_from_disk(kept))
     return tracks
 
 
@@ -180,7 +128,7 @@ class Taught:
 def run_one(recipe: Recipe, system: System, taught: Taught, data: Path, work: Path) -> None:
     """Train and ask one system with one seed; keep for each track which rows were right."""
     seed, folder = taught.seed, data / recipe.data
-    kept = work / recipe.name / system.name / f"{seed}.json"
+    kept = work / recipe.answers / system.name / f"{seed}.json"
     if kept.exists():
         return
     predict, trained = taught.of(recipe, system, data, work)
@@ -188,7 +136,7 @@ def run_one(recipe: Recipe, system: System, taught: Taught, data: Path, work: Pa
         row[name] for row in rows_of(folder, "clean", "train") for name in recipe.columns
     ) if system.corrected else None  # fmt: skip
     found: dict[str, dict[str, list[str]]] = {}
-    for track, rows in tracks_of(recipe, folder).items():
+    for track, rows in tracks_of(recipe, folder, work).items():
         pairs = [(row[recipe.columns[0]], row[recipe.columns[1]]) for row in rows]
         if corrector is not None and track != "clean":
             pairs = corrected(corrector, pairs)
@@ -198,7 +146,7 @@ def run_one(recipe: Recipe, system: System, taught: Taught, data: Path, work: Pa
     told = {"seconds": round(trained), "answers": found}
     kept.write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
     right = sum(gold == guess for gold, guess in found["clean"].values()) / len(found["clean"])
-    click.echo(f"{recipe.name} {system.name} seed {seed}: clean {right:.3f}, {trained:.0f} s")
+    click.echo(f"{recipe.answers} {system.name} seed {seed}: clean {right:.3f}, {trained:.0f} s")
 
 
 @click.group()
@@ -227,149 +175,6 @@ def run(
             for system in recipe.systems:
                 if system.name in names or (not names and system.runs_here):
                     run_one(recipe, system, taught, data, work)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over seeds and test rows in percent, with its 95 % interval."""
-
-    mean: float
-    half: float
-
-    @classmethod
-    def of(cls, groups: Sequence[Scores]) -> Estimate:
-        """Estimate the mean of groups of rows, each with scores by seed and row.
-
-        Seeds and rows are both samples, so the spreads of both count (Satterthwaite).
-        """
-        parts = [(group.mean(0).var(ddof=1) / group.shape[1] / len(groups) ** 2, group.shape[1]) for group in groups]
-        by_seed = np.mean([group.mean(1) for group in groups], axis=0)
-        parts.append((by_seed.var(ddof=1) / len(by_seed), len(by_seed)))
-        whole = sum(part for part, _ in parts)
-        freedom = whole**2 / sum(part**2 / (number - 1) for part, number in parts) if whole else np.inf
-        return cls(100 * float(by_seed.mean()), 100 * float(stats.t.ppf(0.975, freedom) * whole**0.5))
-
-    def __str__(self) -> str:
-        return f"{self.mean:.1f} ± {self.half:.1f}"
-
-    @property
-    def signed(self) -> str:
-        """The same for a difference; in bold if it is not within its interval of 0."""
-        told = f"{self.mean:+.1f} ± {self.half:.1f}"
-        return f"**{told}**" if abs(self.mean) > self.half else told
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What a system answered with each seed: right (1) or wrong (0) by column, label, seed and row."""
-
-    system: System
-    seconds: float
-    right: Mapping[str, Mapping[str, Scores]]
-
-    def estimate(self, column: str, label: str) -> Estimate:
-        """Estimate the accuracy of a label, or the mean of both."""
-        return Estimate.of([self.right[column][each] for each in of_label(label)])
-
-    def lost(self, column: str) -> dict[str, Scores]:
-        """Return what noise takes or gives, row by row."""
-        return {label: self.right[column][label] - self.right["clean"][label] for label in LABELS}
-
-
-def of_label(label: str) -> Sequence[str]:
-    """Return the labels whose mean a row of the table is."""
-    return LABELS if label == BALANCED else (label,)
-
-
-def asked(recipe: Recipe, work: Path) -> list[Asked]:
-    """Return the answers of each system that two seeds or more ran."""
-    found = []
-    for system in recipe.systems:
-        files = sorted((work / recipe.name / system.name).glob("*.json"))
-        runs = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-        if len(runs) > 1:
-            right: dict[str, dict[str, Scores]] = {column: {} for column in recipe.columns_of_table}
-            for label in LABELS:
-                for column, scores in by_column(recipe, [run["answers"] for run in runs], label).items():
-                    right[column][label] = scores
-            found.append(Asked(system, float(np.mean([run["seconds"] for run in runs])), right))
-    return found
-
-
-def by_column(recipe: Recipe, runs: Sequence[Any], label: str) -> dict[str, Scores]:
-    """Return scores by seed and row of a label: clean, average and worst of the annotators, each track made here.
-
-    The rows are the odd ones, which no noise was fitted on.
-    """
-    rows = [key for key, (gold, _) in runs[0]["clean"].items() if gold == label and int(key) % 2]
-
-    def of(tracks: Iterable[str]) -> Scores:
-        return np.array([[[float(run[track][key][1] == label) for key in rows] for track in tracks] for run in runs])
-
-    typed = of(track for track in recipe.tracks if track != "clean")
-    own = {track: of([track])[:, 0] for track in recipe.own_noise}
-    return {"clean": of(["clean"])[:, 0], "average": typed.mean(1), "worst": typed.min(1), **own}
-
-
-def grid(heads: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """Return a table whose first columns are words, and the others numbers."""
-    marks = ["---"] * words + ["--:"] * (len(heads) - words)
-    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, marks, *rows))
-
-
-def scores_table(recipe: Recipe, found: Sequence[Asked]) -> str:
-    """Return the accuracy of both labels and their mean, by system."""
-    columns = recipe.columns_of_table
-    rows = [
-        [one.system.label, label, *(str(one.estimate(column, label)) for column in columns), f"{one.seconds:.0f}"]
-        for one in found
-        for label in (*LABELS, BALANCED)
-    ]
-    return grid([recipe.title, "label", *columns, "s a model"], rows, words=2)
-
-
-def costs_table(recipe: Recipe, found: Sequence[Asked]) -> str:
-    """Return what noise takes of the balanced accuracy, by system, and how that differs from the first system's."""
-    noisy = recipe.columns_of_table[1:]
-    rows = []
-    for one in found:
-        row = [one.system.label]
-        for column in noisy:
-            own, first = one.lost(column), found[0].lost(column)
-            row.append(Estimate.of([own[label] for label in LABELS]).signed)
-            row.append("" if one is found[0] else Estimate.of([own[label] - first[label] for label in LABELS]).signed)
-        rows.append(row)
-    return grid(["balanced accuracy, noisy − clean", *(f"{c}{of}" for c in noisy for of in ("", ", beside the first"))],
-                rows)  # fmt: skip
-
-
-def gains_table(recipe: Recipe, found: Sequence[Asked]) -> str:
-    """Return the balanced accuracy beside that of the first system."""
-    rows = [
-        [
-            one.system.label,
-            *(
-                Estimate.of([one.right[column][label] - found[0].right[column][label] for label in LABELS]).signed
-                for column in recipe.columns_of_table
-            ),
-        ]
-        for one in found[1:]
-    ]
-    return grid([f"balanced accuracy − that of {found[0].system.label}", *recipe.columns_of_table], rows)
-
-
-def text_of(recipe: Recipe, work: Path) -> str:
-    """Return the tables of what was run, then the paper's."""
-    found = asked(recipe, work)
-    parts = ["No system was run with two seeds or more."]
-    if found:
-        seeds = {one.right["clean"][LABELS[0]].shape[0] for one in found}
-        parts = [scores_table(recipe, found), gains_table(recipe, found), costs_table(recipe, found)]
-        parts.append(f"Seeds: {', '.join(map(str, sorted(seeds)))}; seconds are of a processor, for the training.")
-    if recipe.published:
-        theirs = [[row, *(f"{each:.2f}" for each in told)] for row, told in recipe.published.items()]
-        parts += ["The paper's, by other models, on all 4,316 rows:", grid(["", "clean", "average", "worst"], theirs)]
-    return "\n\n".join(parts)
 
 
 @main.command()

@@ -3,8 +3,8 @@
 Each side is read by a bidirectional LSTM, every unit looks for its like in the other side, and both sides are compared
 (the scheme of Chen et al., Enhanced LSTM for Natural Language Inference, ACL 2017, at a tenth of its size). With
 `network=Convolutions` each unit is read with its neighbours only (nearer to Parikh et al., A Decomposable Attention
-Model, EMNLP 2016), in half the time. Nothing is downloaded: it learns from the pairs alone, in minutes on one core. The
-extra `models` installs torch.
+Model, EMNLP 2016), in half the time; `network=Bags` counts what both sides have, in a tenth. Nothing is downloaded: it
+learns from the pairs alone, in minutes on one core. The extra `models` installs torch.
 
 >>> pairs = [("怎么还款", "如何还款", "same"), ("怎么还款", "怎么退款", "other")] * 16
 >>> model = train(pairs, epochs=20, rate=5e-3)
@@ -109,6 +109,52 @@ class Convolutions(nn.Module):
         compared = torch.relu(self.compare(torch.cat([own, other, abs(own - other), own * other], 2)))
         mean = (compared * there[:, :, None]).sum(1) / there.sum(1, keepdim=True)
         return torch.cat([mean, compared.masked_fill(~there[:, :, None], float("-inf")).amax(1)], 1)
+
+
+class Bags(nn.Module):
+    """Counts what both sides have, units and pairs of neighbours, and what one side has alone.
+
+    Each unit and each pair of neighbours has a vector for either case; the sums decide. Pairs share `PLACES` vectors.
+    """
+
+    PLACES = 16_381
+
+    def __init__(self, units: int, labels: int, size: int = 16) -> None:
+        super().__init__()
+        self.first_pair = units
+        self.both, self.alone = (nn.EmbeddingBag(units + self.PLACES, size, mode="sum") for _ in range(2))
+        for table in (self.both, self.alone):
+            nn.init.normal_(table.weight, std=0.2)
+        self.decide = nn.Sequential(
+            nn.Dropout(0.3), nn.Linear(4 * size, size), nn.ReLU(), nn.Dropout(0.3), nn.Linear(size, labels)
+        )
+
+    def forward(self, first: Tensor, second: Tensor) -> Tensor:
+        """Return a score per label (batch, labels) for two padded sides (batch, units)."""
+        a, b = self._with_pairs(first), self._with_pairs(second)
+        like = a[:, :, None] == b[:, None, :]
+        shared = (like.any(2) & (a != PAD), like.any(1) & (b != PAD))
+        both = self._sum(self.both, a, shared[0]) + self._sum(self.both, b, shared[1])
+        here, there = (
+            self._sum(self.alone, a, ~shared[0] & (a != PAD)),
+            self._sum(self.alone, b, ~shared[1] & (b != PAD)),
+        )
+        root = (first != PAD).sum(1, keepdim=True).sqrt()
+        common, other, uneven = both / root, (here + there) / root, abs(here - there) / root
+        scores: Tensor = self.decide(torch.cat([common, other, uneven, common * other], 1))
+        return scores
+
+    def _with_pairs(self, side: Tensor) -> Tensor:
+        """Return the units of sides, then the places of their pairs of neighbours."""
+        left, right = side[:, :-1], side[:, 1:]
+        return torch.cat(
+            [side, torch.where(right != PAD, self.first_pair + (left * 7919 + right) % self.PLACES, PAD)], 1
+        )
+
+    @staticmethod
+    def _sum(table: nn.EmbeddingBag, places: Tensor, kept: Tensor) -> Tensor:
+        summed: Tensor = table(places, per_sample_weights=kept.float())
+        return summed
 
 
 @dataclass(frozen=True, slots=True)
