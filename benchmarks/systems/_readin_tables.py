@@ -69,13 +69,15 @@ def of_label(label: str) -> Sequence[str]:
 
 
 def answers(recipe: Recipe, work: Path) -> list[tuple[System, list[Any]]]:
-    """Return what was kept of each system that two seeds or more ran."""
-    found = []
-    for system in recipe.systems:
-        files = sorted((work / recipe.answers / system.name).glob("*.json"))
-        if len(files) > 1:
-            found.append((system, [json.loads(file.read_text(encoding="utf-8")) for file in files]))
-    return found
+    """Return what was kept of each system that was run, of the seeds that all of these have, if there are two."""
+    folder = work / recipe.answers
+    seeds = {system.name: {file.stem for file in (folder / system.name).glob("*.json")} for system in recipe.systems}
+    ran = [system for system in recipe.systems if seeds[system.name]]
+    common = sorted(set.intersection(*(seeds[system.name] for system in ran)), key=int) if ran else []
+    if len(common) < 2:
+        return []
+    files = {system.name: [folder / system.name / f"{seed}.json" for seed in common] for system in ran}
+    return [(one, [json.loads(file.read_text(encoding="utf-8")) for file in files[one.name]]) for one in ran]
 
 
 def asked(recipe: Recipe, work: Path) -> list[Asked]:
@@ -97,10 +99,10 @@ def by_column(recipe: Recipe, runs: Sequence[Any], label: str) -> dict[str, Scor
     """
     rows = [key for key, (gold, _) in runs[0]["clean"].items() if gold == label and held_out(key)]
 
-    def of(tracks: Iterable[str]) -> Scores:
+    def of(tracks: Sequence[str]) -> Scores:
         return np.array([[[float(run[track][key][1] == label) for key in rows] for track in tracks] for run in runs])
 
-    typed = of(track for track in recipe.tracks if track != "clean")
+    typed = of([track for track in recipe.tracks if track != "clean"])
     own = {track: of([track])[:, 0] for track in recipe.own_noise}
     return {"clean": of(["clean"])[:, 0], "average": typed.mean(1), "worst": typed.min(1), **own}
 
@@ -201,9 +203,9 @@ def text_of(recipe: Recipe, work: Path) -> str:
     if answers(recipe, work) and recipe.measure == "macro-F1":
         parts = [f1_table(recipe, work)]
     elif found := asked(recipe, work):
-        seeds = {one.right["clean"][LABELS[0]].shape[0] for one in found}
+        seeds = found[0].right["clean"][LABELS[0]].shape[0]
         parts = [scores_table(recipe, found), gains_table(recipe, found), costs_table(recipe, found)]
-        parts.append(f"Seeds: {', '.join(map(str, sorted(seeds)))}; seconds are of a processor, for the training.")
+        parts.append(f"Seeds: {seeds}; seconds are of a processor that did much else, for the training of a model.")
     if recipe.published:
         heads = ["", "clean", "average", "worst"][: 1 + max(map(len, recipe.published.values()))]
         theirs = [[row, *(f"{each:.2f}" for each in told)] for row, told in recipe.published.items()]
