@@ -6,7 +6,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-TYPIST = ("candidates", "confusable_words", "habits", "keys", "learned_words", "punctuation", "retyping")
+TYPIST = ("candidates", "confusable_words", "habits", "keys", "learned_words", "punctuation", "retyping", "sitting")
 COMPILED = ("zh/engine/pinyin", *(f"zh/typist/{name}" for name in TYPIST))
 WANTED = os.environ.get("LAPSUS_COMPILE", "") not in ("", "0")
 

@@ -31,20 +31,30 @@ from lapsus.metrics.human_likeness.score import KINDS as COARSE
 from lapsus.metrics.human_likeness.score import kind as coarse_kind
 from lapsus.metrics.human_likeness.score import latin, stretches
 from lapsus.perturbations.core import apply
+from lapsus.perturbations.sittings import sitting_starts
 from lapsus.perturbations.zh.engine.pinyin import PinyinEngine, load_engine
+from lapsus.perturbations.zh.typist.candidates import EMBEDDED
 from lapsus.perturbations.zh.typist.confusable_words import commonness
 from lapsus.perturbations.zh.typist.habits import ANNOTATORS, Typist, annotators
 from lapsus.perturbations.zh.typist.keys import BESIDE
 from lapsus.perturbations.zh.typist.learned_words import MEMORIES, NOTHING, Memory
 from lapsus.perturbations.zh.typist.retyping import IMES, RUNS, retyped
+from lapsus.perturbations.zh.typist.sitting import Sitting
 
 TASKS = {"question": "afqmc", "prose": "wmt"}
+COUNTED = {
+    "care",
+    "alike",
+    "digit",
+    "wide_digits",
+    "chosen",
+}  # set by hand to what people do
 STEP = 0.5  # in logits
 GOES = 2  # synthetic versions of each text
 Pairs = list[tuple[str, str, str]]
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
 
 def read(folder: Path, task: str, annotator: int, parity: int) -> Pairs:
@@ -187,9 +197,10 @@ def _kind(engine: PinyinEngine, clean: str, place: int, old: str, new: str) -> s
 
 def typed(typist: Typist, pairs: Pairs, seed: int, memory: Memory = NOTHING, ime: int = 0) -> Pairs:
     """Return `pairs` with the operator's texts in place of the human's."""
+    shared = sitting_starts(f"{seed}", [key.split("-")[0] for key, _, _ in pairs])
     return [
-        (key, clean, apply(clean, retyped(clean, typist, Random(f"{seed}/{key}"), ime=ime, memory=memory)))
-        for key, clean, _ in pairs
+        (key, clean, apply(clean, retyped(clean, typist, Random(f"{seed}/{key}"), EMBEDDED, ime, memory, sitting)))
+        for (key, clean, _), sitting in zip(pairs, [Sitting.of(each) for each in shared], strict=True)
     ]
 
 
@@ -321,10 +332,12 @@ def _replaced(pairs: Pairs) -> Counter[tuple[str, str]]:
     return Counter((old, new) for _, clean, noisy in pairs for _, old, new in stretches(clean, noisy))
 
 
-def to_logits(typist: Typist) -> tuple[list[str], np.ndarray]:
-    """Return the names and logits of the habits that are fitted."""
+def to_logits(typist: Typist, only: Container[str] = ()) -> tuple[list[str], np.ndarray]:
+    """Return the names and logits of the habits that are fitted: `only` some, or all that are not counted."""
     names, values = [], []
     for name, value in asdict(typist).items():
+        if name not in only if only else name in COUNTED:
+            continue
         for n, one in enumerate(value if isinstance(value, tuple) else (value,)):
             names.append(f"{name}/{n}")
             p = min(max(one, 1e-4), 0.9999)
@@ -346,7 +359,7 @@ def from_logits(typist: Typist, names: list[str], values: np.ndarray) -> Typist:
     return Typist(**changed)
 
 
-def fit(person: Person, label: str, rounds: int) -> Typist:
+def fit(person: Person, label: str, rounds: int, only: Container[str] = ()) -> Typist:
     """Fit the habits: return those with which the operator's statistics are nearest to the human's."""
     human, typist, memory, ime = person.human, person.typist, Memory.of(person.learned), person.ime
     target = statistics(human)
@@ -358,7 +371,7 @@ def fit(person: Person, label: str, rounds: int) -> Typist:
         clipped: np.ndarray = np.clip(np.array(rows), -12, 12)
         return clipped
 
-    names, x = to_logits(typist)
+    names, x = to_logits(typist, only)
     for n in range(rounds):
         base = differences(from_logits(typist, names, x), n)
         jacobian = np.zeros((len(base), len(x)))
@@ -414,6 +427,7 @@ def main() -> None:
     parser.add_argument("--kind", choices=sorted(TASKS))
     parser.add_argument("--turns", type=int, default=2, help="of fitting the words, then the habits")
     parser.add_argument("--rounds", type=int, default=2, help="of fitting the habits in each turn")
+    parser.add_argument("--only", nargs="*", default=(), help="habits to fit; the other habits and the words stay")
     parser.add_argument("--habits", type=Path, default=ANNOTATORS)
     parser.add_argument("--words", type=Path, default=MEMORIES)
     options = parser.parse_args()
@@ -435,9 +449,9 @@ def main() -> None:
             for number, row in habits.items()
         ]
         for turn in range(options.turns):
-            people = worded(people, turn)
+            people = people if options.only else worded(people, turn)
             people = [
-                replace(person, typist=fit(person, f"{kind} {number}", options.rounds))
+                replace(person, typist=fit(person, f"{kind} {number}", options.rounds, options.only))
                 for number, person in enumerate(people, 1)
             ]
         for number, person in enumerate(people, 1):

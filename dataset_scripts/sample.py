@@ -84,7 +84,7 @@ class Sample(Benchmark):
     """Customer questions, commands, entailments and dialect pairs that the project wrote itself."""
 
     NAME = "sample"
-    VERSION = Version("1.1.2")  # fillers take the capital over, and fit their clause
+    VERSION = Version("1.2.0")  # keyboard tracks by zh_keyboard 4
     TITLE = "lapsus sample"
     LANGUAGES = ("zh", "en")
     LICENSE = "apache-2.0"

@@ -4,7 +4,7 @@
 'slow down would you ?'
 >>> from lapsus.perturbations import ZhKeyboard
 >>> apply("花呗怎么不能提额了", perturb(ZhKeyboard.annotator(1), "花呗怎么不能提额了", seed=1, key="row-4"))
-'花呗怎么不能提恶了'
+'花呗责骂不能提了'
 """
 
 from typing import TYPE_CHECKING

@@ -132,6 +132,17 @@ class KeyedOperator(Operator, Protocol):
         ...
 
 
+@runtime_checkable
+class SittingOperator(KeyedOperator, Protocol):
+    """A keyed operator that imitates a person who stays the same while the texts of one sitting are entered."""
+
+    def edits_in_sittings(
+        self, texts: Sequence[str], seed: int, keys: Sequence[str], sittings: Sequence[str]
+    ) -> Iterable[Iterable[Edit]]:
+        """Propose the edits of each text; where the sittings are the keys, as `edits_keyed` would."""
+        ...
+
+
 def stream(op: Operator, seed: int, key: str) -> Random:
     """Return the random stream of one example: the same on every machine, for every order and batch.
 
@@ -141,6 +152,10 @@ def stream(op: Operator, seed: int, key: str) -> Random:
     >>> Shout().edits("hi", stream(Shout(), 0, "row-7"))
     (Edit(start=2, end=2, text='!'),)
     """
+    if isinstance(op, SittingOperator):
+        from lapsus.perturbations.sittings import seated_stream
+
+        return seated_stream(f"{op.name}/{seed}", key)
     if isinstance(op, KeyedOperator):
         from lapsus.perturbations.hashed_draws import HashedStream, starts
 
@@ -164,11 +179,17 @@ def propose(
     seed: int = 0,
     keys: Sequence[str] | None = None,
     frames: Sequence[Frame] | None = None,
+    sittings: Sequence[str] | None = None,
 ) -> list[Proposal]:
-    """Return the edits of each of `texts` and who made them; within `frames`, where given."""
+    """Return the edits of each of `texts` and who made them; within `frames`, where given.
+
+    Texts with the same name in `sittings` are entered together, such as the columns of a row; else each is by itself.
+    """
     keys = texts if keys is None else keys
     if len(keys) != len(texts):
         raise ValueError(f"{len(texts)} texts but {len(keys)} keys: give one key per text")
+    if isinstance(op, SittingOperator) and sittings is not None:
+        return [Proposal(edits, op) for edits in _kept(op.edits_in_sittings(texts, seed, keys, sittings), frames)]
     if isinstance(op, KeyedOperator):
         return [Proposal(edits, op) for edits in _kept(op.edits_keyed(texts, seed, keys), frames)]
     rngs = [_seeded(op, seed, key) for key in keys]
@@ -207,10 +228,15 @@ def _kept(found: Iterable[Iterable[Edit]], frames: Sequence[Frame] | None) -> li
 
 
 def perturb_batch(
-    op: Operator, texts: Sequence[str], *, seed: int = 0, keys: Sequence[str] | None = None
+    op: Operator,
+    texts: Sequence[str],
+    *,
+    seed: int = 0,
+    keys: Sequence[str] | None = None,
+    sittings: Sequence[str] | None = None,
 ) -> list[tuple[Edit, ...]]:
-    """Return the edits `op` makes to each of `texts`; `keys` are the ids of the examples."""
-    return [proposal.edits for proposal in propose(op, texts, seed=seed, keys=keys)]
+    """Return the edits `op` makes to each of `texts`; `keys` are the ids of the examples, `sittings` those of rows."""
+    return [proposal.edits for proposal in propose(op, texts, seed=seed, keys=keys, sittings=sittings)]
 
 
 def perturb(

@@ -42,7 +42,7 @@ class Noise:
     Args:
         op: The operator.
         column: The column to perturb: texts, or with `tags` the tokens. Several columns of text may be named; each
-            gets its own noise, and `edits` then holds a list per column.
+            gets its own noise, and `edits` then holds a list per column. One person enters them in one sitting.
         key: The column with the example's id. Noise depends on it and not on where the row stands.
         seed: Another seed, other noise.
         tags: The column with BIO tags; the row then holds `tokens`, `tags` and their clean twins.
@@ -230,7 +230,7 @@ class Noise:
         found: dict[str, list[_Outcome]] = {}
         for column in self.columns:
             own = keys and [key and f"{key}/{column}" for key in keys]
-            columns, found[column] = self._texts(rows, column, own)
+            columns, found[column] = self._texts(rows, column, own, keys)
             made |= columns
         outcomes = [
             _Outcome(
@@ -250,7 +250,9 @@ class Noise:
             columns[self.reason] = [one.reason for one in outcomes]
         return columns
 
-    def _texts(self, rows: Row, column: str, keys: Keys) -> tuple[dict[str, Any], list[_Outcome]]:
+    def _texts(
+        self, rows: Row, column: str, keys: Keys, sittings: Keys = None
+    ) -> tuple[dict[str, Any], list[_Outcome]]:
         """Perturb a column of texts, and move the answers that lie in it."""
         texts: Sequence[Any] = rows[column]
         answers: Sequence[Any] = rows[self.answers] if self.answers else [None] * len(texts)
@@ -259,7 +261,7 @@ class Noise:
             about = rows[self.context]
             frames = {i: frame._replace(context=str(about[i] or "")) for i, frame in frames.items()}
         free = None if self.protect or self.answers or self.context else True
-        proposals = self._proposals(texts, keys, {i: None if free else frame for i, frame in frames.items()})
+        proposals = self._proposals(texts, keys, {i: None if free else frame for i, frame in frames.items()}, sittings)
         noisy = [apply(texts[i], proposals[i].edits) if i in proposals else texts[i] for i in range(len(texts))]
         made: dict[str, Any] = {column: noisy, f"clean_{column}": list(texts)}
         if self.answers:
@@ -271,7 +273,9 @@ class Noise:
             ]
         return made, self._outcomes(texts, proposals, faults)
 
-    def _proposals(self, texts: Sequence[Any], keys: Keys, frames: Mapping[int, Frame | None]) -> dict[int, Proposal]:
+    def _proposals(
+        self, texts: Sequence[Any], keys: Keys, frames: Mapping[int, Frame | None], sittings: Keys = None
+    ) -> dict[int, Proposal]:
         """Ask the operator for the rows that have a frame."""
         around = [frame for frame in frames.values() if frame is not None]
         made = propose(
@@ -280,6 +284,7 @@ class Noise:
             seed=self.seed,
             keys=None if keys is None else [str(keys[i]) for i in frames],
             frames=around or None,
+            sittings=None if sittings is None else [str(sittings[i]) for i in frames],
         )
         return dict(zip(frames, made, strict=True))
 

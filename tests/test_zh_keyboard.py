@@ -12,13 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapsus.perturbations.core import Edit, Operator, apply, perturb, perturb_batch
+from lapsus.perturbations.noise import Noise
+from lapsus.perturbations.sittings import block_of
 from lapsus.perturbations.zh.engine.installed import engines
 from lapsus.perturbations.zh.engine.pinyin import load_engine
 from lapsus.perturbations.zh.typist.candidates import EMBEDDED, input_method
-from lapsus.perturbations.zh.typist.habits import Typist, annotators
+from lapsus.perturbations.zh.typist.habits import Typist, annotators, habits_of
 from lapsus.perturbations.zh.typist.keyboard import LONGEST, UNITS, ZhKeyboard, _with_untouched, retyped
 from lapsus.perturbations.zh.typist.learned_words import NOTHING, Memory, memories, options, topic_of
 from lapsus.perturbations.zh.typist.retyping import is_prose
+from lapsus.perturbations.zh.typist.sitting import Sitting
 
 PEOPLE = [ZhKeyboard.annotator(n) for n in (1, 2, 3)]
 QUESTION = "花呗怎么不能提额了"
@@ -240,7 +243,7 @@ def test_a_real_input_method_can_stand_in(name):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"who": 4}, "who is 4; choose one of 1, 2, 3"),
+        ({"who": 0}, "who is 0; give a number from 1 to 10000"),
         ({"rate": -1}, "rate is -1; give a number from 0 to 10"),
         ({"engine": "sogou"}, "'sogou' is unknown"),
     ],
@@ -248,6 +251,92 @@ def test_a_real_input_method_can_stand_in(name):
 def test_errors_name_the_value_and_the_cure(arguments, message):
     with pytest.raises((ValueError, LookupError), match=message):
         ZhKeyboard(**arguments)
+
+
+def sat_together(person, rows, seed=0):
+    """Return pairs of texts as one person types them, each pair in a sitting."""
+    texts = [text for row in rows for text in row]
+    keys = [f"{n}/{side}" for n in range(len(rows)) for side in "ab"]
+    sittings = [key.split("/")[0] for key in keys]
+    noisy = list(map(apply, texts, perturb_batch(person, texts, seed=seed, keys=keys, sittings=sittings)))
+    return list(zip(noisy[::2], noisy[1::2], strict=True))
+
+
+def test_in_one_sitting_a_word_fares_as_it_did_before():
+    rows = [("里程", "里程")] * 300
+    made = sat_together(PEOPLE[0], rows)
+    wrong = [pair for pair in made if pair[0] != "里程"]
+    assert len(wrong) > 30
+    alike = sum(one == other for one, other in wrong) / len(wrong)
+    apart = perturb_batch(PEOPLE[0], ["里程"] * 300, keys=[str(n) for n in range(300)])
+    chance = max(apart.count(edits) for edits in set(apart) if edits) / 300
+    assert alike > 0.5 > 2 * chance
+    assert Noise(PEOPLE[0], column=("a", "b"), key="id")({"id": "4", "a": "里程", "b": "里程"})["a"] == made[4][0]
+
+
+def test_sittings_of_the_keys_change_nothing():
+    keys = ["row-1", "row-2"]
+    assert perturb_batch(PEOPLE[1], [QUESTION, PROSE], keys=keys) == perturb_batch(
+        PEOPLE[1], [QUESTION, PROSE], keys=keys, sittings=keys
+    )
+
+
+def test_a_block_of_rows_shares_the_width_of_digits_and_care():
+    wide = replace(PERFECT, wide_digits=0.5)
+    blocks = [
+        {apply("2020年", retyped("2020年", wide, Random(n), sitting=Sitting(n, block))) for n in range(5)}
+        for block in range(40)
+    ]
+    assert {frozenset(block) for block in blocks} == {frozenset({"2020年"}), frozenset({"２０２０年"})}
+    hasty = replace(PERFECT, glance=0.8, care=0.5)
+    shares = [
+        sum(bool(retyped("里程", hasty, Random(n), sitting=Sitting(n, block))) for n in range(200)) / 200
+        for block in range(30)
+    ]
+    assert max(shares) > 2 * min(shares)
+
+
+def test_the_block_of_a_row_is_the_hundred_that_its_id_is_in():
+    assert len({block_of(f"test-{n}") for n in range(200)}) == 2
+    assert block_of("test-1") == block_of("test-99") != block_of("dev-1")
+
+
+def test_a_digit_slips_to_a_key_beside_it_or_chooses_a_candidate():
+    typed = {apply("12月", retyped("12月", replace(PERFECT, digit=1.0), Random(n))) for n in range(200)}
+    assert {"1月", "21月"}.isdisjoint({"12月"}) and len(typed) > 8
+    assert not any(digit in text for text in typed for digit in "567890")
+    choosing = {apply("上5个", retyped("上5个", replace(PERFECT, chosen=1.0), Random(n))) for n in range(40)}
+    assert all(text[1:] == "个" and text[0] != "上" for text in choosing)
+
+
+def test_a_text_keeps_its_own_style_of_marks():
+    ascii_marks, mixed = "我去,你呢", "我去,你呢。"
+    made = [{apply(text, retyped(text, PERFECT, Random(n))) for n in range(40)} for text in (ascii_marks, mixed)]
+    assert made == [{ascii_marks}, {mixed, "我去，你呢。"}]
+
+
+def test_care_leaves_conspicuous_errors_out_first():
+    def share(rate):
+        edits = [e for n in range(300) for e in perturb(ZhKeyboard(1, rate), PROSE, key=str(n))]
+        return sum(e.end - e.start == len(e.text) == 1 for e in edits) / len(edits)
+
+    assert share(0.15) > share(1.0) + 0.25
+
+
+def test_twice_the_rate_is_about_twice_the_errors():
+    rows = [PROSE] * 60
+    once, twice = (
+        sum(map(len, perturb_batch(ZhKeyboard(1, rate), rows, keys=[str(n) for n in range(60)]))) for rate in (1, 2)
+    )
+    assert 1.5 < twice / once < 2.4
+
+
+def test_there_are_more_people_than_three():
+    drawn = [habits_of(number)["question"] for number in range(1, 60)]
+    assert len({(typist.slip, typist.omit) for typist in drawn}) == len(drawn)
+    assert min(t.slip for t in drawn) > 0 and max(t.slip for t in drawn) < 0.1
+    assert sum(typist.stop > 0.1 for typist in drawn) in range(1, 15)
+    assert perturb(ZhKeyboard.annotator(8), QUESTION, key="a") == perturb(ZhKeyboard.annotator(8), QUESTION, key="a")
 
 
 def test_registers():

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from pathlib import Path
+from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 ANNOTATORS = Path(__file__).parents[1] / "data" / "zh_keyboard.json"
 SPREAD = 2.0  # nats
+PEOPLE = 10_000  # that can be asked for
+OFTEN = 2.5  # logits: of people who leave off the end of a text, there are some who do so in one of four
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,21 +69,17 @@ class Typist:
     stop_earlier: float  # of stopping yet another character earlier
     close: float  # of leaving out the last mark
     fading: float  # of noticing and correcting a wrong chunk: at the start of a text, less towards its end
-    mood: float  # how much more goes wrong in one text than on average, or less in another: a share
+    mood: float  # how much more goes wrong in one sitting than on average, or less in another: a share
+    care: float  # the same from block to block: a standard deviation, as a share
+    alike: float  # of a word that fares as it does elsewhere in the sitting
     retype: float  # of typing a text again, faster, when nothing went wrong
     redo: float  # of typing a text again, with more care, when too much went wrong
     marks: tuple[float, float, float, float]  # of a mark left out, another mark, a blank left out, a comma for it
     quotes: tuple[float, float]  # of quotation marks swapped, left out
+    digit: float  # of a slip, per digit
+    wide_digits: float  # of an input method that types digits of full width, for a block
+    chosen: float  # of a digit that chooses a candidate for the chunk before it
     ranking: float  # how far a person's input method is from the engine: a standard deviation, of `SPREAD` nats
-
-
-HURRIED = ("slip", "slip_short", "omit", "omit_word", "omit_character", "stray", "stray_mark", "start", "again")
-
-
-@lru_cache(64)
-def hurried(typist: Typist, haste: float) -> Typist:
-    """Return the habits in a text with which more goes wrong than on average, or less where `haste` is below 1."""
-    return replace(typist, **{habit: haste * getattr(typist, habit) for habit in HURRIED})
 
 
 @cache
@@ -86,6 +87,38 @@ def annotators() -> Mapping[int, Mapping[str, Typist]]:
     """Return the fitted habits of each person, for questions and for prose."""
     rows = json.loads(ANNOTATORS.read_text(encoding="utf-8"))
     return {number: {kind: _typist(habits) for kind, habits in row.items()} for number, row in enumerate(rows, 1)}
+
+
+@lru_cache(64)
+def habits_of(who: int) -> Mapping[str, Typist]:
+    """Return the habits of one of the annotators, or of somebody drawn around them.
+
+    >>> habits_of(4)["prose"].slip == habits_of(5)["prose"].slip
+    False
+    """
+    people = annotators()
+    if who in people:
+        return people[who]
+    return {kind: _drawn([row[kind] for row in people.values()], who) for kind in people[1]}
+
+
+def _drawn(people: Sequence[Typist], who: int) -> Typist:
+    """Return somebody whose habits differ from those of people as theirs differ from each other, in logits."""
+    habits: dict[str, Any] = {}
+    for name in (field.name for field in fields(Typist)):
+        values = [getattr(each, name) for each in people]
+        if isinstance(values[0], tuple):
+            habits[name] = tuple(_between(each, f"{who}{name}{n}") for n, each in enumerate(zip(*values, strict=True)))
+        else:
+            habits[name] = _between(values, f"{who}{name}", OFTEN if name == "stop" else 0.0)
+    return Typist(**habits)
+
+
+def _between(values: Sequence[float], about: str, least: float = 0.0) -> float:
+    """Return a probability around some, by a number that is fixed for what it is about and normal over such."""
+    logits = [math.log(value / (1 - value)) for value in (min(max(one, 1e-4), 0.9999) for one in values)]
+    normal = (sum(crc32(about.encode()).to_bytes(4, "big")) - 510) / 147.8
+    return 1 / (1 + math.exp(-mean(logits) - max(stdev(logits), least) * normal))
 
 
 def _typist(habits: Mapping[str, Any]) -> Typist:

@@ -3,32 +3,35 @@
 >>> from lapsus.perturbations.core import apply, perturb
 >>> text = "花呗怎么不能提额了"
 >>> apply(text, perturb(ZhKeyboard.annotator(1), text, seed=1, key="row-4"))
-'花呗怎么不能提恶了'
+'花呗责骂不能提了'
 """
 
 from __future__ import annotations
 
-import gc
 import math
-from contextlib import contextmanager
+from bisect import bisect
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
 from lapsus.perturbations.hashed_draws import start_of, starts
+from lapsus.perturbations.sittings import SeatedStream, Together, sitting_starts
 from lapsus.perturbations.zh.engine.installed import load
 from lapsus.perturbations.zh.engine.pinyin import load_engine
 from lapsus.perturbations.zh.typist.candidates import EMBEDDED
-from lapsus.perturbations.zh.typist.habits import annotators
+from lapsus.perturbations.zh.typist.habits import PEOPLE, habits_of
 from lapsus.perturbations.zh.typist.learned_words import memories
 from lapsus.perturbations.zh.typist.retyping import IMES, LONGEST, register, retyped
+from lapsus.perturbations.zh.typist.sitting import Sitting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lapsus.perturbations.core import Edit
 
 LARGEST = 10  # rate: ten times as much as people do
+PLAIN, CONSPICUOUS = 0.55, 2.2  # how fast one wrong character, and any other error, gets rarer with care
+RATES, TIMES = (1, 1.55, 1.93, 2.22, 2.55, 2.77, 2.9), (1, 2, 3, 4, 6, 8, 10)  # typed so many times: what goes wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,10 @@ class ZhKeyboard:
     """A person retyping a text. Short questions and prose with its marks are typed with different habits.
 
     Args:
-        who: Whose habits: 1 to 3, fitted to the three people who typed READIN.
-        rate: How much goes wrong: 1 is what people do. A higher rate only adds edits.
+        who: Whose habits: 1 to 3, fitted to the three people who typed READIN; any other number is somebody drawn, with
+            habits as far from theirs as theirs are from each other.
+        rate: How much goes wrong: 1 is what people do. A higher rate only adds edits. Below 1 it is care, which
+            conspicuous errors fall to first.
         engine: Whose candidates: "embedded", or a real input method that is installed, such as "libpinyin".
 
     >>> ZhKeyboard.annotator(2).rate
@@ -48,11 +53,11 @@ class ZhKeyboard:
     rate: float = 1.0
     engine: str = "embedded"
     name: str = "zh_keyboard"
-    version: str = "3"
+    version: str = "4"
 
     def __post_init__(self) -> None:
-        if self.who not in annotators():
-            raise ValueError(f"who is {self.who!r}; choose one of {', '.join(map(str, annotators()))}")
+        if not 1 <= self.who <= PEOPLE:
+            raise ValueError(f"who is {self.who!r}; give a number from 1 to {PEOPLE}; the first three typed READIN")
         if not 0 <= self.rate <= LARGEST:
             raise ValueError(f"rate is {self.rate!r}; give a number from 0 to {LARGEST}, where 1 is what people do")
         if self.engine != EMBEDDED:
@@ -60,31 +65,41 @@ class ZhKeyboard:
 
     @classmethod
     def annotator(cls, number: int, *, rate: float = 1.0) -> ZhKeyboard:
-        """Return one of the three people of the `-sim` tracks."""
+        """Return a person: the first three are those of the `-sim` tracks."""
         return cls(number, rate)
 
     def edits(self, text: str, rng: Random) -> list[Edit]:
         """Return what typing `text` changes."""
-        return self._edits(text, start_of(rng))
+        begin = start_of(rng)
+        return self._edits(text, begin, rng.together if isinstance(rng, SeatedStream) else Together(begin, begin))
 
     def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
-        """Return what typing each text changes."""
-        begins = starts(f"{self.name}/{seed}", keys).tolist()
-        with without_garbage_collection():
-            return [tuple(self._edits(text, begin)) for text, begin in zip(texts, begins, strict=True)]
+        """Return what typing each text changes, each in a sitting of its own."""
+        return self.edits_in_sittings(texts, seed, keys, keys)
 
-    def _edits(self, text: str, begin: int) -> list[Edit]:
+    def edits_in_sittings(
+        self, texts: Sequence[str], seed: int, keys: Sequence[str], sittings: Sequence[str]
+    ) -> list[tuple[Edit, ...]]:
+        """Return what typing each text changes, where texts of one sitting are typed together."""
+        name = f"{self.name}/{seed}"
+        begins = starts(name, keys).tolist()
+        shared = sitting_starts(name, sittings)
+        return [tuple(self._edits(*each)) for each in zip(texts, begins, shared, strict=True)]
+
+    def _edits(self, text: str, begin: int, shared: Together) -> list[Edit]:
         text = text[:LONGEST]
         prose, topic = register(text)
-        typist = annotators()[self.who]["prose" if prose else "question"]
+        typist = habits_of(self.who)["prose" if prose else "question"]
         # What was learned from questions to a bank is of no use for others.
-        memory = memories()[self.who]["question" if topic else "prose"]
+        memory = memories()[(self.who - 1) % len(memories()) + 1]["question" if topic else "prose"]
         own = Random(begin * 64 + self.who)  # with a shared stream, all people would slip at the same places
+        sitting = Sitting.of(shared, self.who)
         found: list[Edit] = []
-        for done in range(math.ceil(self.rate)):
-            typed = retyped(text, typist, own, self.engine, IMES * self.who, memory)
-            if (share := self.rate - done) < 1:
-                typed = [edit for edit, chance in [(edit, own.random()) for edit in typed] if chance < share]
+        times = times_typed(self.rate)
+        for done in range(math.ceil(times)):
+            typed = retyped(text, typist, own, self.engine, IMES * self.who, memory, sitting.later(2 * done))
+            if (share := times - done) < 1:
+                typed = [edit for edit in typed if own.random() < _slips_by(edit, share)]
             found = _with_untouched(found, typed)
         return found
 
@@ -103,20 +118,29 @@ class ZhKeyboard:
         return "; ".join(reasons)
 
 
-@contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Suspend the garbage collector: typing makes no cycles, and its large caches make every collection slow."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
-
 def _readable(character: str) -> bool:
     return character in load_engine().by_text
+
+
+def times_typed(rate: float) -> float:
+    """Return how many times a text is typed for a rate: what goes wrong often goes wrong again, and counts once.
+
+    >>> times_typed(0.5), times_typed(1.55), times_typed(3.9)
+    (0.5, 2.0, 11.0)
+    """
+    if rate <= 1:
+        return rate
+    if rate >= RATES[-1]:
+        return TIMES[-1] + rate - RATES[-1]
+    at = bisect(RATES, rate)
+    share = (rate - RATES[at - 1]) / (RATES[at] - RATES[at - 1])
+    return TIMES[at - 1] + share * (TIMES[at] - TIMES[at - 1])
+
+
+def _slips_by(edit: Edit, share: float) -> float:
+    """Return the chance that a person with a share of the usual errors leaves one in: conspicuous ones go first."""
+    plain = len(edit.text) == edit.end - edit.start == 1
+    return share ** (PLAIN if plain else CONSPICUOUS)
 
 
 def _with_untouched(first: list[Edit], second: list[Edit]) -> list[Edit]:

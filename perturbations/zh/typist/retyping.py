@@ -21,16 +21,18 @@ from lapsus.perturbations.zh.typist.confusable_words import (
     likenesses,
     slipping_in,
 )
-from lapsus.perturbations.zh.typist.habits import Typist, hurried
+from lapsus.perturbations.zh.typist.habits import Typist
 from lapsus.perturbations.zh.typist.keys import shortened, slipped
 from lapsus.perturbations.zh.typist.learned_words import NOTHING, Memory, topic_of
-from lapsus.perturbations.zh.typist.punctuation import retyped_mark
+from lapsus.perturbations.zh.typist.punctuation import Style, mixes_widths, retyped_mark
+from lapsus.perturbations.zh.typist.sitting import PRIME, Sitting, draws, first_draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from random import Random
 
     from lapsus.perturbations.zh.typist.candidates import Offers
+    from lapsus.perturbations.zh.typist.keys import Draw
     from lapsus.perturbations.zh.typist.learned_words import Topic
 
 LONGEST = 20_000  # characters that are typed; the rest of a text stays as it is
@@ -43,6 +45,8 @@ REPAID_ASKED = re.compile("还(?!不(?![了上起清])|[是有能可要没会在
 REPAID = re.compile("还[款钱清贷债]")
 MESS = 0.3  # share of wrong characters above which a text may be typed again
 FREE = 0.3  # chance that a wrong word is one that fits the context, and not one that looks like the right one
+DIGITS_TO_CHOOSE = tuple("123456789")
+HALF, EVENLY = 0.5, 3**0.5  # of moods; half the width of an even spread with the standard deviation 1
 CLOSE = 1.4  # nats between candidates that are easily taken for each other
 PARTICLES = "吗么嘛啊呢吧"
 STRAY_ASKED, STRAY = "， ", "，，。“““””  "
@@ -65,16 +69,23 @@ def register(text: str) -> tuple[bool, Topic | None]:
 
 
 def retyped(
-    text: str, typist: Typist, rng: Random, engine: str = EMBEDDED, ime: int = 0, memory: Memory = NOTHING
+    text: str,
+    typist: Typist,
+    rng: Random,
+    engine: str = EMBEDDED,
+    ime: int = 0,
+    memory: Memory = NOTHING,
+    sitting: Sitting | None = None,
 ) -> list[Edit]:
-    """Return what typing `text` changes.
+    """Return what typing `text` changes; without a sitting it is typed in one of its own.
 
     It is typed a second time, and that counts, with chance `retype` if nothing went wrong, `redo` if too much did.
     """
-    found = TypingRun(text, typist, rng, engine, ime, memory).edits()
+    sitting = sitting or Sitting(int(rng.random() * PRIME), int(rng.random() * PRIME))
+    found = TypingRun(text, typist, rng, engine, ime, memory, sitting).edits()
     wrong = sum(max(edit.end - edit.start, len(edit.text)) for edit in found)
     if rng.random() < (typist.retype if not found else typist.redo if wrong > MESS * len(text) else 0.0):
-        found = TypingRun(text, typist, rng, engine, ime, memory).edits()
+        found = TypingRun(text, typist, rng, engine, ime, memory, sitting.later(1)).edits()
     return found
 
 
@@ -101,17 +112,25 @@ def _first_wrong(words: tuple[str, ...], typed: str) -> str:
 class TypingRun:
     """Types a text once: `edits()` are what comes out otherwise than it was meant."""
 
-    def __init__(self, text: str, typist: Typist, rng: Random, engine: str, ime: int, memory: Memory) -> None:
-        self.text, self.draw, self.memory = text, rng.random, memory
+    def __init__(
+        self, text: str, typist: Typist, rng: Random, engine: str, ime: int, memory: Memory, sitting: Sitting
+    ) -> None:
+        self.text, self.own, self.memory, self.words = text, rng.random, memory, sitting.words
+        self.draw: Draw = self.own
         prose, self.topic = register(text)
-        self.offers = input_method(ime + int(self.draw() * IMES), typist.ranking, engine, memory, self.topic)
+        block = draws(sitting.block, "")
+        self.offers = input_method(ime + int(block() * IMES), typist.ranking, engine, memory, self.topic)
         self.last, self.end = "", 0  # the chunk before the current one, and where the current one ends
+        self.eaten = -1  # where a digit stands that chose a candidate
         self.repaid, self.stray = REPAID_ASKED if self.topic else REPAID, STRAY if prose else STRAY_ASKED
         self.engine = load_engine()
         self.chosen: dict[str, str] = {}  # what was picked for a word is picked again
-        self.quotes = self.draw()
+        self.style = Style(self.own(), mixes_widths(text), block() < typist.wide_digits)
         self.mastery = mastery(memory, typist.practice)
-        self.typist = hurried(typist, 1 + typist.mood * (1 if self.draw() < 0.5 else -1))
+        self.typist = typist
+        # Above 1 more goes wrong than on average, below 1 less.
+        mood = 1 + typist.mood * (1 if first_draw(sitting.words, "") < HALF else -1)
+        self.haste = mood * (1 + typist.care * EVENLY * (2 * block() - 1))
 
     def edits(self) -> list[Edit]:
         """Type the whole text."""
@@ -119,14 +138,14 @@ class TypingRun:
         for start, meant, typed in self.pieces():
             if meant != typed:
                 found.append(trimmed(start, meant, typed))
-        if 2 < len(self.text) < LONGEST and self.draw() < self.typist.stop:
+        if 2 < len(self.text) < LONGEST and self.own() < self.typist.stop:
             found = self.stopped(found)
         return found
 
     def stopped(self, found: list[Edit]) -> list[Edit]:
         """Leave out the end."""
         size = 1
-        while size < len(self.text) // 2 and self.draw() < self.typist.stop_earlier:
+        while size < len(self.text) // 2 and self.own() < self.typist.stop_earlier:
             size += 1
         cut = len(self.text) - size
         kept = [edit for edit in found if edit.end < cut]
@@ -142,7 +161,8 @@ class TypingRun:
             run, start = match.group(), match.start()
             if not "\u4e00" <= run[0] <= "\u9fff":
                 last_one = match.end() == len(self.text)
-                yield start, run, retyped_mark(run, self.typist, self.draw, self.quotes, last=last_one)
+                eaten = self.eaten == start
+                yield start, run, "" if eaten else retyped_mark(run, self.typist, self.own, self.style, last=last_one)
                 last = run[-1]
                 continue
             for words, syllables in self.chunks(run, start):
@@ -150,14 +170,33 @@ class TypingRun:
                 end = start + len(chunk)
                 self.last, self.end = last, end
                 # A slip that is noticed in time is corrected, so what it would have typed is not worked out.
-                if self.draw() >= self.typist.fading - fading * start:
-                    yield start, chunk, self.chunk(chunk, words, syllables)
+                if self.own() >= self.typist.fading - fading * start:
+                    self.draw = self.draws_about(chunk)
+                    yield start, chunk, self.minded(chunk, words, syllables)
                 start = end
                 last = chunk
 
+    def draws_about(self, what: str) -> Draw:
+        """Return where the draws for a word or a chunk come from: mostly it fares as elsewhere in the sitting."""
+        return draws(self.words, what) if self.own() < self.typist.alike else self.own
+
+    def once(self, what: str) -> float:
+        """Return one draw about words, mostly the same as elsewhere in the sitting."""
+        return first_draw(self.words, what) if self.own() < self.typist.alike else self.own()
+
+    def minded(self, meant: str, words: tuple[str, ...], syllables: tuple[str, ...]) -> str:
+        """Return what is typed for a chunk: with care what is wrong is mended, in haste what is right is at risk."""
+        typed = self.chunk(meant, words, syllables)
+        if typed == meant:
+            return self.chunk(meant, words, syllables) if self.haste > 1 and self.draw() < self.haste - 1 else typed
+        if self.haste < 1 and self.draw() >= self.haste:
+            self.eaten = -1
+            return meant
+        return typed
+
     def chunks(self, run: str, start: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Yield the chunks, each typed without a pause: its words, and its syllables."""
-        draw, typist = self.draw, self.typist
+        typist = self.typist
         held: tuple[str, ...] = ()
         sounds: tuple[str, ...] = ()
         size = 0
@@ -165,13 +204,13 @@ class TypingRun:
             repaid = text == "还" and self.repaid.match(self.text, start)
             syllables = ("huan",) if repaid else self.engine.syllables_of(text)
             start += len(text)
-            if held and size + len(text) <= LONGEST_CHUNK and draw() < typist.join:
+            if held and size + len(text) <= LONGEST_CHUNK and self.once(f"{held[-1]} {text}") < typist.join:
                 held, sounds, size = (*held, text), sounds + syllables, size + len(text)
                 continue
             if held:
                 yield held, sounds
             held, sounds, size = (text,), syllables, len(text)
-            if size > 2 and draw() < typist.split * (1 - commonness(text)):
+            if size > 2 and self.once(text) < typist.split * (1 - commonness(text)):
                 cut = 2 if size > 3 or text[1:] not in self.engine.costs else 1
                 yield (text[:cut],), syllables[:cut]
                 held, sounds, size = (text[cut:],), syllables[cut:], size - cut
@@ -184,6 +223,8 @@ class TypingRun:
             return meant
         chance = draw()
         size = len(meant)
+        if self.text[self.end : self.end + 1] in DIGITS_TO_CHOOSE and draw() < typist.chosen:
+            return self.chosen_by_digit(meant, syllables)
         omit = typist.omit if size == 1 else typist.omit_word if size == 2 else 0.0
         if chance < omit:
             fits = size > 1 or follows(self.before(), self.following(), self.topic) or draw() < UNLIKELY
@@ -198,15 +239,25 @@ class TypingRun:
             typed = drawn(expected(self.before(), self.following(), self.topic), draw) if free else self.reworded(meant)
         else:
             typed = self.attempted(meant, words, syllables)
-        if draw() < typist.stray:
+        extra = draw()
+        if extra < typist.stray:
             word = self.engine.last_word(meant[-4:])
             if draw() < typist.filler:
                 typed += drawn(slipping_in(self.memory, word, self.following(), self.topic), draw)
             else:
                 typed += drawn(expected(word, self.following(), self.topic), draw)
-        if draw() < typist.stray_mark:
+        elif extra < typist.stray + typist.stray_mark:
             typed += self.stray[int(draw() * len(self.stray))]
         return typed
+
+    def chosen_by_digit(self, meant: str, syllables: tuple[str, ...]) -> str:
+        """Return the candidate for a chunk that the digit behind it chooses, and eat that digit."""
+        texts = self.offers("".join(syllables), "")[0]
+        place = int(self.text[self.end]) - 1
+        if place >= len(texts):
+            return meant
+        self.eaten = self.end
+        return texts[place]
 
     def before(self) -> str:
         """Return the word that was meant before."""
