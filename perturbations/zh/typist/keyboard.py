@@ -140,7 +140,7 @@ def times_typed(rate: float) -> float:
 def _slips_by(edit: Edit, share: float) -> float:
     """Return the chance that a person with a share of the usual errors leaves one in: conspicuous ones go first."""
     plain = len(edit.text) == edit.end - edit.start == 1
-    return share ** (PLAIN if plain else CONSPICUOUS)
+    return math.pow(share, PLAIN if plain else CONSPICUOUS)
 
 
 def _with_untouched(first: list[Edit], second: list[Edit]) -> list[Edit]:
