@@ -49,7 +49,7 @@ def test_operators_are_stacked_in_their_order():
         ("zh_keyboard@0.5:3", "is no noise"),
         ("zh_keyboard:0", "asks for 0 annotators; give a number from 1"),
         ("filler_eos:1001", "from 1 to 1000"),
-        ("zh_keyboard:4", "who is 4; choose one of 1, 2, 3"),
+        ("zh_speech:4", "who is 'annotator 4'; choose one of annotator 1"),
         ("filler_eos@1.5", "the severity of filler_eos is 1.5; give the share of its edits, from 0 to 1"),
         ("zh_speech:3@-0.1", "the severity of zh_speech is -0.1; give the share of its edits, from 0 to 1"),
         ("zh_keyboard@much", "the severity 'much' of 'zh_keyboard@much' is no number"),
