@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapsus.metrics import classification
+from lapsus.results.measuring.gaps import gaps_once
 from lapsus.results.measuring.measure import measure
+from lapsus.results.measuring.records import GroupGap
 from lapsus.results.measuring.runs import Options
 from lapsus.results.tracks import Track
 
@@ -147,3 +149,8 @@ def test_classes_of_several_annotators_vary_by_example():
     both = measure([Track("bert", name, track) for name, track in rows.items()]).summary[0].classes.balanced_accuracy
     width = np.ptp(once.balanced_accuracy.interval)
     assert 0.5 * width < np.ptp(both.interval) < width
+
+
+def test_a_gap_that_could_not_be_tested_still_counts():
+    gaps = [GroupGap("", "m", "noise", "side", "average", 2, "a", "b", 0.1, p) for p in (0.01, None, 0.03)]
+    assert [(gap.p_holm, gap.tests) for gap in gaps_once(gaps)] == [(0.03, 3), (None, 3), (0.06, 3)]

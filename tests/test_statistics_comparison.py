@@ -8,6 +8,7 @@ from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 from lapsus.kernel import statistics
+from lapsus.kernel.statistics.ratios import mean_of_ratios, ratios
 
 settings.register_profile("patient", deadline=None)  # two busy cores are no failure
 settings.load_profile("patient")
@@ -153,3 +154,27 @@ def test_resampling_measures_each_sample_by_its_own_error():
     error = scores.std() / 30**0.5
     found = statistics.studentised_interval(scores, np.ones(30), 0.95, 20_000, seed=0)
     assert found == pytest.approx([scores.mean() - high * error, scores.mean() - low * error], abs=0.06 * error * 4)
+
+
+def test_the_detectable_difference_is_that_of_students_error():
+    random = np.random.default_rng(5)
+    first, second = random.random((2, 12))
+    error = (first - second).std(ddof=1) / np.sqrt(12)
+    wanted = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * error
+    assert statistics.compare(first, second).detectable == pytest.approx(wanted)
+
+
+def test_what_differs_by_rounding_does_not_differ():
+    first, second = np.array([0.1 + 0.2, 0.7, 0.5]), np.array([0.3, 0.7, 0.5])
+    found = statistics.compare(first, second)
+    assert (found.difference, found.p_value, found.test, found.effect_size) == (0, 1, "McNemar", None)
+
+
+def test_a_ratio_seen_in_shared_originals_has_jeffreys_interval_at_its_effective_number():
+    right, clusters = np.array([1.0] * 15 + [0] * 5), np.arange(20)
+    copies = (np.repeat(each, 3) for each in (np.zeros(20, int), clusters, right, np.ones(20)))
+    mean, (low, high) = mean_of_ratios([ratios(*copies, shared=True)], 0.95)
+    assert mean == 0.75
+    number = 19 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 19)) ** 2  # the variance of 20 is estimated: 19 pairs
+    for end, tail in ((low, 0.025), (high, 0.975)):
+        assert end == pytest.approx(stats.beta.ppf(tail, 0.75 * number + 0.5, 0.25 * number + 0.5))
