@@ -44,7 +44,7 @@ from lapsus.results.tracks import Track
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "statistics.md"
 QUICK = "--quick" in sys.argv
-FEWEST, MOST = (200, 200) if QUICK else (3000, 20_000)  # studies of a cell
+FEWEST, MOST = (200, 200) if QUICK else (3000, 60_000)  # studies of a cell
 CERTAIN = 2.6  # standard errors from a limit, from which a cell counts as decided: 99 % of a normal distribution
 FEW = 5  # expected 0s or 1s, below which an interval cannot come close to 0.95: a single outcome makes steps of 0.02
 Generator = np.random.Generator
@@ -356,12 +356,15 @@ def classes() -> Iterator[Cell]:
     world = classification(*answers_by_class(np.random.default_rng(4), 4_000_000, recalls))
     truths = {"balanced_accuracy": sum(recalls) / 3, "macro_f1": world["macro_f1"]}
 
-    def rate(key: str, examples: int, rewrites: int) -> Callable[[Generator], bool]:
+    def rate(key: str, examples: int, rewrites: int, alike: float = 1.0) -> Callable[[Generator], bool]:
+        """Return a study of several rows per original; this share of them are answered as the first one is."""
+
         def study(rng: Generator) -> bool:
-            guess, truth = answers_by_class(rng, examples, recalls)
-            both = (np.repeat(side, rewrites) for side in (guess, truth))
+            guess, truth = (np.repeat(side, rewrites) for side in answers_by_class(rng, examples, recalls))
+            other = np.where(rng.random(len(truth)) < np.array(recalls)[truth], truth, (truth + 1) % 3)
+            guess = np.where(rng.random(len(truth)) < alike, guess, other)
             clusters = np.repeat(np.arange(examples), rewrites)
-            return holds(classification(*both, clusters=clusters)[f"{key}_ci"], truths[key])
+            return holds(classification(guess, truth, clusters=clusters)[f"{key}_ci"], truths[key])
 
         return study
 
@@ -370,6 +373,8 @@ def classes() -> Iterator[Cell]:
             yield Cell(f"{key}_ci", f"{examples} examples of 3 classes", limits(examples), rate(key, examples, 1))
             setting = f"{examples} originals × 3 equal rows, 3 classes"
             yield Cell(f"{key}_ci", setting, limits(examples), rate(key, examples, 3))
+        setting = f"{examples} originals × 3 rows, half of them equal, 3 classes"
+        yield Cell("balanced_accuracy_ci", setting, limits(examples), rate("balanced_accuracy", examples, 3, 0.5))
 
     def falls(examples: int) -> Callable[[Generator], bool]:
         def study(rng: Generator) -> bool:

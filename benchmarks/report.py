@@ -47,10 +47,10 @@ class Case:
 
 CASES = (
     Case("page", 12, 20, 5_000, wanted="20 s after reading"),
-    Case("half", 1, 20, 500_000),
-    Case("million", 1, 20, 1_000_000, wanted="2 GB, linear"),
-    Case("quarter-parquet", 1, 20, 250_000, "parquet"),
-    Case("million-parquet", 1, 20, 1_000_000, "parquet", wanted="2 GB, linear"),
+    Case("tenth-lines", 1, 20, 100_000),
+    Case("tenth", 1, 20, 100_000, "parquet"),
+    Case("third", 1, 20, 333_000, "parquet"),
+    Case("million", 1, 20, 1_000_000, "parquet", wanted="2 GB, linear"),
     Case("board-tenth", 50, 200, 10_000, "parquet", texts=False, wanted="bounded"),
     Case("board-fiftieth", 10, 200, 10_000, "parquet", texts=False),
 )

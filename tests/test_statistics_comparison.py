@@ -170,11 +170,11 @@ def test_what_differs_by_rounding_does_not_differ():
     assert (found.difference, found.p_value, found.test, found.effect_size) == (0, 1, "McNemar", None)
 
 
-def test_a_ratio_seen_in_shared_originals_has_jeffreys_interval_at_its_effective_number():
+def test_a_ratio_has_jeffreys_interval_however_often_its_originals_are_repeated():
     right, clusters = np.array([1.0] * 15 + [0] * 5), np.arange(20)
-    copies = (np.repeat(each, 3) for each in (np.zeros(20, int), clusters, right, np.ones(20)))
-    mean, (low, high) = mean_of_ratios([ratios(*copies, shared=True)], 0.95)
-    assert mean == 0.75
-    number = 19 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 19)) ** 2  # the variance of 20 is estimated: 19 pairs
-    for end, tail in ((low, 0.025), (high, 0.975)):
-        assert end == pytest.approx(stats.beta.ppf(tail, 0.75 * number + 0.5, 0.25 * number + 0.5))
+    number = 20 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 19)) ** 2
+    wanted = [stats.beta.ppf(tail, 0.75 * number + 0.5, 0.25 * number + 0.5) for tail in (0.025, 0.975)]
+    for times in (1, 3):
+        rows = (np.repeat(each, times) for each in (np.zeros(20, int), clusters, right, np.ones(20)))
+        mean, interval = mean_of_ratios([ratios(*rows, shared=times > 1)], 0.95)
+        assert mean == 0.75 and interval == pytest.approx(wanted)

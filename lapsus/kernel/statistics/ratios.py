@@ -21,8 +21,7 @@ NO_VARIANCE = 1e-15
 class Ratios:
     """Ratios between 0 and 1, with the variance of each, and the number of clusters that it was seen in.
 
-    `added` is what each cluster adds to the mean of the ratios, `number` how many clusters have a row; `shared` says
-    whether rows share clusters.
+    `added` is what each cluster adds to the mean of the ratios, `number` how many clusters have a row.
     """
 
     values: FloatArray
@@ -30,7 +29,6 @@ class Ratios:
     clusters: FloatArray
     added: FloatArray
     number: int
-    shared: bool
 
 
 def ratios(ratio_of: IntArray, cluster_of: IntArray, parts: FloatArray, sizes: FloatArray, *, shared: bool) -> Ratios:
@@ -59,7 +57,7 @@ def ratios(ratio_of: IntArray, cluster_of: IntArray, parts: FloatArray, sizes: F
     variances = np.bincount(ratio, added**2, number).astype(np.float64)
     of_cluster = np.bincount(cluster, added / number).astype(np.float64)
     seen = int(np.count_nonzero(np.bincount(cluster_of)))
-    return Ratios(values, variances, clusters, of_cluster, seen, shared)
+    return Ratios(values, variances, clusters, of_cluster, seen)
 
 
 def mean_of_ratios(found: Sequence[Ratios], level: float) -> tuple[float, Interval | None]:
@@ -83,11 +81,8 @@ def mean_of_ratios(found: Sequence[Ratios], level: float) -> tuple[float, Interv
     mean = float(weights @ values)
     if max(side.number for side in found) < 2:
         return mean, None
-    estimated = variances
-    if any(side.shared for side in found):  # an estimate from few clusters is too low on average
-        estimated = variances * clusters / np.maximum(clusters - 1, 1)
     spread = variances > NO_VARIANCE
-    effective = np.divide(values * (1 - values), estimated, out=clusters.copy(), where=spread)
+    effective = np.divide(values * (1 - values), variances, out=clusters.copy(), where=spread)
 
     width = ((weights * _distances(values, effective, clusters, level)) ** 2).sum(axis=0)
     freedom = width.sum() ** 2 / (width**2 / np.maximum(clusters - 1, 1)).sum()
