@@ -516,3 +516,44 @@ def test_rows_of_one_original_count_once_in_every_interval_and_test(name):
     for key in kept:
         assert often[key] == pytest.approx(twice[key]), key
     assert "confidence_level" in inspect.signature(function).parameters
+
+
+def test_labels_that_are_called_otherwise_are_refused(evaluate):
+    said, right = ["LABEL_0", "LABEL_1"] * 5, ["no", "yes"] * 5
+    with pytest.raises(
+        ValueError, match=r"predictions are 'LABEL_0', 'LABEL_1' and references are 'no', 'yes': none is"
+    ):
+        load(evaluate, "classification").compute(predictions=said, references=right)
+    mapped = load(evaluate, "classification").compute(
+        predictions=said, references=right, label_map={"LABEL_0": "no", "LABEL_1": "yes"}
+    )
+    assert mapped["accuracy"] == 1
+    consistency = load(evaluate, "prediction_consistency")
+    with pytest.raises(
+        ValueError, match="original_predictions are 'LABEL_0', 'LABEL_1' and predictions are 'no', 'yes'"
+    ):
+        consistency.compute(predictions=right, references=right, original_predictions=said)
+    with pytest.raises(ValueError, match="none is ever equal"):
+        lapsus.metrics.classification([1, 2] * 5, [3, 4] * 5)
+    assert lapsus.metrics.classification(["neutral"] * 10, right)["accuracy"] == 0  # one class only may be wrong
+    assert lapsus.metrics.classification(["b", "c"] * 4, ["a", "d"] * 4)["accuracy"] == 0  # so few, too
+
+
+def test_percentages_and_shares_are_not_compared():
+    with pytest.raises(ValueError, match=r"clean_scores are 100 on average and predictions 0.5: give both as shares"):
+        lapsus.metrics.micro_worst_average([[1, 0], [0, 1]], clean_scores=[100, 100], n_resamples=0)
+    with pytest.raises(ValueError, match=r"predictions are 75 on average and clean_scores 0.9"):
+        lapsus.metrics.micro_worst_average([[90, 80], [70, 60]], clean_scores=[0.8, 1.0], n_resamples=0)
+    counts = lapsus.metrics.micro_worst_average([[20], [9]], clean_scores=[0, 1], direction="lower", n_resamples=0)
+    assert counts["micro_drop"] == 14
+
+
+def test_scores_that_differ_by_rounding_tie():
+    found = lapsus.metrics.win_rate([0.1 + 0.2, 0.5], [0.3, 0.4])
+    assert (found["wins"], found["ties"]) == (1, 1)
+    assert lapsus.metrics.dialect_awareness([0.3], [0.1 + 0.2])["awareness_rate"] == 1
+
+
+def test_a_first_value_that_no_type_takes_is_shown_with_all_of_them(evaluate):
+    with pytest.raises(TypeError, match=r"predictions\[0\] is 1.0: give a text or a whole number\.$"):
+        load(evaluate, "classification").compute(predictions=np.array([1.0, 0.0]), references=[1, 0])

@@ -15,7 +15,9 @@ from lapsus.metrics import classification
 settings.register_profile("patient", deadline=None)  # two busy cores are no failure
 settings.load_profile("patient")
 
-PAIRS = st.lists(st.tuples(*[st.sampled_from(["a", "b", "c", "d"])] * 2), min_size=1, max_size=30)
+PAIRS = st.lists(st.tuples(*[st.sampled_from(["a", "b", "c", "d"])] * 2), min_size=1, max_size=30).map(
+    lambda pairs: [*pairs, ("a", "a")]  # two columns that share no label are refused
+)
 
 
 @given(PAIRS)

@@ -155,3 +155,12 @@ def test_the_similarity_threshold_of_afqmc_itself():
     assert record.averages.micro_drop.value < -0.02 and record.test.holds_up
     assert record.clean_balanced_accuracy.value - record.classes.balanced_accuracy.value > 0.03
     assert "But threshold is not robust on keyboard: its accuracy does not fall, yet" in lede(numbers.summary)
+
+
+def test_the_matrix_shows_the_clean_track_and_not_its_repeats():
+    def track(name, right):
+        return Track("m", name, [{"id": i, "score": float(i < right)} for i in range(10)])
+
+    numbers = measure([track("clean.2", 6), track("clean.3", 7), track("clean", 9), track("keyboard.1", 5)])
+    [(model, clean, said, [cost])] = cost_matrix("d0", numbers).rows
+    assert (model, clean, said, cost.drop) == ("m", 0.9, "90.0", "−40.0")

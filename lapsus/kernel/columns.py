@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     FloatArray: TypeAlias = NDArray[np.float64]
     IntArray: TypeAlias = NDArray[np.int64]
 
+FEWEST = 10  # labels from which two columns without a common one are a mistake
+
 Groups: TypeAlias = "Iterable[Any] | Mapping[str, Iterable[Any]]"
 
 
@@ -188,12 +190,32 @@ def labels(label_map: Mapping[Any, Any] | None = None, **columns: Iterable[Any])
     if label_map:
         _refuse_useless(label_map, given, "integers" in kinds.values())
     if "integers" in kinds.values():
-        return [_mapped_integers(name, values, label_map) for name, values in given.items()]
+        found = [_mapped_integers(name, values, label_map) for name, values in given.items()]
+        _refuse_other_words(given, found)
+        return found
     numbers: dict[Any, int] = {}
     table: dict[str, int] = {}
     for label in sorted(set(chain.from_iterable(given.values()))):
         table[label] = numbers.setdefault(label_map.get(label, label), len(numbers))
-    return [np.fromiter(map(table.__getitem__, values), np.int64, len(values)) for values in given.values()]
+    found = [np.fromiter(map(table.__getitem__, values), np.int64, len(values)) for values in given.values()]
+    _refuse_other_words(given, found)
+    return found
+
+
+def _refuse_other_words(given: Mapping[str, Any], numbers: Sequence[IntArray]) -> None:
+    """Raise if a column of several labels, which repeat, shares none with any other: the wording differs."""
+    for place, (name, mine) in enumerate(zip(given, numbers, strict=True)):
+        others = [each for number, each in enumerate(numbers) if number != place]
+        if len(mine) < FEWEST or any((mine == other).any() for other in others):
+            continue
+        own = np.unique(mine)
+        if 1 < len(own) <= len(mine) / 2 and others and not np.isin(own, np.concatenate(others)).any():
+            told = {key: shown(map(repr, dict.fromkeys(list(values))), 3) for key, values in given.items()}
+            other = next(key for key in told if key != name)
+            raise ValueError(
+                f"{name} are {told[name]} and {other} are {told[other]}: none is ever equal, as if the same labels were"
+                " called otherwise; use the same names, or label_map."
+            )
 
 
 def _label_kind(name: str, values: Any) -> str:
@@ -345,5 +367,5 @@ def _refuse_not_finite(name: str, array: FloatArray, cure: str) -> None:
 
 def brief(value: object, width: int = 60) -> str:
     """Return a value as Python writes it, cut where it is long."""
-    text = repr(value)
+    text = repr(value.item() if isinstance(value, np.generic) else value)
     return text if len(text) <= width else text[: width - 1] + "…"

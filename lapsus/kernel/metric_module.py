@@ -135,7 +135,10 @@ class StrictMetric(evaluate.Metric, metaclass=abc.ABCMeta):  # type: ignore[misc
             firsts = {name: next(iter(column), None) for name, column in columns.items()}
             schemas = [features.arrow_schema for features in choices]
             fitting = (all(is_meant(firsts[field.name], field.type) for field in schema) for schema in schemas)
-            place = next((number for number, fit in enumerate(fitting) if fit), 0)
+            place = next((number for number, fit in enumerate(fitting) if fit), None)
+            if place is None:
+                _refuse_firsts(firsts, schemas)
+                place = 0
             self.selected_feature_format = choices[place]
             self._kinds_now = {name: schemas[place].field(name).type for name in expected}
         return self._kinds_now
@@ -268,6 +271,15 @@ def is_meant(value: Any, kind: pa.DataType) -> bool:
     if pa.types.is_string(kind):
         return isinstance(value, str)
     return isinstance(value, (Integral if pa.types.is_integer(kind) else Real, np.bool_))
+
+
+def _refuse_firsts(firsts: dict[str, Any], schemas: list[pa.Schema]) -> None:
+    """Raise if the first value of a column fits none of the declared types."""
+    for name, value in firsts.items():
+        kinds = list(dict.fromkeys(schema.field(name).type for schema in schemas))
+        if len(kinds) > 1 and not any(is_meant(value, kind) for kind in kinds):
+            wanted = " or ".join(dict.fromkeys(map(_called, kinds)))
+            raise TypeError(f"{name}[0] is {brief(value)}: give {wanted}.")
 
 
 def cure(value: Any, kind: pa.DataType) -> str:

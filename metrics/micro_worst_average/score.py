@@ -72,6 +72,8 @@ def micro_worst_average(
     if clean_scores is not None:
         rows.append(columns.scores("clean_scores", clean_scores))
         columns.same_length(predictions=table, clean_scores=rows[-1])
+        if direction == "higher":
+            _refuse_other_unit(table, rows[-1])
     originals = np.arange(len(table))
     if clusters is not None:
         originals, _ = columns.numbered("clusters", clusters)
@@ -179,3 +181,16 @@ def _size_of(name: str, drop: columns.FloatArray, originals: columns.IntArray, l
         f"{name}_effect_size": statistics.effect_size(drop, found.number),
         f"{name}_detectable": statistics.detectable_difference(found, level) if found.number > 1 else None,
     }
+
+
+def _refuse_other_unit(noisy: columns.FloatArray, clean: columns.FloatArray) -> None:
+    """Raise if one side looks like percentages and the other like shares."""
+    sides = {"predictions": noisy[~np.isnan(noisy)], "clean_scores": clean}
+    shares = [name for name, side in sides.items() if side.min() >= 0 and 0 < side.max() <= 1]
+    if len(shares) == 1:
+        (other,) = sides.keys() - set(shares)
+        if sides[other].min() >= 0 and sides[other].mean() > 10 * sides[shares[0]].mean() > 0:
+            raise ValueError(
+                f"{other} are {sides[other].mean():.4g} on average and {shares[0]} {sides[shares[0]].mean():.4g}: give"
+                " both as shares, or both as percentages."
+            )

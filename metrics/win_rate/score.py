@@ -71,7 +71,8 @@ def win_rate(
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise ValueError(f"comparisons is {comparisons!r}: state how many tests are made, this one included.")
 
-    outcomes = np.sign(high - low)
+    apart = high - low
+    outcomes = np.sign(np.where(abs(apart) < statistics.ROUNDING, 0.0, apart))
     wins, losses = int((outcomes > 0).sum()), int((outcomes < 0).sum())
     tied = examples - wins - losses
     trials = examples - tied if ties == "drop" else examples

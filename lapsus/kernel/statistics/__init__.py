@@ -18,6 +18,7 @@ To describe and to compare two tracks, these are enough:
 from lapsus.kernel.statistics.agreement import krippendorff_alpha
 from lapsus.kernel.statistics.clusters import Clustered, clustered, of_numbers
 from lapsus.kernel.statistics.comparison import (
+    ROUNDING,
     Comparison,
     clustered_mean,
     compare,
@@ -50,6 +51,7 @@ from lapsus.kernel.statistics.resampling import (
 )
 
 __all__ = [
+    "ROUNDING",
     "Average",
     "Clustered",
     "Comparison",

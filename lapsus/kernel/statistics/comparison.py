@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 POWER = 0.8  # the chance of finding a difference that is called detectable
 NO_VARIANCE = 1e-15
+ROUNDING = 1e-12  # scores that are closer are equal: 0.1 + 0.2 and 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def compare(
     """
     one, other = np.asarray(first, float), np.asarray(second, float)
     differences = one - other
-    differences[abs(differences) < 1e-12] = 0.0  # the differences are rounding errors
+    differences[abs(differences) < ROUNDING] = 0.0
     found = clustered(differences, clusters)
     number = found.number
     ends: Interval | None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lapsus.results.measuring.records import FamilySummary, Numbers
 from lapsus.results.page.cells import percent, signed
-from lapsus.results.page.order import addresses, model_order
+from lapsus.results.page.order import addresses, clean_scores, model_order
 
 FULL_COLOUR = 0.3  # a drop of 30 points or more has the full colour
 
@@ -47,7 +47,7 @@ def cost_matrix(key: str, numbers: Numbers) -> CostMatrix | None:
         return None
     families = list(dict.fromkeys(record.family for record in summary))
     found = {(record.model, record.family): record for record in summary}
-    clean = {record.model: record.average.value for record in reversed(numbers.tracks) if record.clean}
+    clean = clean_scores(numbers.tracks)
     rows = [
         (
             model,

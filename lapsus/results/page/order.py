@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from lapsus.results.measuring.records import Numbers
+from lapsus.results.measuring.records import Numbers, TrackScore
+from lapsus.results.track_names import CLEAN
 
 FEWEST_DOSES = 3
 
@@ -18,10 +19,17 @@ class Panel(NamedTuple):
     families: tuple[tuple[float | None, str], ...]
 
 
+def clean_scores(tracks: Sequence[TrackScore]) -> dict[str, float | None]:
+    """Return what each model scores on the clean track that noise is compared with, not on its repeats (`clean.2`)."""
+    clean = sorted((record for record in tracks if record.clean), key=lambda record: record.track not in CLEAN)
+    return {record.model: record.average.value for record in reversed(clean)}
+
+
 def model_order(numbers: Numbers) -> list[str]:
     """Return the models, those that score best on clean text first."""
-    clean = {record.model: record.average.value or 0.0 for record in reversed(numbers.tracks) if record.clean}
-    return sorted(dict.fromkeys(record.model for record in numbers.tracks), key=lambda model: -clean.get(model, 0.0))
+    clean = clean_scores(numbers.tracks)
+    models = dict.fromkeys(record.model for record in numbers.tracks)
+    return sorted(models, key=lambda model: -(clean.get(model) or 0.0))
 
 
 def panels(families: Iterable[str]) -> list[Panel]:

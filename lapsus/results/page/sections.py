@@ -35,7 +35,7 @@ from lapsus.results.page.cells import (
     word,
 )
 from lapsus.results.page.example_parts import Part
-from lapsus.results.page.order import Panel, model_order, natural, panels
+from lapsus.results.page.order import Panel, clean_scores, model_order, natural, panels
 
 Item = TypeVar("Item")
 
@@ -283,7 +283,7 @@ def _scores(averages: Averages) -> dict[str, Cell]:
 def _annotators(key: str, numbers: Numbers) -> Iterator[Section]:
     tracks = numbers.tracks
     noisy = [record for record in tracks if not record.clean]
-    clean = {record.model: record.average.value for record in reversed(tracks) if record.clean}
+    clean = clean_scores(tracks)
     axis = plots.limits(value for record in tracks for value in record.average)
     order = model_order(numbers)
     figures: list[Figure] = []
