@@ -206,10 +206,10 @@ def _refuse_other_words(given: Mapping[str, Any], numbers: Sequence[IntArray]) -
     """Raise if a column of several labels, which repeat, shares none with any other: the wording differs."""
     for place, (name, mine) in enumerate(zip(given, numbers, strict=True)):
         others = [each for number, each in enumerate(numbers) if number != place]
-        if len(mine) < FEWEST or any((mine == other).any() for other in others):
+        if len(mine) < FEWEST or not others or any((mine == other).any() for other in others):
             continue
-        own = np.unique(mine)
-        if 1 < len(own) <= len(mine) / 2 and others and not np.isin(own, np.concatenate(others)).any():
+        own, theirs = np.unique(mine), np.unique(np.concatenate(others))
+        if 1 < len(own) <= len(mine) / 2 and len(theirs) > 1 and not np.isin(own, theirs).any():
             told = {key: shown(map(repr, dict.fromkeys(list(values))), 3) for key, values in given.items()}
             other = next(key for key in told if key != name)
             raise ValueError(

@@ -277,7 +277,7 @@ def _refuse_firsts(firsts: dict[str, Any], schemas: list[pa.Schema]) -> None:
     """Raise if the first value of a column fits none of the declared types."""
     for name, value in firsts.items():
         kinds = list(dict.fromkeys(schema.field(name).type for schema in schemas))
-        if len(kinds) > 1 and not any(is_meant(value, kind) for kind in kinds):
+        if value is not None and len(kinds) > 1 and not any(is_meant(value, kind) for kind in kinds):
             wanted = " or ".join(dict.fromkeys(map(_called, kinds)))
             raise TypeError(f"{name}[0] is {brief(value)}: give {wanted}.")
 

@@ -44,8 +44,7 @@ def dialect_awareness(
     statistics.check_level(confidence_level)
     own, other = columns.scores("predictions", predictions), columns.scores("references", references)
     trials = columns.same_length(predictions=own, references=other)
-    apart = own - other
-    outcomes = np.sign(np.where(abs(apart) < statistics.ROUNDING, 0.0, apart))
+    outcomes = np.sign(own - other)
     wins, losses = int((outcomes > 0).sum()), int((outcomes < 0).sum())
     decided = wins + losses
     p_value = statistics.sign_test(wins, losses, "greater") if decided else None

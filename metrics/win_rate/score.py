@@ -71,8 +71,7 @@ def win_rate(
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise ValueError(f"comparisons is {comparisons!r}: state how many tests are made, this one included.")
 
-    apart = high - low
-    outcomes = np.sign(np.where(abs(apart) < statistics.ROUNDING, 0.0, apart))
+    outcomes = np.sign(high - low)
     wins, losses = int((outcomes > 0).sum()), int((outcomes < 0).sum())
     tied = examples - wins - losses
     trials = examples - tied if ties == "drop" else examples

@@ -18,7 +18,6 @@ To describe and to compare two tracks, these are enough:
 from lapsus.kernel.statistics.agreement import krippendorff_alpha
 from lapsus.kernel.statistics.clusters import Clustered, clustered, of_numbers
 from lapsus.kernel.statistics.comparison import (
-    ROUNDING,
     Comparison,
     clustered_mean,
     compare,
@@ -51,7 +50,6 @@ from lapsus.kernel.statistics.resampling import (
 )
 
 __all__ = [
-    "ROUNDING",
     "Average",
     "Clustered",
     "Comparison",

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 POWER = 0.8  # the chance of finding a difference that is called detectable
 NO_VARIANCE = 1e-15
-ROUNDING = 1e-12  # scores that are closer are equal: 0.1 + 0.2 and 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ def compare(
     """
     one, other = np.asarray(first, float), np.asarray(second, float)
     differences = one - other
-    differences[abs(differences) < ROUNDING] = 0.0
+    differences[abs(differences) < 1e-12] = 0.0  # the differences are rounding errors
     found = clustered(differences, clusters)
     number = found.number
     ends: Interval | None
