@@ -199,9 +199,9 @@ def test_a_stop_word_gives_way_to_another_but_never_to_a_negation():
 
 def test_a_synonym_keeps_the_case():
     assert apply("Buy MILK", perturb(Synonym("verb"), "Buy MILK")) in {"Purchase MILK", "Buy MILK"} | variants(
-        "synonym_verb", "Buy MILK"
+        "nature.synonym_verb", "Buy MILK"
     )
-    assert all(noisy.split()[0][0].isupper() for noisy in variants("synonym_any", "Purchase milk now", 10))
+    assert all(noisy.split()[0][0].isupper() for noisy in variants("nature.synonym_any", "Purchase milk now", 10))
 
 
 @pytest.mark.parametrize("part", ["pronoun", ""])

@@ -81,6 +81,12 @@ class OpeningFiller(DrawnFiller):
     name: str = "filler_bos"
     version: str = "2"
 
+    @property
+    def summary(self) -> str:
+        """What the operator does."""
+        case = "which takes the capital over" if self.takes_capital else "in lower case (NATURE's own)"
+        return f"Begin with a filler, {case}"
+
     def inserted(self, text: str, filler: str) -> tuple[Edit, ...]:
         """Insert a filler before the first character."""
         if not LATIN.search(text):
@@ -104,6 +110,12 @@ class ClosingFiller(ShortRepr):
     any_clause: bool = False
     name: str = "filler_eos"
     version: str = "2"
+
+    @property
+    def summary(self) -> str:
+        """What the operator does."""
+        which = "any filler (NATURE's own)" if self.any_clause else "a filler that the clause admits"
+        return f"End with {which}, before the full stop if there is one"
 
     def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
         """Insert one filler into one text."""
