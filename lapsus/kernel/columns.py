@@ -190,16 +190,16 @@ def labels(label_map: Mapping[Any, Any] | None = None, **columns: Iterable[Any])
     if label_map:
         _refuse_useless(label_map, given, "integers" in kinds.values())
     if "integers" in kinds.values():
-        found = [_mapped_integers(name, values, label_map) for name, values in given.items()]
-        _refuse_other_words(given, found)
-        return found
+        coded = [_mapped_integers(name, values, label_map) for name, values in given.items()]
+        _refuse_other_words(given, coded)
+        return coded
     numbers: dict[Any, int] = {}
     table: dict[str, int] = {}
     for label in sorted(set(chain.from_iterable(given.values()))):
         table[label] = numbers.setdefault(label_map.get(label, label), len(numbers))
-    found = [np.fromiter(map(table.__getitem__, values), np.int64, len(values)) for values in given.values()]
-    _refuse_other_words(given, found)
-    return found
+    coded = [np.fromiter(map(table.__getitem__, values), np.int64, len(values)) for values in given.values()]
+    _refuse_other_words(given, coded)
+    return coded
 
 
 def _refuse_other_words(given: Mapping[str, Any], numbers: Sequence[IntArray]) -> None:
