@@ -1,7 +1,7 @@
 """Operators that turn clean text into what people really type and say.
 
 >>> apply("slow down", perturb(OPERATORS["filler_eos"], "slow down", key="row-7"))
-'slow down would you ?'
+'slow down right away'
 >>> from lapsus.perturbations import ZhKeyboard
 >>> apply("花呗怎么不能提额了", perturb(ZhKeyboard.annotator(1), "花呗怎么不能提额了", seed=1, key="row-4"))
 '花呗责骂不能提了'

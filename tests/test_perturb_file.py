@@ -78,7 +78,7 @@ def test_every_format_into_every_other(tmp_path, given, out):
         edits = perturb(ClosingFiller(), clean["text"], seed=5, key=clean["id"])
         assert row["text"] == apply(clean["text"], edits)
         assert [Edit(**edit) for edit in row["edits"]] == list(edits)
-        assert row["operator"] == "ClosingFiller(version='1') seed=5"
+        assert row["operator"] == "ClosingFiller(version='2') seed=5"
     assert [row["unchanged"] for row in rows[:5]] == [
         None,
         "the text is empty",

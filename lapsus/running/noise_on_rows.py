@@ -4,7 +4,7 @@
 >>> data = Data.of_rows("mine", own_task(["text"], "label"), [{"id": "a", "text": "slow down", "label": "drive"}])
 >>> noisy = with_noise(data, ["filler_eos:2"])
 >>> [(name, rows[0]["text"]) for name, rows in noisy.tracks.items()]
-[('clean', 'slow down'), ('filler_eos.1', 'slow down please and thank you'), ('filler_eos.2', 'slow down would you ?')]
+[('clean', 'slow down'), ('filler_eos.1', 'slow down pretty please'), ('filler_eos.2', 'slow down right away')]
 """
 
 from __future__ import annotations

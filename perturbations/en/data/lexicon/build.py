@@ -112,7 +112,7 @@ def pronunciations(path: Path) -> None:
 
 def frequencies() -> None:
     """Write the words of each hundredth of a bel, the most frequent first: line n holds those of 10 ** (-n / 100)."""
-    from wordfreq import get_frequency_list  # type: ignore[import-untyped]
+    from wordfreq import get_frequency_list
 
     packed("frequencies.txt", "".join(" ".join(words) + "\n" for words in get_frequency_list("en", "large")))
 
