@@ -361,8 +361,8 @@ def test_a_filter_of_lm_eval_that_found_nothing_found_no_answer(tmp_path):
 
 
 def test_a_folder_of_lapsus_run_is_taken_whole(tmp_path):
-    for track, said in (("clean", "yes"), ("keyboard.1", "no")):
-        save(tmp_path / "out" / "mine" / "bert" / f"{track}.jsonl", {"id": 1, "prediction": said, "gold": "yes"})
+    for track, answer in (("clean", "yes"), ("keyboard.1", "no")):
+        save(tmp_path / "out" / "mine" / "bert" / f"{track}.jsonl", {"id": 1, "prediction": answer, "gold": "yes"})
     save(tmp_path / "out" / "mine" / "bert" / "run.json", {"identity": "bert at 1", "task": "mine 1", "data": "mine"})
     (tmp_path / "out" / "answers.sqlite").touch()
     said: list[str] = []
