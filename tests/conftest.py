@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # helpers beside the tests, which are no package
 
 import hub_double
+
+settings.register_profile("patient", deadline=None)  # two busy cores are no failure
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="module")

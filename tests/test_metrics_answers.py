@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer
 
@@ -18,9 +18,6 @@ from lapsus.metrics import answer_f1
 from lapsus.metrics.answer_f1.score import best_match, cmrc_words, latin_words, squad_words
 from lapsus.results.score import score
 from lapsus.running.kinds import Span
-
-settings.register_profile("patient", deadline=None)  # two busy cores are no failure
-settings.load_profile("patient")
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 NLTK = NLTKWordTokenizer()

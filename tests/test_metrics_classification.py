@@ -6,14 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, precision_recall_fscore_support
 
 from lapsus.metrics import classification
-
-settings.register_profile("patient", deadline=None)  # two busy cores are no failure
-settings.load_profile("patient")
 
 PAIRS = st.lists(st.tuples(*[st.sampled_from(["a", "b", "c", "d"])] * 2), min_size=1, max_size=30).map(
     lambda pairs: [*pairs, ("a", "a")]  # two columns that share no label are refused

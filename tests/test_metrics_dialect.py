@@ -5,15 +5,12 @@ import math
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from statsmodels.stats.proportion import proportion_confint
 
 from lapsus.metrics import dialect_awareness, mixed_effects, win_rate
-
-settings.register_profile("patient", deadline=None)  # two busy cores are no failure
-settings.load_profile("patient")
 
 PAIRS = st.lists(st.tuples(*[st.sampled_from([0, 0.5, 1, -3.25])] * 2), min_size=1, max_size=40)
 

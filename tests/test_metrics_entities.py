@@ -8,14 +8,11 @@ from pathlib import Path
 import jiwer
 import Levenshtein
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.metrics import entity_f1
 from lapsus.results.score import score
-
-settings.register_profile("patient", deadline=None)  # two busy cores are no failure
-settings.load_profile("patient")
 
 SLURP = Path(__file__).parents[2] / "shared" / "data" / "slurp"
 ENTITIES = st.lists(

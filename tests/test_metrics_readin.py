@@ -9,7 +9,7 @@ import jiwer
 import Levenshtein
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
 from scipy import stats
@@ -18,9 +18,6 @@ from lapsus.kernel.error_rates import BatchedRates
 from lapsus.kernel.statistics import compare
 from lapsus.metrics import annotated_bleu, annotated_chrf, micro_worst_average, noise_rate
 from lapsus.running.kinds import Translation
-
-settings.register_profile("patient", deadline=None)  # two busy cores are no failure
-settings.load_profile("patient")
 
 TEXT = st.text(st.sampled_from("ab 花呗\n\u0301\u200d👩é１"), max_size=8)  # spaces, marks, joiners, other planes
 CLEAN = TEXT.filter(bool)

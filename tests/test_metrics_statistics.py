@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
@@ -13,9 +13,6 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from lapsus.kernel import columns, statistics
-
-settings.register_profile("patient", deadline=None)  # two busy cores are no failure
-settings.load_profile("patient")
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=9)
 LEVELS = st.sampled_from([0.5, 0.9, 0.95, 0.99])

@@ -7,15 +7,12 @@ import numpy as np
 import pytest
 import seqeval.metrics.sequence_labeling
 import seqeval.metrics.v1
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.scheme import IOB2
 from statsmodels.stats.contingency_tables import mcnemar
 
 from lapsus.metrics import prediction_consistency, slu_accuracy
-
-settings.register_profile("patient", deadline=None)  # two busy cores are no failure
-settings.load_profile("patient")
 
 LABELS = ["entailment", "neutral", "contradiction"]
 TRIPLES = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=30)

@@ -26,7 +26,7 @@ from lapsus.perturbations import OPERATORS, Edit, Noise, ZhKeyboard, apply, appl
 from lapsus.perturbations.en.fillers import ClosingFiller, OpeningFiller
 
 ROWS = [
-    {"id": f"u{i}", "text": ["play jazz", "", 'stop, "now"\nplease', "我想听歌", "go 🎷"][i % 5], "n": i}
+    {"id": f"u{i}", "text": ["play jazz", "", 'play, "that"\nagain', "我想听歌", "go 🎷"][i % 5], "n": i}
     for i in range(23)
 ]
 

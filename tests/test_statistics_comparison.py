@@ -2,16 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 from lapsus.kernel import statistics
 from lapsus.kernel.statistics.ratios import mean_of_ratios, ratios
-
-settings.register_profile("patient", deadline=None)  # two busy cores are no failure
-settings.load_profile("patient")
 
 OUTCOMES = st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 1.0])), min_size=5, max_size=60)
 GRADES = st.lists(st.tuples(st.sampled_from([0.0, 0.3, 0.5, 1.0]), st.floats(0, 1)), min_size=5, max_size=40)
