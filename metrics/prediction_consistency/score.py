@@ -79,7 +79,7 @@ def prediction_consistency(
         result = _rates(counts.tolist())
         result |= _intervals(outcomes[members], originals[members], confidence_level)
         result["mcnemar_p"] = result["accuracy_change_p"]
-        if len(np.unique(originals[members])) == len(originals[members]):
+        if not columns.repeats(originals[members]):
             to_wrong, to_right = int(counts[TO_WRONG]), int(counts[TO_RIGHT])
             result["mcnemar_p"] = statistics.mcnemar(to_wrong, to_right, exact=exact) if counts.any() else None
         if clusters is not None:
@@ -125,7 +125,7 @@ def _intervals(outcomes: columns.IntArray, originals: columns.IntArray, level: f
         "accuracy_ci": (outcomes == SAME_RIGHT) | (outcomes == TO_RIGHT),
         "original_accuracy_ci": (outcomes == SAME_RIGHT) | (outcomes == TO_WRONG),
     }
-    shared = len(np.unique(originals)) < len(originals)
+    shared = columns.repeats(originals)
     result: dict[str, Any] = {
         name: statistics.clustered_rate(statistics.of_numbers(share.astype(float), originals), level)
         if shared

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lapsus.kernel.columns import repeats
 from lapsus.results.coding import NONE, Answers, hashed
 from lapsus.results.track_names import CLEAN
 from lapsus.results.tracks import Track, place_of
@@ -81,8 +82,7 @@ class Run:
         """Whether several rows share an original."""
         if self.originals is None:
             return False
-        mine = self.originals[self.present]
-        return len(np.unique(mine)) < len(mine)
+        return repeats(self.originals[self.present])
 
     def rows(self, examples: Sequence[int] | IntArray) -> list[Mapping[str, Any]]:
         """Return the rows of these examples, all of which are present."""
