@@ -163,7 +163,8 @@ def cmrc_words(text: str) -> list[str]:
 
 
 OPENS = re.compile(r"^\"|(?<=^\")\"|(?<=[ (\[{<])(?:\"|'')")
-MARKS = re.compile(r"[;@#$%&?!*()\[\]{}<>«»“”‘’„\u2012-\u2015\"]|``|\.{2,}|''|[:,](?!\d)|(?<!\.)\.(?=[\])}>\"'»”’ ]*$)")
+MARKS = re.compile(r"[;@#$%&?!*()\[\]{}<>«»“”‘’„\u2012-\u2015\"]|``|\.{2,}|''|[:,]$|(?<!\.)\.(?=[\])}>\"'»”’ ]*$)")
+INNER = re.compile(r"([:,])(\D)")  # of two marks in a row, the second stays with what follows
 QUOTED = re.compile(r"(?<!\w)'(?!(?:re|ve|ll|[mtsdn])\b)(?=\w)")
 CLITICS = re.compile(r"(?<=[^' ])('(?:s|m|d|ll|re|ve)?|n't)(?= |$)")
 TOGETHER = re.compile(r"\b(can|gim|gon|got|lem)(?=(?:(?<=can)not|(?<=gim)me|(?<=gon)na|(?<=got)ta|(?<=lem)me)\b)")
@@ -175,6 +176,7 @@ def latin_words(text: str) -> list[str]:
     >>> latin_words("they can't pay $3,000 (u.s.).")
     ['they', 'ca', "n't", 'pay', '$', '3,000', '(', 'u.s.', ')', '.']
     """
-    text = MARKS.sub(r" \g<0> ", OPENS.sub(" `` ", text)).replace('"', "''")
+    text = INNER.sub(r" \1 \2", OPENS.sub(" `` ", text))
+    text = MARKS.sub(r" \g<0> ", text).replace('"', "''")
     text = TOGETHER.sub(r"\1 ", CLITICS.sub(r" \1 ", QUOTED.sub("' ", text)))
     return text.split()
