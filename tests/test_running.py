@@ -232,6 +232,12 @@ def known():
 def lines(path):
     return [json.loads(line) for line in path.read_bytes().split(b"\\n")[:-1]]
 
+began = time.perf_counter()
+run(Path("again"))
+whole = time.perf_counter() - began  # the moments of the kills are parts of it, however fast the machine
+wanted = set(called())
+CALLS.unlink()
+
 rng, kills, before = random.Random(int(sys.argv[1])), 0, set()
 while True:
     start = len(called())
@@ -239,7 +245,7 @@ while True:
     if child == 0:
         run(OUT)
         os._exit(0)
-    time.sleep(rng.random() * 0.12)
+    time.sleep(rng.random() * whole * (kills + 1) / 20)
     os.kill(child, signal.SIGKILL)
     ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     now, asked = known(), called()[start:]
@@ -252,9 +258,9 @@ while True:
     if ended == 0:
         break
     kills += 1
-whole = {path.name: sorted(path.read_text().splitlines()) for path in OUT.rglob("*.jsonl")}
-run(Path("again"))
-assert whole == {path.name: sorted(path.read_text().splitlines()) for path in Path("again").rglob("*.jsonl")}
+written = {path.name: sorted(path.read_text().splitlines()) for path in OUT.rglob("*.jsonl")}
+assert set(called()) == wanted
+assert written == {path.name: sorted(path.read_text().splitlines()) for path in Path("again").rglob("*.jsonl")}
 print(json.dumps({"kills": kills, "calls": start + len(asked)}))
 """
 
@@ -268,7 +274,7 @@ def test_killed_many_times_at_any_moment_it_asks_nothing_twice(tmp_path, seed):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout)
-    assert found["kills"] >= 5 and 180 <= found["calls"] <= 180 + 6 * found["kills"]
+    assert found["kills"] >= 5 and found["calls"] <= 180 + 6 * found["kills"]
 
 
 def test_a_line_that_a_crash_cut_is_written_again(tmp_path):
