@@ -80,10 +80,10 @@ def answers(recipe: Recipe, work: Path) -> list[tuple[System, list[Any]]]:
     return [(one, [json.loads(file.read_text(encoding="utf-8")) for file in files[one.name]]) for one in ran]
 
 
-def asked(recipe: Recipe, work: Path) -> list[Asked]:
+def asked(recipe: Recipe, kept: Iterable[tuple[System, list[Any]]]) -> list[Asked]:
     """Return the answers of each system, right or wrong."""
     found = []
-    for system, runs in answers(recipe, work):
+    for system, runs in kept:
         right: dict[str, dict[str, Scores]] = {column: {} for column in recipe.columns_of_table}
         for label in LABELS:
             for column, scores in by_column(recipe, [run["answers"] for run in runs], label).items():
@@ -140,11 +140,11 @@ def macro_f1(runs: Sequence[Any], tracks: Sequence[str], draws: int = 2000) -> s
     return f"{100 * table[:, 0].mean():.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
-def f1_table(recipe: Recipe, work: Path) -> str:
+def f1_table(recipe: Recipe, kept: Iterable[tuple[System, list[Any]]]) -> str:
     """Return the macro-F1 of the clean rows, and its average over the annotators."""
     people = [track for track in recipe.tracks if track != "clean"]
     rows = []
-    for system, runs in answers(recipe, work):
+    for system, runs in kept:
         told = [run["answers"] for run in runs]
         rows.append([system.label, str(len(runs)), macro_f1(told, ["clean"]), macro_f1(told, people)])
     return grid([recipe.title, "seeds", "clean", "average"], rows)
@@ -200,9 +200,11 @@ def gains_table(recipe: Recipe, found: Sequence[Asked]) -> str:
 def text_of(recipe: Recipe, work: Path) -> str:
     """Return the tables of what was run, then the paper's."""
     parts = ["No system was run with two seeds or more."]
-    if answers(recipe, work) and recipe.measure == "macro-F1":
-        parts = [f1_table(recipe, work)]
-    elif found := asked(recipe, work):
+    kept = answers(recipe, work)
+    if kept and recipe.measure == "macro-F1":
+        parts = [f1_table(recipe, kept)]
+    elif kept:
+        found = asked(recipe, kept)
         seeds = found[0].right["clean"][LABELS[0]].shape[0]
         parts = [scores_table(recipe, found), gains_table(recipe, found), costs_table(recipe, found)]
         parts.append(f"Seeds: {seeds}; seconds are of a processor that did much else, for the training of a model.")

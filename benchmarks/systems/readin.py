@@ -20,7 +20,7 @@ from time import process_time
 from typing import Any
 
 import click
-from _page import write
+from _page import table_command
 from _readin_tables import text_of
 from _recipes import Recipe, System
 from datasets import disable_progress_bars, load_dataset, load_from_disk
@@ -177,16 +177,7 @@ def run(
                     run_one(recipe, system, taught, data, work)
 
 
-@main.command()
-@click.argument("recipe", type=click.Path(path_type=Path, exists=True))
-@click.option("--work", type=click.Path(path_type=Path), required=True, help="what is kept of each run")
-@click.option("--out", type=click.Path(path_type=Path, exists=True), help="the page whose marked part is rewritten")
-def table(recipe: Path, work: Path, out: Path | None) -> None:
-    """Write what the systems of a recipe reached."""
-    told = text_of(Recipe.read(recipe), work)
-    click.echo(told)
-    if out is not None:
-        write(out, recipe.stem, told)
+main.add_command(table_command(lambda recipe, work: text_of(Recipe.read(recipe), work)))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from _page import write
+from _page import table_command
 from _readin_tables import grid
 
 from lapsus.metrics import micro_worst_average
@@ -160,16 +160,7 @@ def run(recipe: Path, data: Path, work: Path, names: tuple[str, ...]) -> None:
             run_one(system, data.resolve(), work.resolve())
 
 
-@main.command()
-@click.argument("recipe", type=click.Path(path_type=Path, exists=True))
-@click.option("--work", type=click.Path(path_type=Path), required=True, help="what is kept of each run")
-@click.option("--out", type=click.Path(path_type=Path, exists=True), help="the page whose marked part is rewritten")
-def table(recipe: Path, work: Path, out: Path | None) -> None:
-    """Write what the systems of a recipe reached."""
-    told = text_of(Recipe.read(recipe), work)
-    click.echo(told)
-    if out is not None:
-        write(out, recipe.stem, told)
+main.add_command(table_command(lambda recipe, work: text_of(Recipe.read(recipe), work)))
 
 
 if __name__ == "__main__":

@@ -240,8 +240,8 @@ def known_rights(name: str) -> str:
     """Return what is known of the rights in a dataset without a licence, in brackets."""
     from lapsus.dataset_scripts import benchmarks
 
-    known = benchmarks()[name].RIGHTS if name in benchmarks() else ""
-    return f" ({known})" if known else ""
+    found = benchmarks().get(name)
+    return f" ({found.RIGHTS})" if found and found.RIGHTS else ""
 
 
 def send(

@@ -164,18 +164,12 @@ def _written(text: str, place: Place, closed: Sequence[Span]) -> Iterator[tuple[
     """Yield the edits that put each word in, with *a* or *an* before it as it wants."""
     article = ARTICLE.search(text, max(place.start - 4, 0), place.start)
     for word in place.words:
-        old = text[place.start : place.end]
-        put = Edit(place.start, place.end, word.upper() if old.isupper() and len(old) > 1 else _begun(old, word))
+        put = Edit(place.start, place.end, like(text[place.start : place.end], word))
         wanted = "an" if VOWEL.match(word) else "a"
         if article is None or article[1].lower() == wanted:
             yield (put,)
         elif not any(article.start(1) < right and left < article.end(1) for left, right in closed):
             yield Edit(article.start(1), article.end(1), like(article[1], wanted)), put
-
-
-def _begun(old: str, word: str) -> str:
-    """Give a word, or the first of several, the capital of the old one."""
-    return f"{word[0].upper()}{word[1:]}" if old[0].isupper() else word
 
 
 UNITS = tuple(CloseSynonym(part) for part in PARTS)

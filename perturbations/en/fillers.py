@@ -44,14 +44,22 @@ CLITICS = frozenset(
     {"s", "d", "m", "re", "ve", "ll", "'s", "'d", "'m", "'re", "'ve", "'ll"}
 )  # they lean on the word before
 MARKS = " \t\n.!?…"
+DRAWS = 2**32  # places between 0 and 1 that a draw may have
 
 
 class DrawnFiller(ShortRepr):
-    """Base of operators that insert one of `fillers`; those of a batch are drawn at once, without a stream for each."""
+    """Base of operators that insert one of the fillers which a text admits.
+
+    Those of a batch are drawn at once, without a stream for each.
+    """
 
     __slots__ = ()
     fillers: tuple[str, ...]
     name: str
+
+    def admitted(self, text: str) -> Sequence[str]:
+        """Return the fillers that suit a text in Latin letters."""
+        return self.fillers
 
     def inserted(self, text: str, filler: str) -> tuple[Edit, ...]:
         """Return the edit that inserts `filler`."""
@@ -59,12 +67,16 @@ class DrawnFiller(ShortRepr):
 
     def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
         """Insert one filler into one text."""
-        return self.inserted(text, pick(rng, self.fillers))
+        return self._drawn(text, rng.random())
 
     def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
         """Insert one filler into each of many texts."""
-        chosen = picks(f"{self.name}/{seed}", keys, len(self.fillers))
-        return [self.inserted(text, self.fillers[i]) for text, i in zip(texts, chosen, strict=True)]
+        drawn = picks(f"{self.name}/{seed}", keys, DRAWS)
+        return [self._drawn(text, number / DRAWS) for text, number in zip(texts, drawn, strict=True)]
+
+    def _drawn(self, text: str, share: float) -> tuple[Edit, ...]:
+        options = self.admitted(text) if LATIN.search(text) else ()
+        return self.inserted(text, options[int(share * len(options))]) if options else ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -89,14 +101,12 @@ class OpeningFiller(DrawnFiller):
 
     def inserted(self, text: str, filler: str) -> tuple[Edit, ...]:
         """Insert a filler before the first character."""
-        if not LATIN.search(text):
-            return ()
         start = len(text) - len(text.lstrip())
         return put_before(text, start, filler) if self.takes_capital else (Edit(start, start, f"{filler} "),)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ClosingFiller(ShortRepr):
+class ClosingFiller(DrawnFiller):
     """End with a filler that the clause admits, before the full stop if there is one.
 
     With `any_clause`, the operator of the paper: any filler behind any clause.
@@ -117,22 +127,12 @@ class ClosingFiller(ShortRepr):
         which = "any filler (NATURE's own)" if self.any_clause else "a filler that the clause admits"
         return f"End with {which}, before the full stop if there is one"
 
-    def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
-        """Insert one filler into one text."""
-        return self._inserted(text, rng.random())
+    def admitted(self, text: str) -> Sequence[str]:
+        """Return the fillers that the clause admits."""
+        return self.fillers if self.any_clause else [one for one in self.fillers if fits_clause(one, text)]
 
-    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
-        """Insert one filler into each of many texts."""
-        drawn = picks(f"{self.name}/{seed}", keys, 2**32)
-        return [self._inserted(text, number / 2**32) for text, number in zip(texts, drawn, strict=True)]
-
-    def _inserted(self, text: str, drawn: float) -> tuple[Edit, ...]:
-        if not LATIN.search(text):
-            return ()
-        options = self.fillers if self.any_clause else [one for one in self.fillers if fits_clause(one, text)]
-        if not options:
-            return ()
-        filler = options[int(drawn * len(options))]
+    def inserted(self, text: str, filler: str) -> tuple[Edit, ...]:
+        """Insert a filler behind the last word."""
         end = len(text.rstrip(MARKS))
         if text[end:].strip():
             filler = filler.removesuffix(" ?")  # the text has its own mark

@@ -55,16 +55,6 @@ def senses(word: str, part: str) -> tuple[Synset, ...]:
     return tuple(synset(part, int(line)) for line in index[word].split("\t")[0].split()) if word in index else ()
 
 
-def counts(word: str, part: str) -> tuple[int, ...]:
-    """Return how often each sense of a base form was met in the texts that WordNet's authors tagged.
-
-    >>> counts("rapidly", "r")
-    (40,)
-    """
-    index = _wordnet(part)[1]
-    return tuple(map(int, index[word].split("\t")[1].split())) if word in index else ()
-
-
 def lemmas(part: str) -> Iterator[str]:
     """Yield every word of a part of speech as WordNet writes it, once for each synset it stands in."""
     for line in _wordnet(part)[0]:
