@@ -15,6 +15,8 @@ from click.testing import CliRunner
 from PIL import Image
 
 from lapsus.commands.cli import main
+from lapsus.results.page import drawings
+from lapsus.results.page.render import chapters_of, drawings_of
 from lapsus.results.page.take_away import escaped, latex, markdown
 from lapsus.results.report import report
 from lapsus.results.tracks import read_tracks
@@ -122,7 +124,19 @@ def test_plots_stand_alone(made):
         with Image.open(path.with_suffix(".png")) as image:
             colours = {colour for _, colour in image.convert("RGB").getcolors(1 << 24)}
         assert image.width == 2 * 360 and (255, 255, 255) in colours
-        assert not colours & {(n, n + 1, n + 2) for n in range(1, 20, 3)}  # no place-holder is left
+
+
+def test_plots_are_the_same_in_any_process(made, monkeypatch):
+    chapters = chapters_of(made.numbers)
+    monkeypatch.setattr(drawings, "FEW", 1)
+    with drawings_of(chapters) as elsewhere:
+        drawn = dict(elsewhere)
+    monkeypatch.setattr(drawings, "FEW", 100)
+    with drawings_of(chapters) as here:
+        assert dict(here) == drawn
+    for key, drawing in drawn.items():
+        assert (made.folder / "plots" / f"{key}.png").read_bytes() == drawing.png
+        assert (made.folder / "plots" / f"{key}.svg").read_text() == drawing.alone()
 
 
 def test_tables_hold_the_numbers_of_the_page(made):

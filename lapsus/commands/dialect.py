@@ -160,7 +160,7 @@ def _write(out: Path, scored: Sequence[Scores], made: dict[str, list[dict[str, A
             f"## {title}\n\n{table(*made)}\n" for title, made in tables(scored, comparisons).items()
         ).encode(),
         "coefficients.svg": drawing.alone().encode(),
-        "coefficients.png": drawing.png(),
+        "coefficients.png": drawing.png,
     }
     out.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():

@@ -73,7 +73,7 @@ def report(
     """
     from lapsus.results.page import take_away
     from lapsus.results.page.example_parts import MOST_INSIDE, example_parts
-    from lapsus.results.page.render import chapters_of, page
+    from lapsus.results.page.render import chapters_of, drawings_of, page
 
     out = Path(out)
     runs = runs_of(tracks)
@@ -83,12 +83,14 @@ def report(
         files=tuple(files_of(tracks)),
         data=tuple(digests_of(runs)),
     )
-    parts = list(example_parts(runs))
+    with drawings_of(chapters_of(numbers)) as drawn:  # by other processes, while the examples are read
+        parts = list(example_parts(runs))
+        drawings = dict(drawn)
     chapters = chapters_of(numbers, parts)
-    html = page(numbers, chapters, title=title)
+    html = page(numbers, chapters, drawings, title=title)
     with staged_folder(out, ours=is_report, what="report") as draft:
         if parts and len(html.encode()) + sum(len(part.inside.encode()) for part in parts) <= MOST_INSIDE:
-            html = page(numbers, chapters, title=title, alone=True)
+            html = page(numbers, chapters, drawings, title=title, alone=True)
         elif parts:
             (draft / "examples").mkdir()
             for part in parts:
@@ -99,7 +101,7 @@ def report(
             if records:
                 _write_csv(draft / f"{name}.csv", records)
         for *_, sections in chapters:
-            take_away.write(sections, draft)
+            take_away.write(sections, drawings, draft)
         write_scores(runs, draft)
     return Report(out / "index.html", numbers)
 

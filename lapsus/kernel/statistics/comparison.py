@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -125,9 +126,9 @@ def _end(gains: float, losses: float, number: float, critical: float, bound: flo
 
     def excess(true: float) -> float:
         middle = (2 - difference) * true - gains - losses
-        other = (np.sqrt(max(0.0, middle**2 + 8 * losses * true * (1 - true))) - middle) / 4
+        other = (sqrt(max(0.0, middle**2 + 8 * losses * true * (1 - true))) - middle) / 4
         variance = 2 * other + true * (1 - true)
-        return float(number * (difference - true) ** 2 - critical * variance)
+        return number * (difference - true) ** 2 - critical * variance
 
     if excess(bound) <= 0 or bound == difference:
         return bound

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.perturbations import Edit, apply
-
-
-class Part(NamedTuple):
-    """A stretch of text: the old text and the new text in its place."""
-
-    old: str
-    new: str
 
 
 def edits_between(clean: str, noisy: str, recorded: Any = None) -> tuple[Edit, ...]:
@@ -34,9 +27,9 @@ def edits_between(clean: str, noisy: str, recorded: Any = None) -> tuple[Edit, .
         except ValueError:
             continue  # the edits belong to another column
     return tuple(
-        Edit(code.src_start, code.src_end, noisy[code.dest_start : code.dest_end])
-        for code in Levenshtein.opcodes(clean, noisy)
-        if code.tag != "equal"
+        Edit(start, end, noisy[first:last])
+        for tag, start, end, first, last in Levenshtein.opcodes(clean, noisy).as_list()
+        if tag != "equal"
     )
 
 
@@ -49,15 +42,21 @@ def _lists(recorded: Any) -> Iterable[tuple[Edit, ...]]:
                 continue  # the column holds no edits
 
 
-def parts(clean: str, edits: Iterable[Edit]) -> list[Part]:
-    """Return the text in stretches: old and new are the same where nothing was edited.
+def parts(clean: str, edits: Iterable[Edit]) -> list[tuple[str, str]]:
+    """Return the text in stretches, each as old and new, which are the same where nothing was edited.
 
     >>> parts("cat", [Edit(0, 1, "b"), Edit(3, 3, "s")])
-    [Part(old='c', new='b'), Part(old='at', new='at'), Part(old='', new='s')]
+    [('c', 'b'), ('at', 'at'), ('', 's')]
     """
-    found: list[Part] = []
+    found: list[tuple[str, str]] = []
     cursor = 0
     for start, end, new in edits:
-        found += [Part(clean[cursor:start], clean[cursor:start]), Part(clean[start:end], new)]
+        if cursor < start:
+            kept = clean[cursor:start]
+            found.append((kept, kept))
+        if start < end or new:
+            found.append((clean[start:end], new))
         cursor = end
-    return [part for part in (*found, Part(clean[cursor:], clean[cursor:])) if part.old or part.new]
+    if cursor < len(clean):
+        found.append((clean[cursor:], clean[cursor:]))
+    return found

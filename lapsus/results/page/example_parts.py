@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -113,21 +113,21 @@ def _outcomes(run: Run, clean: Run | None) -> IntArray:
 
 def _golds(runs: Sequence[Run], chosen: IntArray) -> list[str | None]:
     """Return the right answer of each chosen example, from the first run that knows it."""
-    found: list[str | None] = [None] * len(chosen)
+    found = np.full(len(chosen), None, object)
+    missing = np.ones(len(chosen), bool)
     for run in runs:
         if run.golds is None:
             continue
         codes = run.golds.codes[chosen]
-        mine = [place for place, text in enumerate(found) if text is None and codes[place] != NONE]
-        if not mine:
+        mine = np.flatnonzero(missing & (codes != NONE))
+        if not mine.size:
             continue
         if run.golds.few:
-            told = [run.golds.words[code] for code in codes[mine].tolist()]
+            found[mine] = [run.golds.words[code] for code in codes[mine].tolist()]
         else:
-            told = [label(value) for value in run.columns(["gold"], chosen[mine])[0]]
-        for place, text in zip(mine, told, strict=True):
-            found[place] = text
-    return found
+            found[mine] = [label(value) for value in run.columns(["gold"], chosen[mine])[0]]
+        missing[mine] = False
+    return cast("list[str | None]", found.tolist())
 
 
 def _texts(runs: Sequence[Run], clean: Sequence[Run], chosen: IntArray) -> list[list[list[Any]]]:

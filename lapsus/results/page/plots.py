@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from html import escape
 from io import BytesIO, StringIO
 from math import ceil, floor
@@ -27,17 +27,7 @@ if TYPE_CHECKING:
 WIDTH = 360  # px: a phone
 EDGE = 16  # px left and right of the axis, for half a tick label
 FOOT = 42  # px below the axis, for its ticks and its name
-# Colours are drawn as these placeholders and written as CSS variables, so that the page can set light or dark.
-INK, MUTED, GRID, PAPER = "#010203", "#040506", "#070809", "#0a0b0c"
-CLEAN, AVERAGE, WORST = "#0d0e0f", "#101112", "#131415"
-SERIES = tuple(f"#2{number}2{number}2{number}" for number in range(7))
-VARIABLES = dict(
-    zip(
-        (INK, MUTED, GRID, PAPER, CLEAN, AVERAGE, WORST),
-        ["ink", "muted", "grid", "paper", "clean", "average", "worst"],
-        strict=True,
-    )
-) | {colour: f"series-{number}" for number, colour in enumerate(SERIES)}
+# Light colours, each written in one way only, so that the page can have CSS variables in their place.
 LIGHT = {
     "ink": "#1c1e21",
     "muted": "#62666c",
@@ -46,15 +36,19 @@ LIGHT = {
     "clean": "#0072b2",
     "average": "#e69f00",
     "worst": "#d55e00",
-} | dict(
-    zip(
-        (f"series-{number}" for number in range(7)),
-        ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1c1e21"),
-        strict=True,
-    )
-)  # for a plot in a file of its own; the page's style has the same, and others for dark screens
+    "series-0": "#0072b1",
+    "series-1": "#d55e01",
+    "series-2": "#009e73",
+    "series-3": "#cc79a7",
+    "series-4": "#e69f01",
+    "series-5": "#56b4e9",
+    "series-6": "#1c1e22",
+}
+INK, MUTED, GRID, PAPER, CLEAN, AVERAGE, WORST, *SERIES = LIGHT.values()
 QUICK = {"compress_level": 2}  # a third larger than the default, in a fraction of its time
 STATES = ((CLEAN, "o"), (AVERAGE, "D"), (WORST, "s"))
+LARGE: dict[str, Any] = {"markersize": 9, "markeredgecolor": PAPER, "zorder": 4}
+DISC: dict[str, Any] = {"markersize": 13, "markeredgecolor": AVERAGE, "markeredgewidth": 1.6, "zorder": 4}
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[Any, ...] = (
     "-",
@@ -68,37 +62,18 @@ DASHES: tuple[Any, ...] = (
 
 
 class Drawing(NamedTuple):
-    """A plot as SVG for the page, and the figure that it was made from."""
+    """A plot: as SVG for the page, its height there, and as PNG in light colours, with two pixels per point."""
 
     svg: str
-    figure: Figure
+    height: float
+    png: bytes
 
     def alone(self) -> str:
         """Return the SVG as a file of its own, in light colours."""
         found = re.sub(r"var\(--([\w-]+)\)", lambda found: LIGHT[found[1]], self.svg)
-        size = f'width="{WIDTH}" height="{self.figure.get_figheight() * 72:g}" font-family="sans-serif"'
+        size = f'width="{WIDTH}" height="{self.height:g}" font-family="sans-serif"'
         spaces = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
         return found.replace("<svg ", f"<svg {spaces} {size} ", 1) + "\n"
-
-    def png(self) -> bytes:
-        """Return the plot as PNG, in light colours, with two pixels per point."""
-        from matplotlib.colors import to_hex
-
-        told = {colour: LIGHT[variable] for colour, variable in VARIABLES.items()}
-        for artist in self.figure.findobj():
-            for name in ("color", "facecolor", "edgecolor", "markeredgecolor", "markerfacecolor"):
-                get, put = getattr(artist, f"get_{name}", None), getattr(artist, f"set_{name}", None)
-                if get is None or put is None:
-                    continue
-                with suppress(ValueError, TypeError):  # several colours, or none
-                    if light := told.get(to_hex(get())):
-                        put(light)
-        stream = BytesIO()
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-            metadata = {"Software": None}
-            self.figure.savefig(stream, format="png", dpi=144, facecolor="white", metadata=metadata, pil_kwargs=QUICK)
-        return stream.getvalue()
 
 
 def limits(values: Iterable[float | None]) -> Limits:
@@ -123,20 +98,22 @@ def slopes(name: str, title: str, rows: Sequence[tuple[str, Averages, int]], axi
     """
     step, lane = 60, 10
     with _panel(step * len(rows)) as (figure, axes):
+        drawn: list[list[tuple[float, Estimate]]] = [[] for _ in STATES]
         for number, (text, averages, annotators) in enumerate(rows):
             scores = (averages.clean_average, averages.micro_average, averages.worst_average)
-            drawn = list(zip(scores, STATES, strict=True))[: 2 if annotators == 1 else 3]
-            states = [(score.value, score, state) for score, state in drawn if score.value is not None]
-            values = [value for value, _, _ in states]
-            lanes = [step * number + 28 + lane * place for place in range(len(states))]
-            axes.plot(values, lanes, color=MUTED, linewidth=1.2, zorder=2)
-            for y, (value, score, (colour, marker)) in zip(lanes, states, strict=True):
-                if score.interval:
-                    axes.plot(score.interval, [y, y], color=colour, linewidth=2.5, zorder=3)
-                axes.plot(value, y, marker, color=colour, markersize=9, markeredgecolor=PAPER, zorder=4)
-            _heading(axes, step * number + 16, text, " → ".join(f"{value * 100:.1f}" for value in values))
+            known = [(state, score) for state, score in enumerate(scores) if score.value is not None]
+            told = [(state, score) for state, score in known if annotators > 1 or state < 2]
+            lanes = [step * number + 28 + lane * place for place in range(len(told))]
+            axes.plot([score.value for _, score in told], lanes, color=MUTED, linewidth=1.2, zorder=2)
+            for y, (state, score) in zip(lanes, told, strict=True):
+                drawn[state].append((y, score))
+            _heading(axes, step * number + 16, text, " → ".join(f"{100 * (score.value or 0):.1f}" for _, score in told))
+        for (colour, marker), places in zip(STATES, drawn, strict=True):
+            _intervals(axes, places, colour)
+            values = [score.value for _, score in places]
+            axes.plot(values, [y for y, _ in places], marker, color=colour, **LARGE)
         _scale(axes, axis)
-        return Drawing(_svg(figure, name, title), figure)
+        return _drawn(figure, name, title)
 
 
 def annotators(
@@ -149,6 +126,7 @@ def annotators(
     step = 18
     with _panel(sum(32 + step * len(tracks) for _, _, tracks in rows)) as (figure, axes):
         top = 0
+        drawn: list[tuple[float, Estimate]] = []
         for text, clean, tracks in rows:
             _heading(axes, top + 16, text, "")
             first = top + 32
@@ -156,25 +134,17 @@ def annotators(
                 last = first + step * (len(tracks) - 1)
                 axes.plot([clean, clean], [first - 9, last + 9], color=CLEAN, linewidth=2.5, zorder=2)
             for number, (annotator, score) in enumerate(tracks):
-                y, value = first + step * number, score.value
-                if value is None:
+                if score.value is None:
                     continue
-                if score.interval:
-                    axes.plot(score.interval, [y, y], color=AVERAGE, linewidth=2.5, zorder=3)
-                axes.plot(
-                    value, y, "o", color=PAPER, markersize=13, markeredgecolor=AVERAGE, markeredgewidth=1.6, zorder=4
-                )
-                place: dict[str, Any] = {
-                    "xy": (value, y),
-                    "ha": "center",
-                    "va": "center_baseline",
-                    "fontsize": 9,
-                    "zorder": 5,
-                }
-                axes.annotate(annotator[:3], **place)
+                y = first + step * number
+                drawn.append((y, score))
+                axes.text(score.value, y, annotator[:3], ha="center", va="center_baseline", fontsize=9, zorder=5)
             top += 32 + step * len(tracks)
+        _intervals(axes, drawn, AVERAGE)
+        values = [score.value for _, score in drawn]
+        axes.plot(values, [y for y, _ in drawn], "o", color=PAPER, **DISC)
         _scale(axes, axis)
-        return Drawing(_svg(figure, name, title), figure)
+        return _drawn(figure, name, title)
 
 
 class Line(NamedTuple):
@@ -195,14 +165,15 @@ def curves(name: str, title: str, lines: Sequence[Line], axis: Limits, along: st
             known = [(place, value, score.interval) for place, score in points if (value := score.value) is not None]
             x, y = [place for place, _, _ in known], [value for _, value, _ in known]
             axes.plot(x, y, label=_short(text, 24), markersize=7, linewidth=2, markeredgecolor=PAPER, zorder=3, **style)
-            for place, _, interval in known:
-                if interval:
-                    axes.plot([place, place], interval, color=colour, alpha=0.45, linewidth=1.6, zorder=2)
+            sure = [(place, interval) for place, _, interval in known if interval]
+            if sure:
+                ends = zip(*(interval for _, interval in sure), strict=True)
+                axes.vlines([place for place, _ in sure], *ends, color=colour, alpha=0.45, linewidth=1.6, zorder=2)
         axes.set_ylim(axis[0] - 0.01, axis[1] + 0.01)
         axes.set_xlim(-0.03 * reach, 1.03 * reach)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value * 100:.0f}")
         axes.set_xlabel(along)
-        axes.set_title("average score (%)", loc="left", fontsize=11, color=INK)
+        axes.text(0, 1.03, "average score (%)", transform=axes.transAxes)
         axes.grid(axis="y", color=GRID)
         axes.spines["bottom"].set_color(MUTED)
         axes.set_position(
@@ -210,7 +181,7 @@ def curves(name: str, title: str, lines: Sequence[Line], axis: Limits, along: st
         )
         if key:
             figure.legend(loc="lower left", ncols=2, bbox_to_anchor=(0.0, 0.0), borderaxespad=0, handlelength=2.8)
-        return Drawing(_svg(figure, name, title), figure)
+        return _drawn(figure, name, title)
 
 
 class Contrasts(NamedTuple):
@@ -260,7 +231,7 @@ def contrasts(name: str, title: str, panels: Sequence[Contrasts], key: Sequence[
             whole.plot([], [], MARKERS[number % 7], color=SERIES[number % 7], label=text)
         handles, labels = whole.get_legend_handles_labels()
         figure.legend(handles, labels, loc="lower left", ncols=1, bbox_to_anchor=(0.0, 0.0), borderaxespad=0)
-        return Drawing(_svg(figure, name, title), figure)
+        return _drawn(figure, name, title)
 
 
 @contextmanager
@@ -308,14 +279,16 @@ def _scale(axes: Axes, axis: Limits) -> None:
 
 def _heading(axes: Axes, y: float, text: str, numbers: str) -> None:
     """Write a row's name above it on the left, and its numbers on the right."""
-    side: dict[str, Any] = {
-        "xycoords": ("axes fraction", "data"),
-        "annotation_clip": False,
-        "zorder": 6,
-        "va": "baseline",
-    }
-    axes.annotate(_short(text, 30 if numbers else 46), (-EDGE / (WIDTH - 2 * EDGE), y), weight="bold", **side)
-    axes.annotate(numbers, (1 + EDGE / (WIDTH - 2 * EDGE), y), ha="right", **side)
+    side: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "zorder": 6, "va": "baseline"}
+    axes.text(-EDGE / (WIDTH - 2 * EDGE), y, _short(text, 30 if numbers else 46), weight="bold", **side)
+    axes.text(1 + EDGE / (WIDTH - 2 * EDGE), y, numbers, ha="right", **side)
+
+
+def _intervals(axes: Axes, places: Sequence[tuple[float, Estimate]], colour: str) -> None:
+    """Draw the interval of each estimate at its height."""
+    known = [(y, *score.interval) for y, score in places if score.interval]
+    if known:
+        axes.hlines(*zip(*known, strict=True), color=colour, linewidth=2.5, zorder=3)
 
 
 def _short(text: str, most: int) -> str:
@@ -338,22 +311,28 @@ def _width(text: str) -> int:
     return sum(2 if letter > "\u2e80" else 1 for letter in text)
 
 
-def _svg(figure: Figure, name: str, title: str) -> str:
-    """Return the figure as SVG for inlining: without a width, with CSS colours and font, and with unique ids."""
+def _drawn(figure: Figure, name: str, title: str) -> Drawing:
+    """Return the figure as SVG and PNG."""
     from matplotlib import rc_context
 
-    stream = StringIO()
+    vectors, pixels = StringIO(), BytesIO()
     with rc_context({"svg.hashsalt": name}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # the page's font has it
-        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    svg = stream.getvalue()
+        figure.savefig(vectors, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        figure.savefig(pixels, format="png", dpi=144, facecolor="white", metadata={"Software": None}, pil_kwargs=QUICK)
+    height = figure.get_figheight() * 72
+    return Drawing(_for_page(vectors.getvalue(), height, name, title), height, pixels.getvalue())
+
+
+def _for_page(svg: str, height: float, name: str, title: str) -> str:
+    """Return an SVG for inlining: without a width, with CSS colours and font, and with unique ids."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     used = set(re.findall(r"(?:url\(#|href=\"#)([^\")]+)", svg))
     svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", svg)
     svg = re.sub(r"(url\(#|href=\"#)", rf"\g<1>{name}-", svg)
     svg = re.sub(r"font-family: [^;\"]*;? ?|<style.*?</style>", "", svg, flags=re.DOTALL)  # left to the page
-    for colour, variable in VARIABLES.items():
+    for variable, colour in LIGHT.items():
         svg = svg.replace(colour, f"var(--{variable})")
-    opening = f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {WIDTH} {figure.get_figheight() * 72:g}">'
+    opening = f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {WIDTH} {height:g}">'
     return re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1).strip()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from lapsus.results.measuring.marks import parts
 from lapsus.results.measuring.records import Numbers, TrackScore
 from lapsus.results.page.cells import counted
+from lapsus.results.page.drawings import drawn
 from lapsus.results.page.example_parts import Part
 from lapsus.results.page.first_screen import CostMatrix, cost_matrix
 from lapsus.results.page.lede import lede
+from lapsus.results.page.plots import Drawing
 from lapsus.results.page.sections import Section, grouped, own, sections, source_table
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -35,7 +38,22 @@ def chapters_of(numbers: Numbers, parts: Sequence[Part] = ()) -> list[Chapter]:
     return chapters
 
 
-def page(numbers: Numbers, chapters: Sequence[Chapter], *, title: str | None = None, alone: bool = False) -> str:
+@contextmanager
+def drawings_of(chapters: Iterable[Chapter]) -> Iterator[Iterator[tuple[str, Drawing]]]:
+    """Start to draw the plots of all sections; give each with its anchor on the page."""
+    figures = [figure for *_, found in chapters for section in found for figure in section.figures]
+    with drawn([figure.plot for figure in figures]) as drawings:
+        yield zip((figure.key for figure in figures), drawings, strict=True)
+
+
+def page(
+    numbers: Numbers,
+    chapters: Sequence[Chapter],
+    drawings: Mapping[str, Drawing],
+    *,
+    title: str | None = None,
+    alone: bool = False,
+) -> str:
     """Return the HTML of the report; a page that stands `alone` holds all examples, else it loads them when wanted."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES, encoding="utf-8"),
@@ -50,6 +68,7 @@ def page(numbers: Numbers, chapters: Sequence[Chapter], *, title: str | None = N
         title=title or _title(numbers.tracks),
         facts=_facts(numbers.tracks),
         chapters=chapters,
+        plots={key: own(drawing.svg) for key, drawing in drawings.items()},
         doubts=grouped(numbers.doubts, lambda doubt: doubt.dataset),
         settings=numbers.settings,
         version=numbers.lapsus,

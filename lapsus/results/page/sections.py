@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from markupsafe import Markup
@@ -47,16 +48,11 @@ ANSWERS = "% of answers"
 
 
 class Figure(NamedTuple):
-    """A plot, its caption, and its anchor on the page."""
+    """A plot that is still to be drawn, its caption, and its anchor on the page."""
 
     caption: str
-    drawing: plots.Drawing
+    plot: Callable[[], plots.Drawing]
     key: str
-
-    @property
-    def svg(self) -> Markup:
-        """The plot, for the page."""
-        return own(self.drawing.svg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +118,7 @@ def _overview(key: str, numbers: Numbers) -> Iterator[Section]:
         ranked = sorted(of_family[panel.title], key=lambda record: order.index(record.model))
         rows = [(record.model, record.averages, record.annotators) for record in ranked]
         title = f"{panel.title}: clean, average and worst score of {counted(len(ranked), 'model')}"
-        figures.append(Figure(panel.title, plots.slopes(name, title, rows, axis), name))
+        figures.append(Figure(panel.title, partial(plots.slopes, name, title, rows, axis), name))
     rows_of_cells = [
         {
             "Model": word(record.model),
@@ -217,8 +213,8 @@ def _dialects(key: str, numbers: Numbers) -> Iterator[Section]:
 
 def _doses(
     name: str, panel: Panel, of_family: Mapping[str, Sequence[FamilySummary]], order: Sequence[str]
-) -> plots.Drawing:
-    """Draw the average score of each model against the dose of a noise; without any, it is the clean score."""
+) -> Callable[[], plots.Drawing]:
+    """Plot the average score of each model against the dose of a noise; without any, it is the clean score."""
     points: dict[str, list[tuple[float, Estimate]]] = {model: [] for model in order}
     for dose, family in panel.families:
         for record in of_family[family]:
@@ -231,7 +227,7 @@ def _doses(
     percents = panel.families[0][1].endswith("%")
     along = f"{panel.title}{' (%)' if percents else ': severity'}"
     title = f"{panel.title}: average score against the dose"
-    return plots.curves(name, title, lines[: len(plots.SERIES)], axis, along, reach)
+    return partial(plots.curves, name, title, lines[: len(plots.SERIES)], axis, along, reach)
 
 
 def _chance(summary: Sequence[FamilySummary]) -> str:
@@ -296,7 +292,7 @@ def _annotators(key: str, numbers: Numbers) -> Iterator[Section]:
             ]
             title = f"{family}: average score of each annotator"
             name = f"{key}-annotators-{len(figures)}"
-            figures.append(Figure(family, plots.annotators(name, title, rows, axis), name))
+            figures.append(Figure(family, partial(plots.annotators, name, title, rows, axis), name))
     tests = next((record.from_clean.test.tests or 0 for record in tracks if record.from_clean), 0)
     classes = any(record.classes.balanced_accuracy.value is not None for record in tracks)
     cells = []
@@ -385,7 +381,7 @@ def _noise(key: str, numbers: Numbers) -> Iterator[Section]:
         title = f"{panel}: average score against noise rate"
         name = f"{key}-noise-{len(figures)}"
         along = "noise rate (edits per 100 characters of clean text)"
-        figures.append(Figure(panel, plots.curves(name, title, drawn, axis, along, reach), name))
+        figures.append(Figure(panel, partial(plots.curves, name, title, drawn, axis, along, reach), name))
     cells = [
         {
             "Model": word(record.model),
@@ -430,7 +426,7 @@ def _breakdowns(key: str, numbers: Numbers) -> Iterator[Section]:
                 rows = [(f"{record.model} · {record.value}", record.averages, record.annotators) for record in ranked]
                 title = f"{family}: clean, average and worst score by {called}"
                 name = f"{key}-by{number}-{len(figures)}"
-                figures.append(Figure(family, plots.slopes(name, title, rows, axis), name))
+                figures.append(Figure(family, partial(plots.slopes, name, title, rows, axis), name))
         cells = [
             {
                 "Model": word(record.model),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from lapsus.results.page.cells import DASH, Cell, Table
+from lapsus.results.page.plots import Drawing
 from lapsus.results.page.sections import Section
 
 LATEX = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "−": "$-$", DASH: "--"} | {
@@ -14,13 +15,14 @@ LATEX = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasci
 }
 
 
-def write(sections: Iterable[Section], folder: Path) -> None:
+def write(sections: Iterable[Section], drawings: Mapping[str, Drawing], folder: Path) -> None:
     """Write the plots into `plots/` and the tables into `tables/` of a folder."""
     for section in sections:
         for figure in section.figures:
             (folder / "plots").mkdir(exist_ok=True)
-            (folder / "plots" / f"{figure.key}.svg").write_text(figure.drawing.alone(), encoding="utf-8")
-            (folder / "plots" / f"{figure.key}.png").write_bytes(figure.drawing.png())
+            drawing = drawings[figure.key]
+            (folder / "plots" / f"{figure.key}.svg").write_text(drawing.alone(), encoding="utf-8")
+            (folder / "plots" / f"{figure.key}.png").write_bytes(drawing.png)
         if section.table is not None:
             (folder / "tables").mkdir(exist_ok=True)
             (folder / "tables" / f"{section.key}.md").write_text(markdown(section.table), encoding="utf-8")
