@@ -143,7 +143,7 @@ class DialectEn(Benchmark):
 
     NAME = "dialect-en"
     TITLE = "Dialect pairs: American and Indian English"
-    VERSION = Version("1.0.1")  # pages of the citation
+    VERSION = Version("1.0.2")  # English semantic edits of version 2
     LANGUAGES = ("en",)
     LICENSE = "apache-2.0"
     TASKS = ("sentence-similarity",)
@@ -212,7 +212,7 @@ class DialectEnDemszky(Benchmark):
 
     NAME = "dialect-en-demszky"
     TITLE = "Dialect pairs: Indian English features of Demszky et al."
-    VERSION = Version("1.0.1")  # pages of the citation
+    VERSION = Version("1.0.2")  # English semantic edits of version 2
     LANGUAGES = ("en",)
     LICENSE = None
     TASKS = ("sentence-similarity",)

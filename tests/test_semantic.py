@@ -127,7 +127,7 @@ def test_known_edits_are_among_those_proposed(language, kind, clean, noisy):
         ("zh", "replace", "真人改编剧"),
         ("zh", "insert", "他还是来了"),
         ("zh", "insert", "但是很好"),
-        ("en", "replace", "I like it more or less"),
+        ("en", "replace", "It is more or less that"),
         ("en", "replace", "New York"),
         ("en", "replace", "the A4 page"),
         ("en", "insert", "It is not open"),
@@ -193,6 +193,55 @@ def test_numbers_keep_their_look():
     assert all(abs(int(number) - 1987) < 5 for number in other_numbers("1987", "en"))
     assert all(number.endswith(",000") for number in other_numbers("3,000", "en"))
     assert set(other_numbers("30", "zh", decade=True)) == {"20", "40", "50", "60", "70", "80", "90"}
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("The race is over 1500 metres", True),
+        ("there were 1200 votes", True),
+        ("It cost $1999 then", True),
+        ("He moved there in 1999", False),
+        ("In 2005 records show less", False),
+        ("the 1968 protests", False),
+        ("about 1530.", False),
+    ],
+)
+def test_a_number_that_counts_is_no_year(text, counts):
+    number = next(word.strip("$.") for word in text.split() if word.strip("$.").isdigit())
+    others = {edit.text for edit in every_edit(text, "en", "replace") if edit.text.isdigit()}
+    assert others == set(other_numbers(number, "en", year=not counts)) - {number}
+    assert (max(map(int, others)) > 2099) == counts
+
+
+@pytest.mark.parametrize(
+    ("kind", "clean", "noisy"),
+    [
+        ("insert", "read my grocery list", "don't read my grocery list"),
+        ("insert", "please delete my alarm", "please don't delete my alarm"),
+        ("insert", "I’m going home", "I’m not going home"),
+        ("insert", "they want tea", "they don't want tea"),
+        ("replace", "he talks to them", "he doesn't talk to them"),
+        ("replace", "turn the lights off", "turn the lights on"),
+        ("delete", "it is no longer open", "it is open"),
+        ("delete", "due to lack of evidence", "due to evidence"),
+        ("delete", "half of the population", "the population"),
+    ],
+)
+def test_conversation_and_weakened_claims_are_edited(kind, clean, noisy):
+    assert noisy in {apply(clean, [edit]) for edit in every_edit(clean, "en", kind)}
+    assert refusal(clean, noisy) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["what is on my list", "is it open", "hey google do you have tea", "when are they open"]
+)
+def test_a_spoken_question_is_not_denied(text):
+    assert perturb(OPERATORS["insert"]("en"), text) == ()
+
+
+def test_an_operator_names_the_version_of_its_lists():
+    assert [OPERATORS["replace"](language).version for language in ("en", "zh", "pt")] == ["2", "1", "1"]
 
 
 def test_a_number_of_any_length_is_a_number():

@@ -34,10 +34,12 @@ LISTS: dict[Language, ModuleType] = {"en": en, "zh": zh, "pt": pt}
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 # a number of its own: no part of a name (A4, 5G, Sun-1), a time, an ordinal or a reference
 NUMBER = re.compile(r"(?<![A-Za-zÀ-ÿ\d°#\[/:–—-])(?<![\d][.,])[0-9]+(?:[.,][0-9]+)*(?![A-Za-zÀ-ÿ\dº°ª\]/:–—-]|[.,]\d)")
+QUESTION_END = re.compile(r"[?？]\W*$|吗\W*$")
 CLAUSE_END = re.compile(r"[,.;:!?()\"“”—，。；：！？、（）]")
 END_OF_SENTENCE = frozenset(".!?:。！？：")
 OPENING = 8  # letters: as many quotes and spaces may open a sentence
 DECADE = re.compile(r"\s*年代")  # Chinese counts the decades of a century: 20 世纪 30 年代
+WINDOW = 24  # letters before a number that tell whether it is a year
 LONGEST_CHANGE = 3  # words: what the paper calls a single word or phrase
 
 
@@ -63,6 +65,7 @@ class Lexicon:
 
     replace: dict[str, list[Rule]]
     insert: dict[str, list[Rule]]
+    opening_insert: dict[str, list[Rule]]
     delete: dict[str, list[Rule]]
     numerals: dict[str, str]
     synonyms: dict[str, frozenset[int]]
@@ -70,6 +73,10 @@ class Lexicon:
     negating: frozenset[str]
     affirming: frozenset[str]
     fillers: frozenset[str]
+    asked: re.Pattern[str]
+    counts_before: re.Pattern[str]
+    counts_after: re.Pattern[str]
+    years_before: re.Pattern[str]
 
 
 @cache
@@ -81,6 +88,7 @@ def lexicon(language: Language) -> Lexicon:
     return Lexicon(
         replace=parse(lists.REPLACE),
         insert=parse(lists.INSERT),
+        opening_insert=parse(lists.OPENING_INSERT),
         delete=parse(lists.DELETE),
         numerals={word: digits for digits, word in (pair.split("=") for pair in lists.NUMERALS.split())},
         synonyms=groups(lists.SYNONYMS),
@@ -88,14 +96,35 @@ def lexicon(language: Language) -> Lexicon:
         negating=word_list(lists.NEGATING),
         affirming=word_list(lists.AFFIRMING),
         fillers=word_list(lists.FILLERS),
+        asked=re.compile(lists.ASKED),
+        counts_before=re.compile(lists.COUNTS_BEFORE),
+        counts_after=re.compile(lists.COUNTS_AFTER),
+        years_before=re.compile(lists.YEARS_BEFORE),
     )
 
 
 NAMES: dict[Language, str] = {"en": "English", "zh": "Chinese", "pt": "Portuguese"}
 
 
+class OfTheLists(ShortRepr):
+    """Base of the three operators: their version is that of the word lists of their language."""
+
+    __slots__ = ()
+    language: Language
+    version: str
+
+    def __post_init__(self) -> None:
+        if not self.version and self.language in LISTS:
+            object.__setattr__(self, "version", LISTS[self.language].VERSION)
+
+    @property
+    def needs(self) -> str:
+        """The extra that the language needs."""
+        return "lapsus[zh]" if self.language == "zh" else ""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class SemanticReplace(ShortRepr):
+class SemanticReplace(OfTheLists):
     """Replace one word by another that cannot be true with it.
 
     >>> apply("她在 1990 年出生", perturb(SemanticReplace(language="zh"), "她在 1990 年出生", key="3"))
@@ -103,7 +132,7 @@ class SemanticReplace(ShortRepr):
     """
 
     language: Language = "en"
-    version: str = "1"
+    version: str = ""
 
     @property
     def name(self) -> str:
@@ -115,18 +144,13 @@ class SemanticReplace(ShortRepr):
         """What the operator does."""
         return f"Replace one {NAMES[self.language]} word by another that cannot be true with it"
 
-    @property
-    def needs(self) -> str:
-        """The extra that the language needs."""
-        return _needs(self.language)
-
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Replace one word, or none."""
         return _drawn("replace", text, self.language, rng)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SemanticInsert(ShortRepr):
+class SemanticInsert(OfTheLists):
     """Insert one word that turns the meaning: mostly a negation, where the grammar has its place.
 
     >>> apply("The bridge was open.", perturb(SemanticInsert(), "The bridge was open."))
@@ -134,7 +158,7 @@ class SemanticInsert(ShortRepr):
     """
 
     language: Language = "en"
-    version: str = "1"
+    version: str = ""
 
     @property
     def name(self) -> str:
@@ -146,18 +170,13 @@ class SemanticInsert(ShortRepr):
         """What the operator does."""
         return f"Insert one {NAMES[self.language]} word that turns the meaning, mostly a negation"
 
-    @property
-    def needs(self) -> str:
-        """The extra that the language needs."""
-        return _needs(self.language)
-
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Insert one word, or none."""
         return _drawn("insert", text, self.language, rng)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SemanticDelete(ShortRepr):
+class SemanticDelete(OfTheLists):
     """Delete one word that the meaning hangs on: a negation or a restriction.
 
     >>> apply("Ele nunca voltou.", perturb(SemanticDelete(language="pt"), "Ele nunca voltou."))
@@ -165,7 +184,7 @@ class SemanticDelete(ShortRepr):
     """
 
     language: Language = "en"
-    version: str = "1"
+    version: str = ""
 
     @property
     def name(self) -> str:
@@ -176,11 +195,6 @@ class SemanticDelete(ShortRepr):
     def summary(self) -> str:
         """What the operator does."""
         return f"Delete one {NAMES[self.language]} word that the meaning hangs on: a negation or a restriction"
-
-    @property
-    def needs(self) -> str:
-        """The extra that the language needs."""
-        return _needs(self.language)
 
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Delete one word, or none."""
@@ -237,7 +251,7 @@ def refusal(clean: str, noisy: str, language: Language = "en") -> str | None:  #
     if len(was) == len(now) == 1 and lists.synonyms.get(was[0], frozenset()) & lists.synonyms.get(now[0], frozenset()):
         return f"{was[0]} and {now[0]} are synonyms"
     if any(_denies(word, lists) for word in was) != any(_denies(word, lists) for word in now):
-        if re.search(r"[?？]\W*$|吗\W*$", clean):
+        if QUESTION_END.search(clean) or lists.asked.match(clean):
             return "a negated question asks the same"
         if len(was) != len(now) and _opposites(was, lists).intersection(now):
             return "the opposite is negated"
@@ -260,10 +274,6 @@ def tokens(text: str, language: str) -> list[Token]:
 
 def _name(kind: Kind, language: str) -> str:
     return f"semantic_{kind}" if language == "en" else f"semantic_{kind}_{language}"
-
-
-def _needs(language: Language) -> str:
-    return "lapsus[zh]" if language == "zh" else ""
 
 
 def _drawn(kind: Kind, text: str, language: Language, rng: Random) -> Iterator[Edit]:
@@ -292,17 +302,27 @@ def _places(kind: Kind, text: str, language: Language) -> Iterator[list[Edit]]:
             if word[0].isupper() and _in_a_name(text, found, i):
                 continue
             yield [Edit(start, end, _cased(target, word)) for target in fresh]
-        elif kind == "insert" and not _opens(text, start):
-            yield [_insertion(token, target.replace("_", word)) for target in _targets(lists.insert, text, token)]
-        elif kind == "delete" and _targets(lists.delete, text, token):
-            yield [_deletion(text, start, end)]
+        elif kind == "insert":
+            rules = lists.opening_insert if _opens(text, start) else lists.insert
+            yield [_insertion(token, target.replace("_", word)) for target in _fitting(rules, text, token)]
+        elif kind == "delete":
+            targets = dict.fromkeys(_targets(lists.delete, text, token))
+            yield [_deletion(text, start, end + len(target) - 1) for target in targets]  # `_ of`: the word and the next
     if kind == "replace":
         for match in NUMBER.finditer(text):
-            others = other_numbers(match[0], language, decade=bool(DECADE.match(text, match.end())))
+            decade = bool(DECADE.match(text, match.end()))
+            others = other_numbers(match[0], language, decade=decade, year=not _counts(text, match, lists))
             yield [Edit(*match.span(), number) for number in others if number not in present]
 
 
-def other_numbers(number: str, language: str, *, decade: bool = False) -> list[str]:
+def _counts(text: str, number: re.Match[str], lists: Lexicon) -> bool:
+    """Tell whether a number that might be a year counts something."""
+    before = text[max(number.start() - WINDOW, 0) : number.start()]
+    after = lists.counts_after.match(text, number.end())
+    return bool(lists.counts_before.search(before)) or (after is not None and not lists.years_before.search(before))
+
+
+def other_numbers(number: str, language: str, *, decade: bool = False, year: bool = True) -> list[str]:
     """Return numbers of the same look as `number`: small ones fit clocks and calendars, years stay near.
 
     >>> other_numbers("1920", "en")[:3], other_numbers("2.5", "en")[:3], other_numbers("1", "en")
@@ -320,7 +340,7 @@ def other_numbers(number: str, language: str, *, decade: bool = False) -> list[s
     for low, high in ((0, 12), (13, 20), (21, 28), (29, 31)):
         if low <= value <= high:
             return [str(other) for other in range(max(low, 2), high + 1) if abs(other - value) > (high < 29)]
-    if 1000 <= value <= 2099:
+    if year and 1000 <= value <= 2099:
         step = 10 if value % 10 == 0 else 1
         return [str(value + step * years) for years in (-4, -3, -2, 2, 3, 4) if 1000 < value + step * years < 2025]
     return others
@@ -367,6 +387,8 @@ def _in_a_name(text: str, found: list[Token], i: int) -> bool:
 
 def _insertion(token: Token, longer: str) -> Edit:
     """Return the edit that makes `token` the longer text, which holds it."""
+    if longer.endswith(f" {token.text}"):
+        return Edit(token.start, token.start, longer.removesuffix(token.text))
     at = next((i for i, letter in enumerate(token.text) if letter != longer[i]), len(token.text))
     return Edit(token.start + at, token.start + at, longer[at : at + len(longer) - len(token.text)])
 

@@ -4,6 +4,8 @@ The words of a line agree in gender and number, so that the rest of the sentence
 another sense (segunda, dentro, mais) are only replaced where the context shows which is meant.
 """
 
+VERSION = "1"
+
 # before these the negation would have to stand elsewhere, or there is one already
 NOT_AFTER = (
     "{!não|nem|nunca|jamais|se|me|te|lhe|lhes|nos|vos|o|a|os|as|isto|ou|sem|só|apenas|somente|também|ninguém|nada|nenhum"
@@ -650,6 +652,8 @@ INSERT = "\n".join(
     f"{NOT_AFTER}{verb}(?!-| não| que) > não _" for verb in (*FINITE.split(), r"[a-zà-ÿ]{3,}(?:ou|aram|avam|ava)\b")
 )
 
+OPENING_INSERT = ""
+
 DELETE = r"""
 não(?! só| apenas| somente| obstante| tanto| mais| é\?|-) > _
 nunca(?! mais| antes) > _
@@ -717,3 +721,5 @@ o a os as um uma uns umas de do da dos das e que se já aí então pois bem muit
 olha também ainda
 próprio próprias própria próprios próprio tão bastante
 """
+
+ASKED = COUNTS_BEFORE = COUNTS_AFTER = YEARS_BEFORE = r"(?!)"  # matches nothing: marks tell, every number is a year

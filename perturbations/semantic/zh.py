@@ -3,6 +3,8 @@
 Words are those of the segmenter: a rule never touches a part of a longer word.
 """
 
+VERSION = "1"
+
 COUNTED = "个名座次位条种年岁天家部层支只架辆艘集场首项倍章届处所间张人队组轮级棵匹头台件"  # classifiers
 OPPOSITES = ("大小", "高低", "长短", "早晚", "快慢", "强弱", "好坏", "宽窄", "厚薄", "深浅", "冷热")
 DEGREE = "(?<=[较更最很太])"
@@ -559,6 +561,8 @@ INSERT = f"""
 (?<!不)包含 > 不_
 """
 
+OPENING_INSERT = ""
+
 DELETE = """
 (?<![对还是会能要想])不(?![但仅只过止光等]|[一-龥]不) > _
 没有(?!人|任何) > _
@@ -635,3 +639,5 @@ FILLERS = """
 的 了 着 地 得 啊 呢 吧 嘛 呀 哦 嗯 那个 这个 就是 其实 然后 非常 很 十分 极其 特别 真的 真 实在 确实 的确 也 还 又
 就 所 而 且 并且 而且
 """
+
+ASKED = COUNTS_BEFORE = COUNTS_AFTER = YEARS_BEFORE = r"(?!)"  # matches nothing: marks tell, every number is a year
