@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 LONG = 1000  # characters from which few edits beside many characters are found faster
 
 
-def edit_distances(noisy: Sequence[Sequence[str]], clean: Sequence[Sequence[str]]) -> IntArray:
+def edit_distances(
+    noisy: Sequence[Sequence[str]], clean: Sequence[Sequence[str]], *, longest: int | None = None
+) -> IntArray:
     """Return the Levenshtein distance of each pair: the fewest insertions, deletions and replacements.
 
-    They are of the characters of texts, or of the words of lists.
+    They are of the characters of texts, or of the words of lists. `longest` is the length of the longest clean text,
+    for callers that know it.
 
     >>> edit_distances(["花贝提额", "您"], ["花呗提额", "你好"]), edit_distances([["a", "lmap"]], [["a", "lamp", "is"]])
     (array([1, 2]), array([2]))
@@ -29,7 +32,7 @@ def edit_distances(noisy: Sequence[Sequence[str]], clean: Sequence[Sequence[str]
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cpdist
 
-    if max(map(len, clean), default=0) < LONG:
+    if (max(map(len, clean), default=0) if longest is None else longest) < LONG:
         return np.asarray(cpdist(noisy, clean, scorer=Levenshtein.distance), np.int64)
     pairs = zip(noisy, clean, strict=True)  # a band around the diagonal first, which is widened where it is too narrow
     return np.array([Levenshtein.distance(*pair, score_hint=len(pair[1]) // 5) for pair in pairs], np.int64)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,12 +15,16 @@ if TYPE_CHECKING:
 
 CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 ALONE = f"[{CHINESE}\u3040-\u30ff\u3000-\u303f\uff00-\uff20]"  # kana too, and full-width marks
-WORD = re.compile(rf"{ALONE}|(?:(?!{ALONE})\S)+")
+
+
+@cache
+def _word() -> re.Pattern[str]:  # so many characters take long to compile, which not every import needs
+    return re.compile(rf"{ALONE}|(?:(?!{ALONE})\S)+")
 
 
 def words(text: str) -> list[str]:
     """Return what stands between spaces; each character of Chinese and Japanese is a word of its own."""
-    return WORD.findall(text)
+    return _word().findall(text)
 
 
 def mostly_chinese(texts: Iterable[str]) -> bool:

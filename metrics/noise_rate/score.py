@@ -13,6 +13,8 @@ from lapsus.kernel.words import words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     Split = Callable[[str], list[str]]
 
 PIECE = 2048
@@ -62,7 +64,7 @@ def noise_rate(
     noisy = columns.listed("predictions", predictions)
     columns.same_length(predictions=noisy, references=clean)
     statistics.check_level(confidence_level)
-    originals = np.arange(len(clean))
+    originals = None
     if clusters is not None:
         originals, _ = columns.numbered("clusters", clusters)
         columns.same_length(predictions=noisy, clusters=originals)
@@ -74,14 +76,16 @@ def noise_rate(
     if skipped == len(clean):
         raise ValueError("references are all empty: there is nothing to score.")
     if skipped:
-        found, originals = found.only(scored), originals[scored]
+        found = found.only(scored)
+        originals = None if originals is None else originals[scored]
     means, worsts = found.means, found.worsts
-    _, own = np.unique(originals, return_inverse=True)
-    edits, characters = found.edits.sum(axis=0), found.present.sum(axis=0) * found.lengths
     parts = {
-        "micro_average": statistics.of_numbers(means, own),
-        "worst_average": statistics.of_numbers(worsts, own),
-        "corpus_rate": statistics.Clustered(np.bincount(own, edits), np.bincount(own, characters)),
+        name: _by_original(originals, sums, sizes)
+        for name, sums, sizes in (
+            ("micro_average", means, np.ones(len(means))),
+            ("worst_average", worsts, np.ones(len(worsts))),
+            ("corpus_rate", found.edits.sum(axis=0), found.present.sum(axis=0) * found.lengths),
+        )
     }
     bounded = bool(worsts.max() <= 1)
     return {
@@ -96,6 +100,14 @@ def noise_rate(
         "examples": len(found.lengths),
         "skipped": skipped,
     }
+
+
+def _by_original(originals: columns.IntArray | None, sums: NDArray[Any], sizes: NDArray[Any]) -> statistics.Clustered:
+    """Return the sums over the texts of each original; without originals each text is its own."""
+    if originals is None:
+        return statistics.Clustered(sums, sizes)
+    _, own = np.unique(originals, return_inverse=True)
+    return statistics.Clustered(np.bincount(own, sums), np.bincount(own, sizes))
 
 
 def _compared(noisy: Sequence[Any], clean: Sequence[str], split: Split | None) -> ErrorRates:
@@ -126,7 +138,7 @@ def _distances(
         lengths[piece] = columns.text_lengths("references", clean[piece], start)
         texts = columns.texts(name, noisy[piece], start)
         if split is None:
-            distances[piece] = edit_distances(texts, clean[piece])
+            distances[piece] = edit_distances(texts, clean[piece], longest=int(lengths[piece].max()))
         else:
             right = list(map(split, clean[piece]))
             lengths[piece] = list(map(len, right))
