@@ -169,8 +169,8 @@ def watching() -> Iterator[dict[int, float]]:
 
     def look() -> None:
         while not done.wait(0.2):
-            for child in list(family(os.getpid()))[1:]:
-                with suppress(OSError):  # it has ended
+            with suppress(OSError):  # a thread or a child has ended meanwhile
+                for child in list(family(os.getpid()))[1:]:
                     seen[child] = used(child)
 
     thread = Thread(target=look)
