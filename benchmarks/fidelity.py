@@ -2,8 +2,10 @@
 
     python benchmarks/fidelity.py speed
     python benchmarks/fidelity.py likeness SHARED_DATA_FOLDER
-    python benchmarks/fidelity.py correction SHARED_DATA_FOLDER
+    python benchmarks/fidelity.py correction SHARED_DATA_FOLDER [CORRECTOR]
+    python benchmarks/fidelity.py accuracy SHARED_DATA_FOLDER [CORRECTOR]
 
+CORRECTOR is a folder that `lapsus train-corrector` wrote: what it does alone and with the corpus beside it is shown.
 Speeds are ratios in one process, in CPU time, the best of five, on sentences of about 15 characters. The peers are
 nlpcda (its homophones) and JioNLP (its homophone substitution), needed by this script only.
 """
@@ -13,6 +15,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +26,8 @@ from rapidfuzz.distance import Levenshtein
 from lapsus.metrics.human_likeness.score import human_likeness
 from lapsus.perturbations import apply, perturb, perturb_batch
 from lapsus.perturbations.zh.correction.corrector import ZhCorrect
+from lapsus.perturbations.zh.correction.tagger import Tagger
+from lapsus.perturbations.zh.correction.task_words import Corpus
 from lapsus.perturbations.zh.homophone import ZhHomophone
 from lapsus.perturbations.zh.speech.dictation import ZhSpeech
 from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
@@ -133,25 +138,76 @@ def judged(data: Path) -> dict[str, Track]:
     return found
 
 
-def correction(data: Path) -> None:
-    """Print what correction repairs and spoils on the evaluated half of every real track, plain and adapted.
+def correction(data: Path, corrector: Path | None = None) -> None:
+    """Print what correction repairs and spoils on the evaluated half of every real track.
 
-    Adapted to the task: AFQMC's training texts; for the others the clean texts of the other half of the rows. To
-    another task: AFQMC's for the others, WMT's for AFQMC.
+    Plain, and adapted to the task: AFQMC's training texts; for the others the clean texts of the other half of the
+    rows. To another task: AFQMC's for the others, WMT's for AFQMC. Or trained, on whatever the corrector was.
     """
     found = judged(data)
-    print(f"{'':18}{'':10}{'texts':>7}{'errors':>8}{'repaired':>10}{'spoiled':>9}{'fewer':>7}{'clean changed':>15}")
+    print(f"{'':18}{'':16}{'texts':>7}{'errors':>8}{'repaired':>10}{'spoiled':>9}{'fewer':>7}{'clean changed':>15}")
     for name, (pairs, clean) in found.items():
         other = found["wmt keyboard 1" if name.startswith("afqmc") else "afqmc keyboard 1"].clean
-        for how, op in (
-            ("plain", ZhCorrect()),
-            ("adapted", ZhCorrect.learned(clean)),
-            ("elsewhere", ZhCorrect.learned(other)),
-        ):
+        ways: dict[str, Callable[[], ZhCorrect]] = {
+            "plain": ZhCorrect,
+            "adapted": partial(ZhCorrect.learned, clean),
+            "elsewhere": partial(ZhCorrect.learned, other),
+        }
+        for how, make in ways.items() if corrector is None else trained(corrector, clean).items():
+            op = make()
             counts = "{:8}{:10.2%}{:9.3%}{:7}".format(*repaired(op, pairs))
             print(
-                f"{name:18}{how:10}{len(pairs):7}{counts}{changed(op, [text for text, _ in pairs]):15.3%}", flush=True
+                f"{name:18}{how:16}{len(pairs):7}{counts}{changed(op, [text for text, _ in pairs]):15.3%}", flush=True
             )
+
+
+def trained(corrector: Path, clean: list[str]) -> dict[str, Callable[[], ZhCorrect]]:
+    """Return a trained corrector, alone and beside what is learned from clean texts."""
+    tagger = Tagger.read(str(corrector))
+    return {
+        "trained": partial(ZhCorrect, tagger=tagger),
+        "trained, adapted": lambda: ZhCorrect(corpus=Corpus(tuple(clean)), tagger=tagger),
+    }
+
+
+def accuracy(data: Path, corrector: Path | None = None) -> None:
+    """Print a model's balanced accuracy on AFQMC's tracks, public rows with odd numbers, as typed and corrected."""
+    from lapsus.models.pair_model import Bags, train
+
+    def labelled(name: str) -> list[tuple[str, str, str]]:
+        sides = (column(data / AFQMC / f"{name}.json", key) for key in ("sentence1", "sentence2", "label"))
+        return list(zip(*sides, strict=True))
+
+    pairs = labelled("train")
+    clean = [text for first, second, _ in pairs for text in (first, second)]
+    ops: dict[str, Callable[[], ZhCorrect]] = {"adapted": partial(ZhCorrect.learned, clean)}
+    if corrector is not None:
+        ops |= trained(corrector, clean)
+    model = train(pairs, labelled("dev"), network=partial(Bags, size=16), epochs=2, batch_size=128, rate=1e-2)
+    tracks = [labelled(name)[1::2] for name in ("test_clean", *(f"test_noisy_{n}" for n in (1, 2, 3)))]
+    print(f"{'':18}{'clean':>8}{'typed 1':>9}{'2':>8}{'3':>8}{'worst':>8}")
+    for how, make in {"as typed": lambda: None, **ops}.items():
+        op = make()
+
+        def read(text: str, op: ZhCorrect | None = op) -> str:
+            return text if op is None else apply(text, perturb(op, text))
+
+        right = [
+            [guess == label for guess, (_, _, label) in zip(found, track, strict=True)]
+            for track in tracks
+            for found in [model.predict([(read(first), read(second)) for first, second, _ in track])]
+        ]
+        right.append(list(map(all, zip(*right[1:], strict=True))))
+        shares = [balanced(row, [label for _, _, label in tracks[0]]) for row in right]
+        print(f"{how:18}" + "".join(f"{share:8.1%}" for share in shares), flush=True)
+
+
+def balanced(right: list[bool], labels: list[str]) -> float:
+    """Return the mean over labels of the share of their rows that are right."""
+    by_label = [
+        [is_right for is_right, own in zip(right, labels, strict=True) if own == label] for label in set(labels)
+    ]
+    return sum(sum(row) / len(row) for row in by_label) / len(by_label)
 
 
 def repaired(op: ZhCorrect, texts: list[tuple[str, str]]) -> tuple[int, float, float, int]:
@@ -177,5 +233,10 @@ def changed(op: ZhCorrect, texts: list[str]) -> float:
 
 if __name__ == "__main__":
     task, *folder = sys.argv[1:]
-    tasks: dict[str, Callable[..., None]] = {"speed": speed, "likeness": likeness, "correction": correction}
+    tasks: dict[str, Callable[..., None]] = {
+        "speed": speed,
+        "likeness": likeness,
+        "correction": correction,
+        "accuracy": accuracy,
+    }
     tasks[task](*map(Path, folder))

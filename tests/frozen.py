@@ -11,6 +11,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -45,6 +46,7 @@ def operators() -> Iterator[tuple[str, Operator]]:
     for number in (1, 2, 3):
         typist, dictating = ZhKeyboard.annotator(number), ZhSpeech.annotator(number)
         yield f"zh_keyboard.{number}@{typist.version}", typist
+        yield f"zh_keyboard.{number}.without@{typist.version}", replace(typist, memory=False)
         yield f"zh_speech.{number}@{dictating.version}", dictating
         for corrects in (True, False):
             person = EnKeyboard.annotator(number, corrects=corrects)

@@ -16,6 +16,7 @@ from lapsus.perturbations.noise import Noise
 from lapsus.perturbations.sittings import block_of
 from lapsus.perturbations.zh.engine.installed import engines
 from lapsus.perturbations.zh.engine.pinyin import load_engine
+from lapsus.perturbations.zh.typist import keyboard, retyping
 from lapsus.perturbations.zh.typist.candidates import EMBEDDED, input_method
 from lapsus.perturbations.zh.typist.habits import Typist, annotators, habits_of
 from lapsus.perturbations.zh.typist.keyboard import LONGEST, UNITS, ZhKeyboard, _with_untouched, retyped
@@ -175,6 +176,22 @@ def test_what_was_learned_from_questions_to_a_bank_stays_there():
     assert topic_of("花呗怎么还款") is not None
     assert topic_of("这座城市的海拔是多少") is None
     assert not {"花呗", "借呗"} & {word for person in memories().values() for word in person["prose"].confusions}
+
+
+def test_without_memory_nothing_that_was_learned_is_read(monkeypatch):
+    def typed(memory):
+        person = ZhKeyboard(memory=memory)
+        return [apply(QUESTION, perturb(person, QUESTION, key=str(n))) for n in range(60)]
+
+    assert eval(repr(ZhKeyboard(2, memory=False))) == ZhKeyboard(2, memory=False)  # noqa: S307 - our own repr
+    known = typed(memory=True)
+    monkeypatch.setattr(keyboard, "memories", None)
+    monkeypatch.setattr(retyping, "topic_of", None)
+    retyping.register.cache_clear()
+    alone = typed(memory=False)
+    assert alone != known and sum(text != QUESTION for text in alone) > 20
+    with pytest.raises(TypeError):
+        typed(memory=True)
 
 
 def test_what_was_learned_is_words_and_shares():

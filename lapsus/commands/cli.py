@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 import lapsus
+from lapsus.commands.corrector import train_corrector
 from lapsus.commands.dialect import dialect
 from lapsus.commands.engine_options import chosen_engine, engine_options
 from lapsus.commands.help_texts import example
@@ -70,6 +71,7 @@ main.add_command(run)
 main.add_command(tasks)
 main.add_command(paraphrase)
 main.add_command(dialect)
+main.add_command(train_corrector)
 
 
 @main.command(epilog=example("lapsus demo --out demo"))

@@ -13,6 +13,8 @@ Clean texts of the task, such as those a model is trained on, teach it the task'
 >>> texts = ["花呗怎么还款", "怎么关闭花呗", "花呗可以提前还款吗", "怎么提前还借呗", "花呗怎么分期还款"]
 >>> apply("华北怎么还款", perturb(ZhCorrect.learned(texts), "华北怎么还款"))
 '花呗怎么还款'
+
+A tagger that was trained on them (`lapsus train-corrector`) repairs more: `ZhCorrect(tagger="FOLDER")`.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from math import exp, log
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lapsus.perturbations.core import Edit, ShortRepr
+from lapsus.perturbations.zh.correction.tagger import Tagger
 from lapsus.perturbations.zh.correction.task_words import Corpus, adapted
 from lapsus.perturbations.zh.engine.pinyin import UNKNOWN_COST, Word, load_engine
 
@@ -56,16 +60,19 @@ class ZhCorrect(ShortRepr):
 
     Args:
         caution: what replacing a word costs, in nats. Higher corrects less, and spoils less. With a corpus, which
-            tells its own price, what is above or below 6 is added.
+            tells its own price, or a tagger, what is above or below 6 is added.
         accent: what it costs on top if one syllable differs by an accent, such as zh for z; a corpus has its own.
         corpus: a file of clean texts of the task to learn from: one per line, or JSON lines, of which each string
             counts; nothing to learn from none. Their words are then corrected to from the same sound, and from one
             slip of the fingers; texts that are not of the task are corrected as without.
+        tagger: a folder that `lapsus train-corrector` wrote; nothing to use none. What the tagger changes goes before
+            all else.
     """
 
     caution: float = CAUTION
     accent: float = 5.0
     corpus: str | Path | Corpus = ""
+    tagger: str | Path | Tagger = ""
     name: str = "zh_correct"
     version: str = "1"
 
@@ -77,6 +84,10 @@ class ZhCorrect(ShortRepr):
             raise TypeError(f"corpus is {self.corpus!r}; give the path of a file, or use ZhCorrect.learned(texts)")
         if not isinstance(self.corpus, Corpus) and str(self.corpus):
             object.__setattr__(self, "corpus", Corpus.read(str(self.corpus)))
+        if not isinstance(self.tagger, str | Path | Tagger):
+            raise TypeError(f"tagger is {self.tagger!r}; give the folder that lapsus train-corrector wrote")
+        if not isinstance(self.tagger, Tagger) and str(self.tagger):
+            object.__setattr__(self, "tagger", Tagger.read(str(self.tagger)))
 
     @classmethod
     def learned(cls, texts: Iterable[str], caution: float = CAUTION) -> ZhCorrect:
@@ -89,21 +100,27 @@ class ZhCorrect(ShortRepr):
         """Propose the corrections of the text."""
         if self.untouched(text):
             return ()
+        found: list[Edit] = []
+        for proposed in self._proposals(text):
+            found += [edit for edit in proposed if all(_apart(edit, other) for other in found)]
+        return tuple(sorted(found))
+
+    def _proposals(self, text: str) -> Iterator[list[Edit]]:
+        """Yield the edits of each model, the one that knows most of the task first."""
+        more = self.caution - CAUTION
         plain = [edit for match in STRETCH.finditer(text) for edit in self._corrected(match.group(), match.start())]
-        if not isinstance(self.corpus, Corpus):
-            return tuple(plain)
-        model = adapted(self.corpus)
-        found = model.edits(text, model.caution + self.caution - CAUTION)
-        apart = (
-            edit
-            for edit in plain
-            if all(edit.end <= f.start or f.end <= edit.start for f in found) and not model.has_seen(text, edit)
-        )
-        return tuple(sorted([*found, *apart]))
+        if isinstance(self.tagger, Tagger):
+            yield self.tagger.edits(text, _raised(self.tagger.threshold, more))
+            plain = [edit for edit in plain if not self.tagger.units.has_seen(text, edit)]
+        if isinstance(self.corpus, Corpus):
+            model = adapted(self.corpus)
+            yield model.edits(text, model.caution + more)
+            plain = [edit for edit in plain if not model.has_seen(text, edit)]
+        yield plain
 
     def untouched(self, text: str) -> str:
         """Say why a text is left as it is; nothing where it is looked through."""
-        longest = LONGEST_ADAPTED if self.corpus else LONGEST
+        longest = LONGEST_ADAPTED if self.corpus or self.tagger else LONGEST
         return f"longer than {longest} characters: correct it in pieces" if len(text) > longest else ""
 
     def _corrected(self, text: str, offset: int) -> Iterator[Edit]:
@@ -151,6 +168,21 @@ class ZhCorrect(ShortRepr):
                 for word in engine.by_reading.get(variant, ())[:CANDIDATES]
             ]
         return found
+
+
+def _apart(one: Edit, other: Edit) -> bool:
+    """Say whether two edits can both be made."""
+    return one.start != other.start and (one.end <= other.start or other.end <= one.start)
+
+
+def _raised(probability: float, nats: float) -> float:
+    """Return a probability with other odds.
+
+    >>> round(_raised(0.5, 2.0), 2), _raised(0.5, 0.0)
+    (0.88, 0.5)
+    """
+    odds = log(probability / (1 - probability)) + nats if 0 < probability < 1 else probability * 1e3 - 500
+    return 1 / (1 + exp(-min(odds, 500))) if nats else probability
 
 
 @cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from lapsus.perturbations.zh.engine.installed import load
 from lapsus.perturbations.zh.engine.pinyin import load_engine
 from lapsus.perturbations.zh.typist.candidates import EMBEDDED
 from lapsus.perturbations.zh.typist.habits import PEOPLE, habits_of
-from lapsus.perturbations.zh.typist.learned_words import memories
+from lapsus.perturbations.zh.typist.learned_words import NOTHING, Memory, memories
 from lapsus.perturbations.zh.typist.retyping import IMES, LONGEST, register, retyped
 from lapsus.perturbations.zh.typist.sitting import Sitting
 
@@ -34,7 +34,7 @@ PLAIN, CONSPICUOUS = 0.55, 2.2  # how fast one wrong character, and any other er
 RATES, TIMES = (1, 1.55, 1.93, 2.22, 2.55, 2.77, 2.9), (1, 2, 3, 4, 6, 8, 10)  # typed so many times: what goes wrong
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ZhKeyboard:
     """A person retyping a text. Short questions and prose with its marks are typed with different habits.
 
@@ -44,6 +44,8 @@ class ZhKeyboard:
         rate: How much goes wrong: 1 is what people do. A higher rate only adds edits. Below 1 it is care, which
             conspicuous errors fall to first.
         engine: Whose candidates: "embedded", or a real input method that is installed, such as "libpinyin".
+        memory: Whether they confuse the words that READIN's people did. Without it nothing is used that was learned
+            from the words of READIN and AFQMC, which state no licence.
 
     >>> ZhKeyboard.annotator(2).rate
     1.0
@@ -52,6 +54,7 @@ class ZhKeyboard:
     who: int = 1
     rate: float = 1.0
     engine: str = "embedded"
+    memory: bool = True
     name: str = "zh_keyboard"
     version: str = "4"
 
@@ -62,6 +65,11 @@ class ZhKeyboard:
             raise ValueError(f"rate is {self.rate!r}; give a number from 0 to {LARGEST}, where 1 is what people do")
         if self.engine != EMBEDDED:
             load(self.engine)
+
+    def __repr__(self) -> str:
+        """Show the settings; `memory` only where it is off, so that rows of version 4 stay as they were."""
+        shown = (field.name for field in fields(self) if field.name != "memory" or not self.memory)
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
     @classmethod
     def annotator(cls, number: int, *, rate: float = 1.0) -> ZhKeyboard:
@@ -88,10 +96,10 @@ class ZhKeyboard:
 
     def _edits(self, text: str, begin: int, shared: Together) -> list[Edit]:
         text = text[:LONGEST]
-        prose, topic = register(text)
+        prose, topic = register(text, learned=self.memory)
         typist = habits_of(self.who)["prose" if prose else "question"]
         # What was learned from questions to a bank is of no use for others.
-        memory = memories()[(self.who - 1) % len(memories()) + 1]["question" if topic else "prose"]
+        memory = self._memory("question" if topic else "prose")
         own = Random(begin * 64 + self.who)  # with a shared stream, all people would slip at the same places
         sitting = Sitting.of(shared, self.who)
         found: list[Edit] = []
@@ -102,6 +110,9 @@ class ZhKeyboard:
                 typed = [edit for edit in typed if own.random() < _slips_by(edit, share)]
             found = _with_untouched(found, typed)
         return found
+
+    def _memory(self, kind: str) -> Memory:
+        return memories()[(self.who - 1) % len(memories()) + 1][kind] if self.memory else NOTHING
 
     def untouched(self, text: str) -> str:
         """Say what of `text` no typing can change, and why; nothing where all of it is typed.

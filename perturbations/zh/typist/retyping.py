@@ -62,10 +62,10 @@ def is_prose(text: str) -> bool:
 
 
 @lru_cache(16)
-def register(text: str) -> tuple[bool, Topic | None]:
-    """Say whether a text is prose, and what a question is about; asked several times in a row."""
+def register(text: str, *, learned: bool = True) -> tuple[bool, Topic | None]:
+    """Say whether a text is prose, and what a question is about, which is learned; asked several times in a row."""
     prose = is_prose(text)
-    return prose, None if prose else topic_of(text)
+    return prose, topic_of(text) if learned and not prose else None
 
 
 def retyped(
@@ -117,7 +117,7 @@ class TypingRun:
     ) -> None:
         self.text, self.own, self.memory, self.words = text, rng.random, memory, sitting.words
         self.draw: Draw = self.own
-        prose, self.topic = register(text)
+        prose, self.topic = register(text, learned=memory is not NOTHING)
         block = draws(sitting.block, "")
         self.offers = input_method(ime + int(block() * IMES), typist.ranking, engine, memory, self.topic)
         self.last, self.end = "", 0  # the chunk before the current one, and where the current one ends

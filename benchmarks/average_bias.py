@@ -1,0 +1,247 @@
+"""Compare the accuracy that noise costs models with what people's errors cost them, on READIN's public AFQMC rows.
+
+    python benchmarks/average_bias.py READIN_FOLDER
+
+Eight ways to read a question, each in a model trained on clean pairs, on pairs of which half were typed by
+`zh_keyboard`, and on pairs of which half have random homophones: 24 models of AFQMC, by logistic regression, in
+minutes. Each loses some accuracy to the three people who typed READIN, and some to imitations: `zh_keyboard` annotators
+1 to 3, and random homophones that make as many errors. The bias of an imitation is its loss less the people's, in
+points of balanced accuracy, averaged over models: of the mean of the three tracks, and of the worst (a row counts where
+all three are right). Intervals are 95 % of bootstraps over rows. Kendall's tau says whether the models come in the same
+order of what they lose.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from _readin import questions
+from pypinyin import lazy_pinyin
+from rapidfuzz.distance import Levenshtein
+from scipy.stats import kendalltau
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from lapsus.perturbations import apply, perturb_batch
+from lapsus.perturbations.zh.engine.pinyin import load_engine
+from lapsus.perturbations.zh.homophone import ZhHomophone
+from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from lapsus.perturbations import Operator
+
+    Read = Callable[[str], Sequence[str]]
+    Pairs = Sequence[tuple[str, str]]
+    Counts = NDArray[np.float64]  # of shape (rows,), or (tracks, rows)
+
+SEEDS, BOOTSTRAPS = 3, 2000
+
+
+class Rows(NamedTuple):
+    """Pairs and whether they ask the same."""
+
+    pairs: list[tuple[str, str]]
+    same: NDArray[np.int64]
+
+    def weights(self) -> NDArray[np.float64]:
+        """Return a weight for each row, so that both labels count the same."""
+        share = self.same.mean()
+        weights: NDArray[np.float64] = np.where(self.same, 0.5 / share, 0.5 / (1 - share))
+        return weights
+
+
+class Losses(NamedTuple):
+    """What each row counts where a model has it right: clean, as people typed it, and as imitations do, by seed."""
+
+    clean: Counts
+    human: Counts
+    imitated: dict[str, list[Counts]]
+
+
+def characters(text: str) -> Sequence[str]:
+    """Cut a text into its characters."""
+    return text
+
+
+def words(text: str) -> Sequence[str]:
+    """Cut a text into words."""
+    return load_engine().split(text)
+
+
+@cache
+def syllables(text: str) -> Sequence[str]:
+    """Cut a text into its syllables."""
+    found: list[str] = lazy_pinyin(text)
+    return found
+
+
+def letters(text: str) -> Sequence[str]:
+    """Spell a text."""
+    return "".join(syllables(text))
+
+
+def runs(read: Read, longest: int) -> Read:
+    """Return a reading of up to `longest` units at a time."""
+
+    def read_runs(text: str) -> Sequence[str]:
+        units = read(text)
+        sizes = range(1, longest + 1)
+        return [" ".join(units[at : at + size]) for size in sizes for at in range(len(units) - size + 1)]
+
+    return read_runs
+
+
+READINGS: dict[str, Read] = {
+    "characters": runs(characters, 1),
+    "characters, 1 to 2": runs(characters, 2),
+    "characters, 1 to 3": runs(characters, 3),
+    "words": runs(words, 1),
+    "words, 1 to 2": runs(words, 2),
+    "Pinyin": runs(syllables, 1),
+    "Pinyin, 1 to 2": runs(syllables, 2),
+    "letters, 1 to 4": runs(letters, 4),
+}
+
+
+def features(read: Read, pairs: Pairs) -> list[dict[str, float]]:
+    """Return for each pair what both sides have, what one has alone, and how much they overlap."""
+
+    def of(pair: tuple[str, str]) -> dict[str, float]:
+        one, other = (Counter(read(text)) for text in pair)
+        both, alone = one & other, (one - other) + (other - one)
+        size = max(sum((one | other).values()), 1)
+        found: dict[str, float] = {f"={unit}": 0.5 for unit in both} | {f"-{unit}": 1.0 for unit in alone}
+        share = sum(both.values()) / size
+        return found | {"share": 4 * share, "squared": 4 * share**2, f"bin {int(share * 10)}": 1.0, "size": size / 20}
+
+    return list(map(of, pairs))
+
+
+def load(folder: Path, name: str) -> Rows:
+    """Return the rows of a clean file."""
+    with (folder / f"{name}.json").open(encoding="utf-8") as lines:
+        rows: list[dict[str, Any]] = list(map(json.loads, lines))
+    pairs = [(row["sentence1"].strip(), row["sentence2"].strip()) for row in rows]
+    return Rows(pairs, np.array([int(row["label"]) for row in rows]))
+
+
+def noisy(op: Operator, pairs: Pairs, seed: int) -> list[tuple[str, str]]:
+    """Return pairs as an operator makes them, the two questions of a pair in one sitting."""
+    texts = [text for pair in pairs for text in pair]
+    keys = [f"{n // 2}/{n % 2}" for n in range(len(texts))]
+    edits = perturb_batch(op, texts, seed=seed, keys=keys, sittings=[key.partition("/")[0] for key in keys])
+    made = list(map(apply, texts, edits))
+    return list(zip(made[::2], made[1::2], strict=True))
+
+
+def homophones(clean: Pairs, human: Sequence[Pairs]) -> ZhHomophone:
+    """Return random homophones that make as many errors as people do."""
+    pairs = [pair for track in human for pair in zip(clean, track, strict=True)]
+    wanted = sum(Levenshtein.distance(a, b) for one, other in pairs for a, b in zip(one, other, strict=True))
+    edits = perturb_batch(ZhHomophone(rate=1.0), [text for pair in clean for text in pair])
+    most = sum(len(edit.text) for some in edits for edit in some)
+    return ZhHomophone(rate=wanted / len(human) / most)
+
+
+def bias(losses: Sequence[Losses], imitation: str) -> NDArray[np.float64]:
+    """Return how much more an imitation costs than people do, on average and at worst, in points for each row."""
+    found = []
+    for model in losses:
+        ours = model.imitated[imitation]
+        mean = model.human.mean(axis=0) - np.mean([right.mean(axis=0) for right in ours], axis=0)
+        worst = model.human.min(axis=0) - np.mean([right.min(axis=0) for right in ours], axis=0)
+        found.append((mean, worst))
+    points: NDArray[np.float64] = 100 * np.mean(found, axis=0)
+    return points
+
+
+def order(losses: Sequence[Losses], imitation: str) -> float:
+    """Return Kendall's tau between what people and an imitation cost the models on average."""
+    human = [model.clean.mean() - model.human.mean() for model in losses]
+    ours = [model.clean.mean() - np.mean([right.mean() for right in model.imitated[imitation]]) for model in losses]
+    return float(kendalltau(human, ours).statistic)
+
+
+def with_interval(points: NDArray[np.float64], draws: NDArray[np.int64]) -> str:
+    """Return a mean over rows and the middle 95 % of its bootstraps."""
+    low, high = np.percentile([points[draw].mean() for draw in draws], [2.5, 97.5])
+    return f"{points.mean():+.2f} [{low:+.2f}, {high:+.2f}]"
+
+
+def main() -> None:
+    """Train the models, and print what each loses and how far the imitations are off."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="holds afqmc_balanced")
+    folder = parser.parse_args().folder / "afqmc_balanced"
+    train, test = load(folder, "train"), load(folder, "test_clean")
+    weights = test.weights()
+    human = [list(zip(side[::2], side[1::2], strict=True)) for side in questions(folder).noisy]
+    random = homophones(test.pairs, human)
+    typists: list[Operator] = [ZhKeyboard.annotator(number) for number in (1, 2, 3)]
+    imitations = {
+        "zh_keyboard": [[noisy(op, test.pairs, seed) for op in typists] for seed in range(SEEDS)],
+        f"zh_homophone@{random.rate:.2f}": [
+            [noisy(random, test.pairs, 3 * s + n) for n in range(3)] for s in range(SEEDS)
+        ],
+    }
+    typed = [noisy(op, train.pairs, 11) for op in typists]
+    mixed = [typed[n // 2 % 3][n] if n % 2 else pair for n, pair in enumerate(train.pairs)]
+    replaced = noisy(random, train.pairs, 11)
+    half = [replaced[n] if n % 2 else pair for n, pair in enumerate(train.pairs)]
+    losses, names = [], []
+    print(f"{'':34}{'clean':>7}{'human':>14}", *(f"{name:>20}" for name in imitations))
+    for reading, read in READINGS.items():
+        seen = partial(features, read)
+        held = [seen(track) for track in human]
+        imitated = {name: [[seen(track) for track in tracks] for tracks in by] for name, by in imitations.items()}
+        for how, pairs in (("", train.pairs), (", half typed", mixed), (", half homophones", half)):
+            model = make_pipeline(DictVectorizer(), LogisticRegression(C=0.3, solver="liblinear"))
+            model.fit(seen(pairs), train.same)
+
+            def right(data: list[dict[str, float]], model: Pipeline = model) -> Counts:
+                found: Counts = (model.predict(data) == test.same) * weights
+                return found
+
+            losses.append(
+                Losses(
+                    right(seen(test.pairs)),
+                    np.array(list(map(right, held))),
+                    {name: [np.array(list(map(right, tracks))) for tracks in by] for name, by in imitated.items()},
+                )
+            )
+            names.append(reading + how)
+            print(f"{names[-1]:34}{line(losses[-1])}", flush=True)
+    draws = np.random.default_rng(0).integers(0, len(test.same), (BOOTSTRAPS, len(test.same)))
+    groups = {"all models": 1, "trained on clean pairs": 3}
+    for group, step in groups.items():
+        some = losses[::step]
+        for name in imitations:
+            mean, worst = (with_interval(points, draws) for points in bias(some, name))
+            print(f"{name}, {group}: average {mean}, worst {worst}, tau {order(some, name):.2f}")
+
+
+def line(model: Losses) -> str:
+    """Return a model's accuracy, and what it loses: on average, and at worst."""
+    clean = 100 * model.clean.mean()
+
+    def lost(by: Sequence[Counts]) -> str:
+        mean = clean - 100 * np.mean([right.mean() for right in by])
+        worst = clean - 100 * np.mean([right.min(axis=0).mean() for right in by])
+        return f"{mean:7.1f}{worst:7.1f}"
+
+    return f"{clean:7.1f}{lost([model.human])}" + "".join(f"{lost(by):>21}" for by in model.imitated.values())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""A character tagger: what each character of a noisy text should be, learned from clean texts of a task.
+
+`lapsus.models.corrector.train` makes one, and needs torch; reading and using one needs numpy alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapsus.perturbations.core import Edit, trimmed
+from lapsus.perturbations.zh.engine.pinyin import load_engine
+
+PAD, UNKNOWN = 0, 1  # of characters and readings
+KEEP, DELETE = 0, 1  # of tags
+FIRST = 2  # number of the first unit
+END = "\n"  # after each text: what is missing there stands before it
+WEIGHTS, SETTINGS = "weights.npz", "tagger.json"
+LAYERS, WIDTH = 4, 5  # of the network, and how many characters a layer sees at once
+FOREIGN = 0.6  # share of a text's pairs of characters that the task never had, above which the text is not of the task
+Weights = Mapping[str, NDArray[np.float32]]
+Places = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What a tagger knows: characters that it reads, their readings, characters that it writes, pairs of its task."""
+
+    characters: tuple[str, ...]
+    readings: tuple[str, ...]
+    written: tuple[str, ...]
+    pairs: frozenset[str]
+    places: tuple[Places, Places, Places] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        numbered = (
+            {unit: n for n, unit in enumerate(some, FIRST)} for some in (self.characters, self.readings, self.written)
+        )
+        object.__setattr__(self, "places", tuple(numbered))
+
+    def encoded(self, text: str) -> tuple[list[int], list[int]]:
+        """Return the numbers of a text's characters and of their readings, and of its end."""
+        characters, readings, _ = self.places
+        ended = text + END
+        return (
+            [characters.get(one, UNKNOWN) for one in ended],
+            [readings.get(reading_of(one), UNKNOWN) for one in ended],
+        )
+
+    def is_foreign(self, text: str) -> bool:
+        """Say whether a text is not of the task."""
+        pairs = _pairs(f"{END}{text}{END}")
+        return sum(pair not in self.pairs for pair in pairs) > FOREIGN * len(pairs)
+
+    def has_seen(self, text: str, edit: Edit) -> bool:
+        """Say whether the task has every pair of characters of what is to be replaced, and its neighbours."""
+        return self.pairs.issuperset(_pairs(f"{END}{text}{END}"[edit.start : edit.end + 2]))
+
+
+def _pairs(text: str) -> list[str]:
+    return [text[at : at + 2] for at in range(len(text) - 1)]
+
+
+@cache
+def reading_of(character: str) -> str:
+    """Return the usual reading of a character, the character itself where it has none.
+
+    >>> reading_of("还"), reading_of("a")
+    ('hai', 'a')
+    """
+    return load_engine().readings(character)[0] or character if "\u4e00" <= character <= "\u9fff" else character
+
+
+@dataclass(frozen=True, slots=True)
+class Tagger:
+    """A trained tagger; two with the same digest are equal."""
+
+    units: Units = field(compare=False, repr=False)
+    weights: Weights = field(compare=False, repr=False, hash=False)
+    threshold: float  # of the probability of a change
+    digest: str
+    path: str = field(default="", compare=False)
+
+    @classmethod
+    def read(cls, folder: str, digest: str = "") -> Tagger:
+        """Read what `save` wrote; with a digest, it must still be what it was."""
+        where = Path(folder)
+        try:
+            settings: dict[str, Any] = json.loads((where / SETTINGS).read_text(encoding="utf-8"))
+            with np.load(BytesIO((where / WEIGHTS).read_bytes()), allow_pickle=False) as arrays:
+                weights = {name: arrays[name].astype(np.float32) for name in arrays.files}
+            characters, readings, written = (tuple(settings[name]) for name in ("characters", "readings", "written"))
+            units = Units(characters, readings, written, frozenset(settings["pairs"]))
+            found = cls.of(units, weights, settings["threshold"], folder)
+        except (OSError, EOFError, ValueError, LookupError, TypeError, BadZipFile):
+            raise ValueError(
+                f"{folder} is no folder of a corrector ({SETTINGS}, {WEIGHTS}); make one with: lapsus train-corrector"
+            ) from None
+        if digest and digest != found.digest:
+            raise ValueError(f"{folder} is not what it was: its digest is {found.digest}, not {digest}")
+        return found
+
+    @classmethod
+    def of(cls, units: Units, weights: Weights, threshold: float, path: str = "") -> Tagger:
+        """Return a tagger of trained weights."""
+        rows = {"characters": len(units.characters) + FIRST, "readings": len(units.readings) + FIRST,
+                "write": len(units.written), "fill": len(units.written)}  # fmt: skip
+        if any(len(weights[f"{name}.weight"]) != count for name, count in rows.items()):
+            raise ValueError("the weights are of other characters")
+        known = json.dumps([threshold, units.characters, units.readings, units.written, sorted(units.pairs)])
+        content = b"".join(weights[name].tobytes() for name in sorted(weights))
+        return cls(units, weights, threshold, sha256(content + known.encode()).hexdigest()[:12], path)
+
+    @staticmethod
+    def is_in(folder: Path) -> bool:
+        """Say whether a folder looks like one that `save` wrote."""
+        return {path.name for path in folder.iterdir()} == {WEIGHTS, SETTINGS}
+
+    def save(self, folder: str | Path) -> None:
+        """Write the tagger into a folder, which is made."""
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(
+            Path(folder) / WEIGHTS, allow_pickle=False, **{n: w.astype(np.float16) for n, w in self.weights.items()}
+        )
+        units = self.units
+        settings = {"threshold": self.threshold, "characters": units.characters, "readings": units.readings,
+                    "written": units.written, "pairs": sorted(units.pairs)}  # fmt: skip
+        (Path(folder) / SETTINGS).write_text(json.dumps(settings, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"Tagger.read({self.path!r}, {self.digest!r})" if self.path else f"Tagger(<{self.digest}>)"
+
+    def edits(self, text: str, threshold: float | None = None) -> list[Edit]:
+        """Return the changes that are surer than the threshold, or than the tagger's own."""
+        if not text or self.units.is_foreign(text):
+            return []
+        least = self.threshold if threshold is None else threshold
+        state = self.read_characters(text)
+        tags = self._surest(state, "kinds", "write", least)
+        missing = self._surest(state, "gaps", "fill", least)
+        found: list[Edit] = []
+        for at, (tag, before) in enumerate(zip(tags, missing, strict=True)):
+            old = text[at : at + 1]
+            new = self._written(before, "") + (self._written(tag, old) if old else "")
+            if new == old:
+                continue
+            if found and found[-1].end == at:
+                found[-1] = Edit(found[-1].start, at + len(old), found[-1].text + new)
+            else:
+                found.append(Edit(at, at + len(old), new))
+        whole = (trimmed(start, text[start:end], new) for start, end, new in found)
+        return [edit for edit in whole if text[edit.start : edit.end] != edit.text]
+
+    def _written(self, tag: int, kept: str) -> str:
+        return kept if tag == KEEP else "" if tag == DELETE else self.units.written[tag - FIRST]
+
+    def read_characters(self, text: str) -> NDArray[np.float32]:
+        """Return a vector for each character, and for the end."""
+        first, second = self.units.encoded(text)
+        w = self.weights
+        state: NDArray[np.float32] = w["characters.weight"][first] + w["readings.weight"][second]
+        for n in range(LAYERS):
+            state = state + np.maximum(_convolved(_normed(state, w, n), w, n), 0)
+        return state
+
+    def _surest(self, state: NDArray[np.float32], kind: str, character: str, least: float) -> list[int]:
+        """Return the tags of changes that are sure enough: of a kind, and where it writes, of a character."""
+        kinds = self._shares(state, kind)
+        tags = np.zeros(len(state), dtype=np.int64)
+        (unsure,) = np.nonzero(kinds[:, -1] > least)
+        if len(unsure):
+            characters = self._shares(state[unsure], character)
+            sure = kinds[unsure, -1] * characters.max(axis=1)
+            tags[unsure] = np.where(sure > least, characters.argmax(axis=1) + FIRST, KEEP)
+        if kinds.shape[1] > FIRST:
+            tags[kinds[:, DELETE] > np.maximum(least, kinds[:, -1])] = DELETE
+        found: list[int] = tags.tolist()
+        return found
+
+    def _shares(self, state: NDArray[np.float32], head: str) -> NDArray[np.float32]:
+        scores = state @ self.weights[f"{head}.weight"].T + self.weights[f"{head}.bias"]
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares: NDArray[np.float32] = scores / scores.sum(axis=1, keepdims=True)
+        return shares
+
+
+def _normed(state: NDArray[np.float32], weights: Weights, n: int) -> NDArray[np.float32]:
+    centred = state - state.mean(axis=1, keepdims=True)
+    scaled = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
+    normed: NDArray[np.float32] = scaled * weights[f"norms.{n}.weight"] + weights[f"norms.{n}.bias"]
+    return normed
+
+
+def _convolved(state: NDArray[np.float32], weights: Weights, n: int) -> NDArray[np.float32]:
+    padded = np.pad(state, ((WIDTH // 2, WIDTH // 2), (0, 0)))
+    kernel = weights[f"layers.{n}.weight"]  # (out, in, width)
+    whole = sum(padded[k : k + len(state)] @ kernel[:, :, k].T for k in range(WIDTH))
+    convolved: NDArray[np.float32] = whole + weights[f"layers.{n}.bias"]
+    return convolved
