@@ -14,9 +14,6 @@ from lapsus.results.measuring.records import GroupGap
 from lapsus.results.measuring.runs import Options
 from lapsus.results.tracks import Track
 
-settings.register_profile("patient", deadline=None, max_examples=25)  # two busy cores are no failure
-settings.load_profile("patient")
-
 SCORES = st.one_of(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 0.25, 0.5, 1.0]))
 NAMES = ("clean", "keyboard.1", "keyboard.2", "speech.1", "ocr.1", "ocr.2")
 MARGIN = 1e-9
@@ -54,6 +51,7 @@ def paired_tests(numbers):
     yield from (record.test for record in numbers.comparisons)
 
 
+@settings(max_examples=25)
 @given(studies(), st.sampled_from([0.8, 0.95, 0.99]))
 def test_no_interval_disagrees_with_its_p_value(tracks, level):
     numbers = measure(tracks, Options(confidence_level=level, n_resamples=0))
@@ -89,6 +87,7 @@ def hypotheses(tracks):
     return noise, pairs
 
 
+@settings(max_examples=25)
 @given(studies())
 def test_holm_counts_each_hypothesis_once(tracks):
     numbers = measure(tracks, Options(n_resamples=0))

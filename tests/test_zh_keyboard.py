@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.perturbations.core import Edit, Operator, apply, perturb, perturb_batch
@@ -360,7 +360,3 @@ def test_registers():
     assert not is_prose(QUESTION)
     assert is_prose(PROSE)
     assert set(annotators()) == {1, 2, 3}
-
-
-settings.register_profile("zh", deadline=None)
-settings.load_profile("zh")
