@@ -410,13 +410,15 @@ def memory() -> list[str]:
 
 
 LOADING = """
-import evaluate, sys, time
-started = time.process_time()
-evaluate.load(f"{sys.argv[1]}/{sys.argv[2]}")
-print(time.process_time() - started)
+import evaluate, os, sys, time
+for place in sys.argv[1:]:
+    if os.fork() == 0:  # a process for each, which has imported evaluate alone
+        started = time.process_time()
+        evaluate.load(place)
+        print(os.path.basename(place), time.process_time() - started, sep="\\t", flush=True)
+        os._exit(0)
+    os.wait()
 """
-
-
 TRIVIAL = """
 import datasets
 import evaluate
@@ -443,17 +445,14 @@ def loading(folder: Path) -> list[str]:
     (trivial / f"{trivial.name}.py").write_text(TRIVIAL, encoding="utf-8")
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     environment["HF_HOME"] = str(folder / "home")
-    lines = []
-    for place in [trivial, *(script.parent for script in sorted((ROOT / "metrics").glob("*/score.py")))]:
-        if not (place / f"{place.name}.py").is_file():
-            continue
-        command = [sys.executable, "-c", LOADING, str(place.parent), place.name]
-        taken = [
-            float(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
-            for _ in range(2 if QUICK else 3)
-        ]
-        lines.append(f"| {place.name} | {1000 * min(taken):.0f} ms |")
-    return lines
+    scripts = (place / f"{place.name}.py" for place in sorted((ROOT / "metrics").iterdir()))
+    places = [str(trivial), *(str(script.parent) for script in scripts if script.is_file())]
+    command = [sys.executable, "-c", LOADING, *places * (2 if QUICK else 4)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    taken: dict[str, list[float]] = {}
+    for name, seconds in (line.split("\t") for line in output.splitlines()):
+        taken.setdefault(name, []).append(float(seconds))
+    return [f"| {name} | {1000 * min(times):.0f} ms |" for name, times in taken.items()]
 
 
 PAGE = """\
@@ -472,7 +471,13 @@ lapsus is as fast as its peer. "Twice the rows" is how often as long twice as ma
 |---|---|---|---|
 {memory}
 
-What `evaluate.load` takes in a new process beyond importing evaluate (aim: 50 ms), with compiled sources:
+Bare `cpdist` compares texts and does nothing else. `noise_rate` also checks that every element is a text, counts the
+characters of the clean ones, and makes three intervals: on short texts that takes as long as the comparison, which is
+why its ratio stays under the aim there, and rises with the length. From lists, most of `micro_worst_average` is reading
+Python's numbers; numpy's five lines have arrays, and so has lapsus beside them.
+
+What `evaluate.load` takes in a new process beyond importing evaluate (aim: 50 ms), with compiled sources; `trivial` is
+a metric that imports nothing of its own, and BLEU and chrF import sacrebleu:
 
 | metric | processor time |
 |---|---|
