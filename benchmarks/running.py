@@ -34,7 +34,7 @@ import tiny_models
 
 ROOT = Path(__file__).parents[1]
 QUICK = "--quick" in sys.argv
-TURNS = 1 if QUICK else 3
+TURNS = 1 if QUICK else 9
 EXAMPLES = 25  # pairs of questions, each on ten tracks
 LAYERS = 2 if QUICK else 6
 SIZE: dict[str, Any] = {"hidden_size": 384, "num_attention_heads": 6, "num_hidden_layers": LAYERS}

@@ -24,7 +24,7 @@ from lapsus.results.measuring.measure import measure
 from lapsus.results.tracks import Track, read_tracks
 from lapsus.running.data import Data, open_dataset
 from lapsus.running.exports import export, rendered
-from lapsus.running.exports.hub import results
+from lapsus.running.exports.hub import results, scorer_of
 from lapsus.running.models import open_model
 from lapsus.running.runner import Run
 from lapsus.running.tasks import find_task, own_task
@@ -295,6 +295,37 @@ def test_inspects_own_command_puts_noise_on_any_task(provider, tmp_path):
         assert text == apply(clean, made.edits) and row["score"] == float("呗" in text), "the model saw the noise"
     (line,) = measure(list(tracks.values())).summary
     assert line.averages.clean_average.value == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["lapsus/noisy", "-T", "of=other.py@other", "-T", "operator=zh_keybord"], "did you mean zh_keyboard"),
+        (["lapsus/noisy", "-T", "of=other.py@nothing"], "Task named 'nothing' not found"),
+        (["lapsus/benchmark", "-T", "task=readin-afqm", "-T", "data=."], "did you mean readin-afqmc"),
+        (["lapsus/benchmark", "-T", "task=readin-afqmc", "-T", "data=nowhere"], "nowhere"),
+    ],
+)
+def test_a_mistake_in_inspects_own_command_is_one_sentence(provider, tmp_path, words, said):
+    (tmp_path / "other.py").write_text(OTHER)
+    command = [sys.executable, "-m", "inspect_ai", "eval", *words, "--model", "offline/words", "--display", "plain"]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(provider)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode == 1 and said in told and "Traceback" not in told, told
+
+
+def test_a_task_that_the_hub_cannot_score_is_refused():
+    for name in ("readin-wmt2021", "readin-cspider", "nature-snips", "dialect-zh"):
+        with pytest.raises(TypeError, match=rf"no scorer for {name}, .*write the task for inspect"):
+            scorer_of(find_task(name))
 
 
 def test_what_a_provider_of_inspect_misses_is_one_sentence(monkeypatch):

@@ -18,10 +18,9 @@ from lapsus.commands.help_texts import example
 from lapsus.commands.hub import build, collect, make, push
 from lapsus.commands.paraphrase import paraphrase
 from lapsus.commands.run import run, tasks
+from lapsus.kernel.user_errors import USER_ERRORS, one_sentence
 
 WORDS = "lapsus.words"  # where the context holds the words of the command
-# Errors that a user can cause; any other is a bug of lapsus, and its traceback is shown.
-USER_ERRORS = (ValueError, TypeError, LookupError, OSError, ImportError)
 
 
 class OneSentenceErrors(click.Group):
@@ -44,18 +43,6 @@ class OneSentenceErrors(click.Group):
             if ctx.params["debug"]:
                 raise
             raise click.ClickException(one_sentence(error)) from error
-
-
-def one_sentence(error: BaseException) -> str:
-    """Return an error's message on one line.
-
-    >>> one_sentence(KeyError("no column 'x'"))
-    "no column 'x'"
-    """
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}"
-    text = str(error.args[0]) if type(error) is KeyError and error.args else str(error)  # str(KeyError) quotes its text
-    return " ".join(text.split()) or type(error).__name__
 
 
 @click.group(cls=OneSentenceErrors, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -77,5 +77,5 @@ class AnswerCache:
 
     def put(self, key: str, answer: Answer) -> None:
         """Keep an answer."""
-        kept = json.dumps(asdict(answer), ensure_ascii=False)
+        kept = json.dumps({"raw": answer.raw, "scores": answer.scores, "problem": answer.problem}, ensure_ascii=False)
         self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, kept))

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -55,12 +54,11 @@ class PredictionsFile:
             self._file.close()
 
     def append(self, rows: Sequence[Row]) -> None:
-        """Write rows; they are on disk when this returns."""
+        """Write rows; they are there after the process was killed (a power cut may lose the last)."""
         if self._file is None:
             raise ValueError(f"{self.path} is not open; use it in a with statement")
         self._file.write(b"".join(map(_line, rows)))
         self._file.flush()
-        os.fsync(self._file.fileno())
 
 
 def _line(row: Row) -> bytes:

@@ -12,6 +12,30 @@ from typing import Any
 from lapsus.results.tracks import Track
 from lapsus.running.data import Data
 from lapsus.running.exports import rendered
+from lapsus.running.kinds import Exact, Span
+from lapsus.running.tasks import Task
+
+
+def scorer_of(task: Task) -> str:
+    """Return the scorer of the Hub that tells of a task what ours does; refuse a task for which it has none.
+
+    >>> from lapsus.running.tasks import find_task
+    >>> [scorer_of(find_task(name)) for name in ("readin-afqmc", "noiseqa", "readin-cmrc2018")]
+    ['choice', 'f1', 'exact']
+
+    Its `f1` compares words between spaces, which Chinese has not.
+    """
+    kind = task.kind
+    if kind.choices:
+        return "choice"
+    if isinstance(kind, Span):
+        return "f1" if kind.rules == "squad" else "exact"
+    if isinstance(kind, Exact):
+        return "exact"
+    raise TypeError(
+        f"the Hub's eval.yaml has no scorer for {task.name}, whose answers are of the kind {type(kind).__name__}; "
+        "write the task for inspect (--for inspect), which scores as lapsus run does"
+    )
 
 
 def write(data: Data, folder: Path) -> None:
@@ -22,7 +46,7 @@ def write(data: Data, folder: Path) -> None:
     import yaml
     from datasets import Dataset
 
-    choices = bool(data.task.kind.choices)
+    choices, scorer = bool(data.task.kind.choices), scorer_of(data.task)
     (folder / "asked").mkdir()
     configs, tasks = [], []
     for track in data.tracks:
@@ -43,7 +67,7 @@ def write(data: Data, folder: Path) -> None:
                 "split": "test",
                 "field_spec": fields | ({"choices": "choices"} if choices else {}),
                 "solvers": [{"name": "multiple_choice" if choices else "generate"}],
-                "scorers": [{"name": "choice" if choices else "f1"}],
+                "scorers": [{"name": scorer}],
             }
         )
     told = {

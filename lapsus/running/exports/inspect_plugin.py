@@ -10,15 +10,19 @@ Logs keep our ids, datasets and tracks: `lapsus report logs/*.eval --out report`
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from inspect_ai import Task, task, task_with
+from inspect_ai._util.error import PrerequisiteError  # which its command shows as a sentence
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 
+from lapsus.kernel.user_errors import USER_ERRORS, one_sentence
 from lapsus.perturbations import NoiseTrack, tracks_of
 from lapsus.perturbations.noise import in_turn
 from lapsus.results.track_names import CLEAN
@@ -28,6 +32,15 @@ from lapsus.running.exports.judging import exported_task, judged
 from lapsus.running.noise_on_rows import track_name
 from lapsus.running.tasks import Task as LapsusTask
 from lapsus.running.tasks import find_task
+
+
+@contextmanager
+def shown_by_inspect() -> Iterator[None]:
+    """Let inspect's command show a user's mistake as a sentence, without a traceback."""
+    try:
+        yield
+    except USER_ERRORS as error:
+        raise PrerequisiteError(one_sentence(error)) from error
 
 
 def samples(rows: list[dict[str, Any]]) -> MemoryDataset:
@@ -80,8 +93,9 @@ def exported(folder: Path, track: str) -> Task:
 @task  # type: ignore[untyped-decorator] # likewise
 def benchmark(task: str, data: str, track: str = "clean", split: str | None = None) -> Task:
     """Ask a task of `lapsus tasks` on one track of a dataset folder, or of a repo of the Hub."""
-    found = open_dataset(data, find_task(task), [track], split=split)
-    return asked(found.task, list(rendered(found, track)), f"{task}_{track}")
+    with shown_by_inspect():
+        found = open_dataset(data, find_task(task), [track], split=split)
+        return asked(found.task, list(rendered(found, track)), f"{task}_{track}")
 
 
 @solver  # type: ignore[untyped-decorator] # likewise
@@ -145,9 +159,11 @@ def noisy(of: str, operator: str = "filler_eos", annotator: int | None = None) -
 
     found = load_tasks([of])
     if len(found) != 1:
-        raise LookupError(f"inspect finds {len(found)} tasks for {of!r}; give one, as FILE@TASK or PACKAGE/TASK")
+        raise PrerequisiteError(f"inspect finds {len(found)} tasks for {of!r}; give one, as FILE@TASK or PACKAGE/TASK")
     inner = found[0]
     name = inner.name.rpartition("/")[2]
-    before = [noise(operator, annotator, name), *([inner.setup] if inner.setup is not None else [])]
+    with shown_by_inspect():
+        noisy_first = noise(operator, annotator, name)
+    before = [noisy_first, *([inner.setup] if inner.setup is not None else [])]
     number = "" if annotator is None else f"_{annotator}"
     return task_with(inner, setup=before, name=f"{name}_{operator}{number}")

@@ -59,9 +59,10 @@ class Loaded:
         `room` is what each text needs behind it for its answer.
         """
         needed = lengths if room is None else [length + more for length, more in zip(lengths, room, strict=True)]
-        order = sorted((place for place, n in enumerate(needed) if n <= self.limit), key=lambda place: -lengths[place])
+        limit = self.limit
+        order = sorted((place for place, n in enumerate(needed) if n <= limit), key=lambda place: -lengths[place])
         batches = [order[start : start + self.batch_size] for start in range(0, len(order), self.batch_size)]
-        return [place for place, n in enumerate(needed) if n > self.limit], batches
+        return [place for place, n in enumerate(needed) if n > limit], batches
 
     def padded(self, encoded: Sequence[Mapping[str, Any]], side: str = "right") -> Any:
         """Return encoded texts as tensors of one length on the model's device."""
