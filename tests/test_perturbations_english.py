@@ -225,6 +225,15 @@ def test_our_tagger_is_nltks():
         assert PERCEPTRON(words) == [tag for _, tag in oracle.tag(words)]
 
 
+def test_a_candidate_is_judged_by_the_words_beside_it_as_by_all():
+    for text in SAID:
+        sentence = tagged(text, PERCEPTRON)
+        for place in range(len(sentence.words)):
+            for word in ("run", "quickly", "red", "list"):
+                words = (*sentence.words[:place], word, *sentence.words[place + 1 :])
+                assert fits(word, sentence, place, PERCEPTRON) == PERCEPTRON.keeps(words, sentence.tags, place)
+
+
 def test_a_candidate_that_fits_has_the_tag_when_all_is_tagged_anew():
     agreed = 0
     for text in SAID:

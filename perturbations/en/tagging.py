@@ -192,9 +192,11 @@ def tagged(text: str, tagger: Tagger) -> Tagged:
 
 def fits(word: str, sentence: Tagged, place: int, tagger: Tagger) -> bool:
     """Tell whether `word`, put at `place`, has there the tag of the word that it replaces."""
+    if isinstance(tagger, PerceptronTagger):  # it sees no further than this
+        start = max(place - 4, 0)
+        beside = (*sentence.words[start:place], word, *sentence.words[place + 1 : place + 3])
+        return tagger.keeps(beside, sentence.tags[start : place + 1], place - start)
     words = (*sentence.words[:place], word, *sentence.words[place + 1 :])
-    if isinstance(tagger, PerceptronTagger):
-        return tagger.keeps(words, sentence.tags, place)
     return tagger(words)[place] == sentence.tags[place]
 
 
