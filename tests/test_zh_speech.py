@@ -71,6 +71,37 @@ def test_the_recognisers_habits():
     assert apply("怎么还款", perturb(ZhSpeech.annotator(2), "怎么还款", seed=1)).endswith("？")
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("利率是3%", "3%"),
+        ("利率是3%。", "3%。"),
+        ("会议在7月召开", "7月"),
+        ("早上8:30出发", "8:30"),
+        ("早上8：30出发", "8:30"),
+    ],
+)
+def test_what_is_read_out_is_written_down(text, kept):
+    heard = [apply(text, perturb(ZhSpeech.speaker(6), text, seed=seed)) for seed in range(60)]
+    assert sum(kept in one for one in heard) > 40
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "least", "most"),
+    [
+        ("银行有3500人", "3,500", 1, 15),  # hundreds are grouped now and then, longer numbers always
+        ("银行有35000人", "35,000", 40, 60),
+        ("来了3个人", "三个", 12, 45),
+        ("来了3万人", "三万", 0, 0),
+        ("来了四个人", "4个", 30, 60),
+        ("她说明天见", "他说", 15, 50),
+    ],
+)
+def test_numbers_and_pronouns_are_written_as_recognisers_write(text, other, least, most):
+    heard = [apply(text, perturb(ZhSpeech.speaker(6), text, seed=seed)) for seed in range(60)]
+    assert least <= sum(other in one for one in heard) <= most
+
+
 def test_only_readins_annotators_end_at_an_ascii_comma():
     text = "首先,他们来了"
     heard = {op: [apply(text, perturb(op, text, seed=seed)) for seed in range(30)] for op in VOICES}

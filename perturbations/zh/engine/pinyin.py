@@ -123,7 +123,7 @@ class PinyinEngine:
         self._abbreviated = cache(self._by_initials)  # made when the first abbreviation is typed
         self._completed = lru_cache(1 << 15)(self._complete)
         self._ways = lru_cache(1 << 15)(self._ways_to)
-        self.whole = lru_cache(1 << 16)(self._whole)
+        self.whole = lru_cache(1 << 14)(self._whole)
         self.scored = lru_cache(1 << 10)(self._scored)
         self._splits = lru_cache(1 << 14)(self._split)
         self.syllables_of = lru_cache(1 << 14)(self._syllables_of)
@@ -407,7 +407,7 @@ class Bigrams:
         self._row_of = {mark: len(texts) + n for n, mark in enumerate(STARTS)}
         for n, text in enumerate(self._texts):
             self._row_of.setdefault(text, n)
-        self.row = lru_cache(1 << 17)(self._row)
+        self.row = lru_cache(1 << 12)(self._row)
 
     def cost(self, last: str, word: Word) -> float:
         """Return the cost of `word` after the word `last`; of the word alone where `last` is empty."""

@@ -7,7 +7,7 @@ ever, and the punctuation is the recogniser's own. What the parameters are fitte
 >>> from lapsus.perturbations.core import apply, perturb
 >>> text = "傅昆宝家的厨房收拾得干干净净，桌上放着一盆南瓜头菜"
 >>> apply(text, perturb(ZhSpeech.annotator(1), text, seed=1, key="row-7"))
-'副同宝家的厨房收拾得干干净净，桌上放着一盆南瓜头菜。'
+'副同宝家的厨房收拾得干干净净，桌上放着一盆连贯投子。'
 """
 
 from __future__ import annotations
@@ -33,10 +33,28 @@ LONGEST = 20_000  # characters that are dictated; the rest of a text stays as it
 HAN = "\u4e00-\u9fff"
 PARTS = re.compile(rf"[{HAN}]+|[A-Za-z]+|\d+(?:时|点半)(?![间期代候光])|\d[\d,.]*\d|\d|[^\w]+|.", re.DOTALL)
 ASKING = re.compile("吗|呢|什么|怎么|为何|多少|几|哪|谁|是不是|能不能|会不会|可不可以|有没有")
-COUNTED = re.compile("第[一二三四五六七八九]|[四五六七八九][个名条级]?")
+COUNTED = (  # words, before | and the next character, that are written with a digit, and how often
+    (re.compile(r"第[一二三四五六七八九].?\|.?"), 0.6),
+    (re.compile(r"[四五六七八九](\|[个名条级]|[个名条级].?\|.?)"), 0.85),
+    (re.compile(r"[四五六七八九]\|.?"), 0.35),
+    (re.compile(r"一[个名条级]?\|.?"), 0.05),
+)
+BY_SOUND = {  # what recognisers write for words that sound the same, and how often, though nothing was missed
+    "地": ("的", 0.05),
+    "得": ("的", 0.05),
+    "她": ("他", 0.6),
+    "它": ("他", 0.5),
+    "他": ("她", 0.05),
+    "再": ("在", 0.25),
+    "做": ("作", 0.1),
+    "作": ("做", 0.02),
+}
 DIGITS = str.maketrans("一二三四五六七八九", "123456789")
 SINGLE = dict(zip("2345678", "两三四五六七八", strict=True))
+COUNTERS, AS_WORD = "个名天处架年", 0.5  # before these a single digit is written as a word so often
+GROUPED = 0.09  # of four digits being written as 3,500; longer numbers always are
 ALOUD = "%％℃°/~"  # marks that are read as words
+TIME = (":", "：")  # between digits
 MARKS = (  # what a run with such a mark becomes: the upper limits of a draw; nothing above the last
     ("。！？!?", ((0.92, "。"), (1.0, "，"))),
     ("；;", ((0.05, "。"), (0.93, "，"))),
@@ -119,13 +137,13 @@ class ZhSpeech:
         cut_at_comma: Whether a text ends at its first ASCII comma, as READIN's do.
 
     >>> ZhSpeech.speaker(5)
-    ZhSpeech(who='Datong, 32', cut_at_comma=False, name='zh_speech', version='2')
+    ZhSpeech(who='Datong, 32', cut_at_comma=False, name='zh_speech', version='3')
     """
 
     who: str = "annotator 1"
     cut_at_comma: bool = False
     name: str = "zh_speech"
-    version: str = "2"
+    version: str = "3"
 
     def __post_init__(self) -> None:
         known = (*(f"annotator {n}" for n in (1, 2, 3)), *(accent.home for accent in ACCENTS))
@@ -207,7 +225,7 @@ class _Dictation:
         for match in PARTS.finditer(self.text):
             part = match.group()
             if match.start() >= end or (match.end() == len(self.text) and not part[0].isalnum()):
-                start = match.start()
+                start = match.start() + (part[0] in ALOUD)
                 break
             if not part[0].isalnum():
                 self.flush()
@@ -260,8 +278,14 @@ class _Dictation:
     def known(self, word: str, start: int) -> None:
         """Write down a word that was heard."""
         end = start + len(word)
-        if COUNTED.fullmatch(word) and self.draw() < 0.35:
+        written = f"{word}|{self.text[end : end + 1]}"
+        often = next((often for counted, often in COUNTED if counted.fullmatch(written)), 0.0)
+        other, how_often = BY_SOUND.get(word, ("", 0.0))
+        chance = self.draw()
+        if chance < often:
             self.replace(start, end, word.translate(DIGITS))
+        elif chance < how_often:
+            self.replace(start, end, other)
         chance = self.speaker.pause * (PAUSE_AFTER_LONG if len(word) > 1 else PAUSE_AFTER_SHORT)
         if self.draw() < chance and self.text[end : end + 1].isalnum() and self.text[end] not in ENCLITIC:
             self.replace(end, end, "，")
@@ -325,6 +349,8 @@ class _Dictation:
             choices = ((self.speaker.breaks[self.clause >= SHORT_CLAUSE], ""), (1.0, "，"))
         chance = self.draw()
         new = next((mark for limit, mark in choices if chance < limit), "")
+        if part in TIME and self.text[start - 1 : start].isdigit() and self.text[start + 1 : start + 2].isdigit():
+            new = ":"
         self.replace(start, start + len(part), (part[0] if part[0] in ALOUD else "") + new)
         self.clause, self.last = 0, ""
 
@@ -332,7 +358,7 @@ class _Dictation:
         """Hear a number, a Latin word, or a character of another script, which stays."""
         new = part
         if part[0].isdigit():
-            new = self.number(part)
+            new = self.number(part, self.text[start + len(part) : start + len(part) + 1])
         elif part.isascii():
             announced, left_out = self.speaker.foreign
             chance = self.draw()
@@ -341,8 +367,8 @@ class _Dictation:
         self.replace(start, start + len(part), new)
         self.clause, self.last = self.clause + len(part), ""
 
-    def number(self, part: str) -> str:
-        """Write a number as recognisers do."""
+    def number(self, part: str, following: str) -> str:
+        """Write a number as recognisers do, before a character."""
         if self.draw() < self.speaker.number:
             place = int(self.draw() * len(part))
             digit = "" if self.draw() < 0.4 else SIMILAR_DIGITS[int(self.draw() * len(SIMILAR_DIGITS))]
@@ -350,9 +376,13 @@ class _Dictation:
         for spoken_as, written in (("时", ":00"), ("点半", ":30")):
             if part.endswith(spoken_as):
                 return part.removesuffix(spoken_as) + written if self.draw() < 0.8 else part
-        if part.isdecimal() and part.isascii() and len(part) > 3 + (part[0] in "12"):  # years stay
-            return f"{part[:-4]}万" if part.endswith("0000") else f"{int(part):,}" if len(part) < 16 else part
-        return SINGLE[part] if part in SINGLE and self.draw() < 0.2 else part
+        if part.isdecimal() and part.isascii() and len(part) > 3:
+            if part.endswith("0000"):
+                return f"{part[:-4]}万" if len(part) > 4 else part
+            plain = len(part) == 4 and (following == "年" or self.draw() >= GROUPED)
+            return part if plain or len(part) > 15 else f"{int(part):,}"
+        counted = part in SINGLE and following and following in COUNTERS
+        return SINGLE[part] if counted and self.draw() < AS_WORD else part
 
 
 UNITS = (ZhSpeech(),)

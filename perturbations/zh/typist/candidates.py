@@ -36,7 +36,7 @@ def input_method(
     '华北'
     """
 
-    @lru_cache(1 << 13)
+    @lru_cache(1 << 12)
     def offers(keys: str, before: str) -> Offers:
         if engine != EMBEDDED:
             texts = tuple(load(engine).candidates(keys, limit=2 * PAGE))
