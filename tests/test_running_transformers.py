@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from dataclasses import replace
 
 import pytest
@@ -17,7 +18,7 @@ from lapsus import run
 from lapsus.running.data import Data
 from lapsus.running.kinds import Frame, Label, Span, Translation
 from lapsus.running.models import open_model
-from lapsus.running.models.transformers_models import mapped
+from lapsus.running.models.transformers_models import best_span, mapped
 from lapsus.running.runner import Run
 from lapsus.running.tasks import Task, own_task
 
@@ -140,6 +141,17 @@ def test_a_reader_reads_all_of_a_long_passage(tmp_path):
         if said in piece:
             best = piece
     assert best
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_best_span_is_that_of_a_search_of_all(seed):
+    rng, number = random.Random(seed), 12
+    starts, ends = ([rng.randint(-3, 3) for _ in range(number)] for _ in "se")  # many are equal: the first one wins
+    inside = [rng.random() < 0.7 for _ in range(number)]
+    longest = rng.randint(1, number + 2)
+    spans = [(first, last) for first in range(number) for last in range(first, min(first + longest, number))]
+    scores = {(a, b): starts[a] + ends[b] for a, b in spans if inside[a] and inside[b]}
+    assert best_span(starts, ends, inside, longest)[1:] == max(scores, key=scores.__getitem__, default=(0, 0))
 
 
 def test_a_reader_says_that_there_is_no_answer_where_its_first_token_scores_highest(tmp_path):

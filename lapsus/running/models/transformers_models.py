@@ -245,13 +245,19 @@ def best_span(
     """Return the score, the first and the last place of the likeliest span.
 
     >>> best_span([9, 1, 5, 0], [0, 2, 1, 7], [False, True, True, True], longest=2)
-    (12, 2, 3)
+    (12.0, 2, 3)
     """
-    best = (-float("inf"), 0, 0)
-    for first in range(len(starts)):
-        for last in range(first, min(first + longest, len(starts))):
-            if inside[first] and inside[last] and starts[first] + ends[last] > best[0]:
-                best = (starts[first] + ends[last], first, last)
+    import numpy as np
+
+    opening = np.where(inside, starts, -np.inf)
+    closing = np.where(inside, ends, -np.inf)
+    best = (-np.inf, 0, 0)
+    for more in range(min(longest, len(opening))):  # all spans of one length at once
+        scores = opening[: len(opening) - more] + closing[more:]
+        first = int(np.argmax(scores))
+        score = float(scores[first])
+        if score > best[0] or (score == best[0] > -np.inf and first < best[1]):
+            best = (score, first, first + more)
     return best
 
 
