@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from lapsus.kernel import statistics
 from lapsus.metrics import (
@@ -44,7 +45,7 @@ from lapsus.results.tracks import Track
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "statistics.md"
 QUICK = "--quick" in sys.argv
-FEWEST, MOST = (200, 200) if QUICK else (3000, 60_000)  # studies of a cell
+FEWEST, MOST = (200, 200) if QUICK else (3000, 200_000)  # studies of a cell
 CERTAIN = 2.6  # standard errors from a limit, from which a cell counts as decided: 99 % of a normal distribution
 FEW = 5  # expected 0s or 1s, below which an interval cannot come close to 0.95: a single outcome makes steps of 0.02
 Generator = np.random.Generator
@@ -61,12 +62,16 @@ HEAD = ["what", "setting", "measured", "studies", "asked", "holds"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A study: its subject, its setting, the limits; `study` returns whether the interval held or the test rejected."""
+    """A study: its subject, its setting, the limits; `study` returns whether the interval held or the test rejected.
+
+    `exact` is the share of studies that do, where it is counted or known, and needs no drawing.
+    """
 
     what: str
     setting: str
     limits: Limits
     study: Callable[[Generator], bool]
+    exact: float | None = None
 
     def run(self) -> tuple[int, int]:
         """Return how many studies returned True, and how many were made."""
@@ -88,9 +93,12 @@ class Cell:
 
     def line(self) -> tuple[str, ...]:
         """Return the line of the table."""
-        true, studies = self.run()
         low, high = self.limits
         asked = f"at most {high:.2f}" if not low else f"at least {low:.2f}" if high == 1 else f"{low:.2f} to {high:.2f}"
+        if self.exact is not None:
+            inside = low <= self.exact <= high
+            return self.what, self.setting, f"{self.exact:.4f}", "exact", asked, "yes" if inside else "no"
+        true, studies = self.run()
         return self.what, self.setting, f"{true / studies:.4f}", f"{studies:,}", asked, self.verdict(true, studies)
 
 
@@ -249,6 +257,20 @@ def rejects(scores: Callable[[Generator], np.ndarray], *, missing: float = 0.0) 
     return study
 
 
+def level_of_paired_t(scores: Callable[[Generator], np.ndarray]) -> float:
+    """Return the level that the paired t-test of examples' means has with normal scores; raise if the test is another.
+
+    Where each example has as many rewrites in each of two conditions, it is that test.
+    """
+    table = scores(np.random.default_rng(0))
+    example, condition, _ = (axis.ravel() for axis in np.indices(table.shape))
+    (found,) = mixed_effects(table.ravel(), condition, example)["coefficients"].values()
+    first, second = table.mean(axis=2).T
+    if not math.isclose(found["p_value"], stats.ttest_rel(second, first).pvalue, rel_tol=1e-9):
+        raise ValueError("mixed_effects is not the paired t-test of the means: draw studies instead.")
+    return 0.05
+
+
 def effects_of_rewrites() -> Iterator[Cell]:
     """mixed_effects where the assumptions of its model do not hold."""
 
@@ -262,7 +284,8 @@ def effects_of_rewrites() -> Iterator[Cell]:
     for spread in (0.5, 1.0):
         for rewrites in (3, 10):
             setting = f"50 examples × 2 conditions × {rewrites} rewrites, example × condition spread {spread:g}"
-            yield Cell("coefficients p_value", setting, TEST, rejects(rewritten(spread, rewrites)))
+            scores = rewritten(spread, rewrites)
+            yield Cell("coefficients p_value", setting, TEST, rejects(scores), level_of_paired_t(scores))
     setting = "50 examples × 2 × 3 rewrites, spread 1, 30 % of rows missing"
     yield Cell("coefficients p_value", setting, TEST, rejects(rewritten(1, 3), missing=0.3))
 
@@ -313,9 +336,29 @@ def slots_and_utterances() -> Iterator[Cell]:
 
         return study
 
+    def counted(examples: int) -> float:
+        """Return the chance that the interval covers E2E accuracy: over every number of right utterances."""
+        right_row, wrong_row = ({"intent": intent, "tags": ["O"]} for intent in "ab")
+        chances = stats.binom.pmf(np.arange(examples + 1), examples, truths["e2e_accuracy"])
+        return float(
+            sum(
+                chance
+                for right, chance in enumerate(chances)
+                if holds(
+                    slu_accuracy([right_row] * right + [wrong_row] * (examples - right), [right_row] * examples)[
+                        "e2e_accuracy_ci"
+                    ],
+                    truths["e2e_accuracy"],
+                )
+            )
+        )
+
     for examples in (20, 50, 200):
-        for key in ("slot_f1", "e2e_accuracy"):
-            yield Cell(f"{key}_ci", f"{examples} utterances", limits(examples), slots(key, examples))
+        yield Cell("slot_f1_ci", f"{examples} utterances", limits(examples), slots("slot_f1", examples))
+        exact = counted(examples)
+        yield Cell(
+            "e2e_accuracy_ci", f"{examples} utterances", limits(examples), slots("e2e_accuracy", examples), exact
+        )
 
 
 def entities() -> Iterator[Cell]:

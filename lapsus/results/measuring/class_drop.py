@@ -22,6 +22,8 @@ def balanced_drop_p(clean: ArrayLike, noisy: ArrayLike, golds: ArrayLike, origin
     >>> golds = ["rare"] * 10 + ["frequent"] * 30
     >>> round(balanced_drop_p([1] * 40, [0] * 5 + [1] * 35, golds, None), 3)
     0.025
+    >>> round(balanced_drop_p([1] * 15 + [0] * 5 + [1] * 20, [0] * 5 + [1] * 35, golds, None), 3)  # z = 6.67 / √22.2
+    0.157
     """
     classes, of_gold, sizes = np.unique(np.asarray(golds), return_inverse=True, return_counts=True)
     weights = (len(of_gold) / len(classes) / sizes)[of_gold]
