@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from lapsus.perturbations.en.spoken import opening
 
@@ -44,14 +46,37 @@ def fits_clause(filler: str, text: str) -> bool:
     >>> [fits_clause(filler, "wake me on friday") for filler in ("please", "right now", "will you ?")]
     [True, False, True]
     """
-    if (PLEASE.search(filler) and PLEASE.search(text)) or (NOW.search(filler) and TIME.search(text)):
+    clause = clause_of(text)
+    calls = CALL.search(filler) is not None
+    if (clause.begs and PLEASE.search(filler)) or (clause.timed and NOW.search(filler)):
         return False
+    if clause.kind == "question":
+        return not calls and not NOW.search(filler)
+    if clause.kind == "wish":
+        return not calls or filler == "if you can"
+    return clause.kind == "order" or (clause.kind != "statement" and not calls)
+
+
+class Clause(NamedTuple):
+    """What a text is, and whether it says please or names a time."""
+
+    kind: Literal["asked", "question", "wish", "statement", "order", "other"]
+    begs: bool
+    timed: bool
+
+
+@lru_cache(maxsize=64)
+def clause_of(text: str) -> Clause:
+    """Return what a closing filler must fit; all fillers are asked about one text after another."""
+    kind: Literal["asked", "question", "wish", "statement", "order", "other"]
     if ASKED.match(text):
-        return not CALL.search(filler)
-    if QUESTION.match(text) or text.rstrip().endswith("?"):
-        return not CALL.search(filler) and not NOW.search(filler)
-    if WISH.search(text):
-        return not CALL.search(filler) or filler == "if you can"
-    if STATEMENT.match(text):
-        return False
-    return opening(text.split()) is not None or not CALL.search(filler)
+        kind = "asked"
+    elif QUESTION.match(text) or text.rstrip().endswith("?"):
+        kind = "question"
+    elif WISH.search(text):
+        kind = "wish"
+    elif STATEMENT.match(text):
+        kind = "statement"
+    else:
+        kind = "other" if opening(text.split()) is None else "order"
+    return Clause(kind, PLEASE.search(text) is not None, TIME.search(text) is not None)

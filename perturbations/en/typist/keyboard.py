@@ -139,6 +139,9 @@ def typed(model: Model, op: EnKeyboard, texts: Sequence[str], begin: Words) -> l
     return [tuple(edits) for edits in found]
 
 
+LONGEST = 50  # letters; the list has no word as long
+
+
 def _share(odds: Any) -> Any:
     return 1 - 1 / (1 + odds)
 
@@ -151,10 +154,15 @@ def looks_right(text: str, edit: Edit, words: frozenset[str]) -> bool:
     (True, False)
     """
     start, end = edit.start, edit.end
+    first, last = start - LONGEST, end + LONGEST
     while start and text[start - 1].isalpha():
         start -= 1
+        if start == first and text[start : edit.start].isascii():
+            return False  # no word is that long, and a text may be one stretch of letters
     while end < len(text) and text[end].isalpha():
         end += 1
+        if end == last and text[edit.end : end].isascii():
+            return False
     now = text[start : edit.start] + edit.text + text[edit.end : end]
     return all(word in words for word in re.findall(r"[a-z]+", now.lower()))
 
