@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,16 @@ def test_a_difference_that_does_not_hold_up(right):
     assert "which may be chance" in said
     assert "falls" not in said
     assert "rises" not in said
+
+
+def test_what_could_have_been_missed_is_no_less_than_what_was_seen():
+    tracks = [
+        Track("m", name, [{"id": i, "score": int(i < right)} for i in range(100)])
+        for name, right in (("clean", 90), ("keyboard", 88))
+    ]
+    (record,) = measure(tracks).summary
+    sure_of_less = replace(record, test=replace(record.test, detectable=0.001))
+    assert "a difference of 2.0 points could have been missed" in lede([sure_of_less])
 
 
 def test_without_clean_nothing_is_said():
