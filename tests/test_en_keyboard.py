@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from lapsus.perturbations import EnKeyboard, apply, perturb, perturb_batch
+from lapsus.perturbations.core import Edit
+from lapsus.perturbations.en.typist.keyboard import LONGEST, looks_right
 from lapsus.perturbations.en.typist.keys import beside, from_qwerty, on_qwerty
 from lapsus.perturbations.en.typist.model import load
 from lapsus.perturbations.en.typist.places import CLASSES, PARTS, SITUATIONS, SIZE, places
@@ -152,3 +154,12 @@ def test_bad_settings_are_named(make: object, says: str) -> None:
     """One sentence with the value and the cure."""
     with pytest.raises(ValueError, match=says):
         make()  # type: ignore[operator]
+
+
+def test_a_word_longer_than_any_is_not_looked_at_to_its_end():
+    words = load().words
+    assert max(map(len, words)) < LONGEST
+    for size in (LONGEST - 1, LONGEST, LONGEST + 1):
+        for text in ("x" * size + "cat", "cat" + "x" * size, "é" * size + " cat"):
+            for at in (0, size, len(text) - 1):
+                assert not looks_right(text, Edit(at, at, "q"), words)
