@@ -110,6 +110,10 @@ def over_epochs(rows: Sequence[Row], metrics: Sequence[str]) -> list[Row]:
     """Merge the rows of an example's epochs into one: average scores, and the most common prediction.
 
     A score that an epoch lacks counts as 0. Where no metric was logged, `score` is the share of right answers.
+
+    >>> same = {"id": "a", "prediction": "x", "reference": "x"}
+    >>> over_epochs([same | {"epoch": 1, "accuracy": 1.0}, same | {"epoch": 2}], ["accuracy"])[0]["accuracy"]
+    0.5
     """
     by_id: dict[str, list[Row]] = {}
     for row in rows:
