@@ -27,9 +27,9 @@ def edits_between(clean: str, noisy: str, recorded: Any = None) -> tuple[Edit, .
         except ValueError:
             continue  # the edits belong to another column
     return tuple(
-        Edit(start, end, noisy[first:last])
-        for tag, start, end, first, last in Levenshtein.opcodes(clean, noisy).as_list()
-        if tag != "equal"
+        Edit(code.src_start, code.src_end, noisy[code.dest_start : code.dest_end])
+        for code in Levenshtein.opcodes(clean, noisy)
+        if code.tag != "equal"
     )
 
 

@@ -76,6 +76,14 @@ class Drawing(NamedTuple):
         return found.replace("<svg ", f"<svg {spaces} {size} ", 1) + "\n"
 
 
+class Mark(NamedTuple):
+    """An estimate in a plot, at its height."""
+
+    y: float
+    value: float
+    interval: Sequence[float] | None
+
+
 def limits(values: Iterable[float | None]) -> Limits:
     """Return the ends of an axis that holds all values, in steps of ten per cent, or of twenty where it is long.
 
@@ -98,20 +106,19 @@ def slopes(name: str, title: str, rows: Sequence[tuple[str, Averages, int]], axi
     """
     step, lane = 60, 10
     with _panel(step * len(rows)) as (figure, axes):
-        drawn: list[list[tuple[float, Estimate]]] = [[] for _ in STATES]
+        drawn: list[list[Mark]] = [[] for _ in STATES]
         for number, (text, averages, annotators) in enumerate(rows):
             scores = (averages.clean_average, averages.micro_average, averages.worst_average)
-            known = [(state, score) for state, score in enumerate(scores) if score.value is not None]
-            told = [(state, score) for state, score in known if annotators > 1 or state < 2]
+            known = [(state, value, score) for state, score in enumerate(scores) if (value := score.value) is not None]
+            told = [one for one in known if annotators > 1 or one[0] < 2]
             lanes = [step * number + 28 + lane * place for place in range(len(told))]
-            axes.plot([score.value for _, score in told], lanes, color=MUTED, linewidth=1.2, zorder=2)
-            for y, (state, score) in zip(lanes, told, strict=True):
-                drawn[state].append((y, score))
-            _heading(axes, step * number + 16, text, " → ".join(f"{100 * (score.value or 0):.1f}" for _, score in told))
-        for (colour, marker), places in zip(STATES, drawn, strict=True):
-            _intervals(axes, places, colour)
-            values = [score.value for _, score in places]
-            axes.plot(values, [y for y, _ in places], marker, color=colour, **LARGE)
+            axes.plot([value for _, value, _ in told], lanes, color=MUTED, linewidth=1.2, zorder=2)
+            for y, (state, value, score) in zip(lanes, told, strict=True):
+                drawn[state].append(Mark(y, value, score.interval))
+            _heading(axes, step * number + 16, text, " → ".join(f"{value * 100:.1f}" for _, value, _ in told))
+        for (colour, marker), marks in zip(STATES, drawn, strict=True):
+            _intervals(axes, marks, colour)
+            axes.plot([mark.value for mark in marks], [mark.y for mark in marks], marker, color=colour, **LARGE)
         _scale(axes, axis)
         return _drawn(figure, name, title)
 
@@ -126,7 +133,7 @@ def annotators(
     step = 18
     with _panel(sum(32 + step * len(tracks) for _, _, tracks in rows)) as (figure, axes):
         top = 0
-        drawn: list[tuple[float, Estimate]] = []
+        marks: list[Mark] = []
         for text, clean, tracks in rows:
             _heading(axes, top + 16, text, "")
             first = top + 32
@@ -137,12 +144,11 @@ def annotators(
                 if score.value is None:
                     continue
                 y = first + step * number
-                drawn.append((y, score))
+                marks.append(Mark(y, score.value, score.interval))
                 axes.text(score.value, y, annotator[:3], ha="center", va="center_baseline", fontsize=9, zorder=5)
             top += 32 + step * len(tracks)
-        _intervals(axes, drawn, AVERAGE)
-        values = [score.value for _, score in drawn]
-        axes.plot(values, [y for y, _ in drawn], "o", color=PAPER, **DISC)
+        _intervals(axes, marks, AVERAGE)
+        axes.plot([mark.value for mark in marks], [mark.y for mark in marks], "o", color=PAPER, **DISC)
         _scale(axes, axis)
         return _drawn(figure, name, title)
 
@@ -284,9 +290,9 @@ def _heading(axes: Axes, y: float, text: str, numbers: str) -> None:
     axes.text(1 + EDGE / (WIDTH - 2 * EDGE), y, numbers, ha="right", **side)
 
 
-def _intervals(axes: Axes, places: Sequence[tuple[float, Estimate]], colour: str) -> None:
-    """Draw the interval of each estimate at its height."""
-    known = [(y, *score.interval) for y, score in places if score.interval]
+def _intervals(axes: Axes, marks: Sequence[Mark], colour: str) -> None:
+    """Draw the interval of each mark at its height."""
+    known = [(mark.y, *mark.interval) for mark in marks if mark.interval]
     if known:
         axes.hlines(*zip(*known, strict=True), color=colour, linewidth=2.5, zorder=3)
 
