@@ -89,6 +89,11 @@ class TestSmolLM2:
         (written, *_) = run(own_task(["text"], "label"), ROWS[:1], model)
         assert written.rows[0]["answer"] == "The capital of France is Paris."
 
+    def test_a_label_may_begin_with_another(self, model):
+        labels = ["Paris", "Paris_Rome", "Rome", "Rome_Tokyo", "Tokyo"]
+        (track,) = run(own_task(["text"], "label", labels=labels), ROWS, model)
+        assert [row["prediction"] for row in track.rows] == ["Paris", "Rome", "Tokyo"]
+
     def test_behind_a_real_server_it_writes_the_same(self, model, served, tmp_path):
         task = own_task(["text"], "label", max_tokens=12)
         (local,) = run(task, ROWS, model)

@@ -9,7 +9,7 @@ A raw answer is text from a model that writes, or a value from one that decides:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -24,6 +24,19 @@ Row = Mapping[str, Any]
 
 MOST_LABELS = 200
 ROUNDING = 1e-3  # of a hundred: a cosine of equal vectors may be a little over 1
+
+
+def ended(words: Iterable[str]) -> list[str]:
+    r"""Return choices as their likelihood is asked for: where one begins another, each with the end of its line.
+
+    Without it, the longer could never be likelier than the one that it begins with.
+
+    >>> ended(["flight", "airfare"]), ended(["flight", "flight_time"])
+    (['flight', 'airfare'], ['flight\n', 'flight_time\n'])
+    """
+    known = list(words)
+    nested = any(one != other and other.startswith(one) for one in known for other in known)
+    return [f"{word}\n" for word in known] if nested else known
 
 
 class Kind(Protocol):

@@ -30,6 +30,13 @@ def load(tracks, **_):
     return DatasetDict({"test": rows.select(sorted(range(len(ids)), key=lambda place: first[ids[place]]))})
 
 
+def choices(doc):
+    """Return the choices as their likelihood is asked for, as `lapsus run` does."""
+    from lapsus.running.kinds import ended
+
+    return ended(doc["choices"])
+
+
 def choice(doc, results):
     """Score a choice by log-likelihood."""
     likely = [result[0] for result in results]
@@ -96,7 +103,7 @@ def write(data: Data, folder: Path) -> None:
     if choices:
         common |= {
             "output_type": "multiple_choice",
-            "doc_to_choice": "choices",
+            "doc_to_choice": Function("utils.choices"),
             "doc_to_target": "answer",
             "target_delimiter": "\n",
             "process_results": Function("utils.choice"),

@@ -17,6 +17,7 @@ from typing import Any
 from lapsus.kernel.extras import needed
 from lapsus.models.endpoint import ContextTooLongError, Endpoint
 from lapsus.running.answers import Answer
+from lapsus.running.kinds import ended
 from lapsus.running.models import ModelKind, Row
 from lapsus.running.models.endpoint_likelihoods import JoinedTokensError, Likelihoods
 from lapsus.running.models.instructed import BEFORE_LABEL, as_chat
@@ -50,7 +51,8 @@ class EndpointModel:
         asked = {"prompt": task.asked(row), "max_tokens": task.kind.max_tokens}
         if self.likelihoods is None or not task.kind.choices:
             return asked
-        return asked | {"scored behind": self.likelihoods.text(task.asked(row)), "choices": task.kind.choices}
+        choices = dict(zip(task.kind.choices, ended(task.kind.choices.values()), strict=True))
+        return asked | {"scored behind": self.likelihoods.text(task.asked(row)), "choices": choices}
 
     def answers(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Answer]]:
         scored = self.likelihoods if task.kind.choices else None

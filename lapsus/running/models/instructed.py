@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lapsus.running.answers import Answer
+from lapsus.running.kinds import ended
 from lapsus.running.models import Row
 from lapsus.running.models.transformers_models import Loaded
 from lapsus.running.tasks import Task
@@ -51,7 +52,7 @@ class Instructed(Loaded):
                 f"{self.name} has no chat template, so it is no instruction model; give one that has, "
                 "or pass --plain to send the prompt as it is"
             )
-        words = list(task.kind.choices.values())
+        words = ended(task.kind.choices.values())
         refuse_alike(self.name, dict(zip(words, self.endings(self.tail(self.text("?")), words), strict=True)))
 
     def tail(self, text: str) -> str:
@@ -82,7 +83,7 @@ class Instructed(Loaded):
         return [each[:-1] if end is not None and each[-1:] == [end] else each for each in found]
 
     def question(self, task: Task, row: Row) -> Any:
-        choices = list(task.kind.choices.values())
+        choices = ended(task.kind.choices.values())
         return {"prompt": self.text(task.asked(row))} | (
             {"choices": choices} if choices else {"max_tokens": task.kind.max_tokens}
         )
@@ -92,7 +93,7 @@ class Instructed(Loaded):
         texts = [self.text(task.asked(row)) for row in rows]
         prompts = self.encoded(texts)
         tails = [self.tail(text) for text in texts] if choices else []
-        known = {tail: self.endings(tail, list(choices.values())) for tail in dict.fromkeys(tails)}
+        known = {tail: self.endings(tail, ended(choices.values())) for tail in dict.fromkeys(tails)}
         endings = [known[tail] for tail in tails] if choices else [[] for _ in texts]
         room = [max(map(len, each), default=task.kind.max_tokens) for each in endings]
         too_long, batches = self.batches(list(map(len, prompts)), room)
