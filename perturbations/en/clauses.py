@@ -20,41 +20,25 @@ WISH = re.compile(
     r"|i['’ ]?m looking)\b"
 )
 STATEMENT = re.compile(r"(?i)\W*(?:i|he|she|it|they|we|there|this|that|these|those|my|our|you)\b")
-TIME = re.compile(
-    r"(?i)\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:today|tonight|tomorrow|yesterday|later|soon|daily"
-    r"|weekends?|mornings?|afternoons?|evenings?|night|noon|midnight|midday|weeks?|months?|years?|hours?|minutes?"
-    r"|seconds?"
-    r"|days?|january|february|march|april|june|july|august|september|october|november|december"
-    r"|o['’]?\s?clock|\d+\s?(?:am|pm)"
-    r""
-    r"|a\.?m\.?|p\.?m\.?|\d{1,2}:\d\d|(?:19|20)\d\d|next|after|before|until|till|when|every|now|right away|christmas"
-    r"|thanksgiving|easter|halloween|(?:on|by) the \w+(?:st|nd|rd|th)"
-    r"|\w+teenth|alarm|remind(?:er)?|schedule|summer|winter"
-    r"|spring|autumn|fall|dawn|dusk|sun(?:rise|set)|lunch|dinner|breakfast|immediately|currently|forecast|at \d+)\b"
+TIME_WORDS = (
+    "today tonight tomorrow yesterday later soon daily weekend weekends morning mornings afternoon afternoons evening"
+    " evenings night noon midnight midday week weeks month months year years hour hours minute minutes second seconds"
+    " day days monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday"
+    " saturdays sunday sundays january february march april june july august september october november december am"
+    " pm next after before until till when every now christmas thanksgiving easter halloween alarm remind reminder"
+    " schedule summer winter spring autumn fall dawn dusk sunrise sunset lunch dinner breakfast immediately currently"
+    " forecast"
 )
+TIMES = frozenset(TIME_WORDS.split())
+TIME = re.compile(
+    r"(?i)\b(?:o['’]?\s?clock|a\.m\.?|p\.m\.?|am\.|pm\.|right away|(?:on|by) the \w+(?:st|nd|rd|th)|\w+teenth"
+    r"|\d+\s?(?:am|pm)|\d{1,2}:\d\d|(?:19|20)\d\d|at \d+)\b"
+)
+WORD = re.compile(r"\w+")
 NOW = re.compile(r"\b(?:now|right away|this minute)\b")
 CALL = re.compile(r"\?$|\bif you can\b")
 """Fillers that ask somebody to do something."""
 PLEASE = re.compile(r"(?i)\bplease\b|\bkindly\b")
-
-
-def fits_clause(filler: str, text: str) -> bool:
-    """Tell whether a closing filler can stand behind a clause.
-
-    >>> [fits_clause(filler, "what is the fare") for filler in ("please", "right away", "would you ?")]
-    [True, False, False]
-    >>> [fits_clause(filler, "wake me on friday") for filler in ("please", "right now", "will you ?")]
-    [True, False, True]
-    """
-    clause = clause_of(text)
-    calls = CALL.search(filler) is not None
-    if (clause.begs and PLEASE.search(filler)) or (clause.timed and NOW.search(filler)):
-        return False
-    if clause.kind == "question":
-        return not calls and not NOW.search(filler)
-    if clause.kind == "wish":
-        return not calls or filler == "if you can"
-    return clause.kind == "order" or (clause.kind != "statement" and not calls)
 
 
 class Clause(NamedTuple):
@@ -65,9 +49,31 @@ class Clause(NamedTuple):
     timed: bool
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
+def fitting(fillers: tuple[str, ...], clause: Clause) -> tuple[str, ...]:
+    """Return the closing fillers that can stand behind a clause.
+
+    >>> fitting(("please", "right away", "would you ?"), clause_of("what is the fare"))
+    ('please',)
+    >>> fitting(("please", "right now", "will you ?"), clause_of("wake me on friday"))
+    ('please', 'will you ?')
+    """
+    return tuple(filler for filler in fillers if _fits(filler, clause))
+
+
+def _fits(filler: str, clause: Clause) -> bool:
+    calls = CALL.search(filler) is not None
+    if (clause.begs and PLEASE.search(filler)) or (clause.timed and NOW.search(filler)):
+        return False
+    if clause.kind == "question":
+        return not calls and not NOW.search(filler)
+    if clause.kind == "wish":
+        return not calls or filler == "if you can"
+    return clause.kind == "order" or (clause.kind != "statement" and not calls)
+
+
 def clause_of(text: str) -> Clause:
-    """Return what a closing filler must fit; all fillers are asked about one text after another."""
+    """Return what a closing filler must fit."""
     kind: Literal["asked", "question", "wish", "statement", "order", "other"]
     if ASKED.match(text):
         kind = "asked"
@@ -79,4 +85,8 @@ def clause_of(text: str) -> Clause:
         kind = "statement"
     else:
         kind = "other" if opening(text.split()) is None else "order"
-    return Clause(kind, PLEASE.search(text) is not None, TIME.search(text) is not None)
+    return Clause(kind, PLEASE.search(text) is not None, _is_timed(text))
+
+
+def _is_timed(text: str) -> bool:
+    return not TIMES.isdisjoint(WORD.findall(text.lower())) or TIME.search(text) is not None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from lapsus.perturbations.core import Edit, EditsOfOneText, ShortRepr, pick
-from lapsus.perturbations.en.clauses import fits_clause
+from lapsus.perturbations.en.clauses import clause_of, fitting
 from lapsus.perturbations.en.letter_case import in_capitals, put_before
 from lapsus.perturbations.en.spoken import SPOKEN
 from lapsus.perturbations.en.tagging import LATIN, WORD, Tagger, tagged, verb_phrase
@@ -129,7 +129,7 @@ class ClosingFiller(DrawnFiller):
 
     def admitted(self, text: str) -> Sequence[str]:
         """Return the fillers that the clause admits."""
-        return self.fillers if self.any_clause else [one for one in self.fillers if fits_clause(one, text)]
+        return self.fillers if self.any_clause else fitting(self.fillers, clause_of(text))
 
     def inserted(self, text: str, filler: str) -> tuple[Edit, ...]:
         """Insert a filler behind the last word."""
