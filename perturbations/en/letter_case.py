@@ -25,8 +25,13 @@ def in_capitals(text: str) -> bool:
     >>> in_capitals("CALL MOM!"), in_capitals("I")
     (True, False)
     """
-    letters = [character for character in text if character.isalpha()]
-    return len(letters) > 1 and all(map(str.isupper, letters))
+    letters = 0
+    for character in text:
+        if character.isalpha():
+            if not character.isupper():
+                return False
+            letters += 1
+    return letters > 1
 
 
 def put_before(text: str, start: int, words: str) -> tuple[Edit, ...]:
