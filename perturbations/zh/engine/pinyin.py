@@ -121,11 +121,11 @@ class PinyinEngine:
             if len(text) > self._longest.get(text[:2], 1):
                 self._longest[text[:2]] = len(text)
         self._abbreviated = cache(self._by_initials)  # made when the first abbreviation is typed
-        self._completed = lru_cache(1 << 15)(self._complete)
-        self._ways = lru_cache(1 << 15)(self._ways_to)
-        self.whole = lru_cache(1 << 14)(self._whole)
+        self._completed = lru_cache(1 << 12)(self._complete)
+        self._ways = lru_cache(1 << 12)(self._ways_to)
+        self.whole = lru_cache(1 << 13)(self._whole)
         self.scored = lru_cache(1 << 10)(self._scored)
-        self._splits = lru_cache(1 << 14)(self._split)
+        self._splits = lru_cache(1 << 11)(self._split)
         self.syllables_of = lru_cache(1 << 14)(self._syllables_of)
         self.last_word = lru_cache(1 << 14)(self._last_word)
 
