@@ -11,17 +11,27 @@ from random import Random
 
 import numpy as np
 import pytest
-import torch
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.commands.cli import main
-from lapsus.models.corrector import CHANGED, Network, Schedule, tags, threshold, train, units_of
 from lapsus.perturbations.core import apply, perturb, perturb_batch
 from lapsus.perturbations.zh.correction.corrector import ZhCorrect
 from lapsus.perturbations.zh.correction.tagger import DELETE, FIRST, KEEP, PAD, SETTINGS, WEIGHTS, Tagger
+
+torch = pytest.importorskip("torch")
+
+from lapsus.models.corrector import (  # noqa: E402 - torch first, or nothing
+    CHANGED,
+    Network,
+    Schedule,
+    tags,
+    threshold,
+    train,
+    units_of,
+)
 
 THINGS = ["花呗", "借呗", "余额宝", "信用卡", "网商贷", "蚂蚁花呗"]
 QUESTIONS = [
