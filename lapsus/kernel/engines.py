@@ -71,29 +71,29 @@ class OnRay:
     ray: ModuleType
 
     def map(self, work: Callable[[T], R], items: Iterable[T], *, ordered: bool = False) -> Iterator[tuple[T, R]]:
-        """Yield each item with what `work` makes of it; a task whose worker or node died is done again elsewhere."""
+        """Yield each item with what `work` makes of it; a task whose worker or node died is done again elsewhere.
+
+        After an error, or where the caller wants no more, what was sent off ends by itself: Ray 2.60 aborts the process
+        that cancels a task in the moment it ends ("Tried to complete task that was not pending").
+        """
         task = self.ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(_checked)
         given = self.ray.put((work, version("lapsus")))
         waiting = iter(items)
         running: deque[tuple[Any, T]] = deque()
-        try:
-            while True:
-                for item in islice(waiting, max(0, 2 * self.cpus() - len(running))):
-                    running.append((task.remote(given, item), item))
-                if not running:
-                    return
-                if ordered:
-                    place = 0
-                else:
-                    (done,), _ = self.ray.wait([each for each, _ in running], num_returns=1)
-                    place = next(place for place, (each, _) in enumerate(running) if each == done)
-                done, item = running[place]
-                result = self.result(done)
-                del running[place]
-                yield item, result
-        finally:
-            for each, _ in running:  # an error, or the caller wants no more
-                self.ray.cancel(each, force=True)
+        while True:
+            for item in islice(waiting, max(0, 2 * self.cpus() - len(running))):
+                running.append((task.remote(given, item), item))
+            if not running:
+                return
+            if ordered:
+                place = 0
+            else:
+                (done,), _ = self.ray.wait([each for each, _ in running], num_returns=1)
+                place = next(place for place, (each, _) in enumerate(running) if each == done)
+            done, item = running[place]
+            result = self.result(done)
+            del running[place]
+            yield item, result
 
     def cpus(self) -> int:
         """Return how many tasks the cluster does at once; nodes may come and go."""
