@@ -21,6 +21,12 @@ def column(path: Path, name: str) -> list[str]:
         return [str(json.loads(line)[name]).strip() for line in lines]
 
 
+def labelled(folder: Path, name: str) -> list[tuple[str, str, str]]:
+    """Return the pairs of questions of a file of AFQMC, from the folder afqmc_balanced, and their labels."""
+    sides = (column(folder / f"{name}.json", key) for key in ("sentence1", "sentence2", "label"))
+    return list(zip(*sides, strict=True))
+
+
 def news(folder: Path, kind: str) -> Tracks:
     """Return the Chinese side of WMT2021, typed ("keyboard") or dictated ("asr"), from the folder realtypo_nmt."""
     sides = []

@@ -14,14 +14,13 @@ order of what they lose.
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from _readin import questions
+from _readin import labelled, questions
 from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
 from scipy.stats import kendalltau
@@ -130,10 +129,8 @@ def features(read: Read, pairs: Pairs) -> list[dict[str, float]]:
 
 def load(folder: Path, name: str) -> Rows:
     """Return the rows of a clean file."""
-    with (folder / f"{name}.json").open(encoding="utf-8") as lines:
-        rows: list[dict[str, Any]] = list(map(json.loads, lines))
-    pairs = [(row["sentence1"].strip(), row["sentence2"].strip()) for row in rows]
-    return Rows(pairs, np.array([int(row["label"]) for row in rows]))
+    rows = labelled(folder, name)
+    return Rows([(one, other) for one, other, _ in rows], np.array([int(label) for *_, label in rows]))
 
 
 def noisy(op: Operator, pairs: Pairs, seed: int) -> list[tuple[str, str]]:

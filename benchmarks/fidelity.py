@@ -20,7 +20,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from _readin import column, news, questions
+from _readin import column, labelled, news, questions
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.metrics.human_likeness.score import human_likeness
@@ -174,17 +174,14 @@ def accuracy(data: Path, corrector: Path | None = None) -> None:
     """Print a model's balanced accuracy on AFQMC's tracks, public rows with odd numbers, as typed and corrected."""
     from lapsus.models.pair_model import Bags, train
 
-    def labelled(name: str) -> list[tuple[str, str, str]]:
-        sides = (column(data / AFQMC / f"{name}.json", key) for key in ("sentence1", "sentence2", "label"))
-        return list(zip(*sides, strict=True))
-
-    pairs = labelled("train")
+    folder = data / AFQMC
+    pairs = labelled(folder, "train")
     clean = [text for first, second, _ in pairs for text in (first, second)]
     ops: dict[str, Callable[[], ZhCorrect]] = {"adapted": partial(ZhCorrect.learned, clean)}
     if corrector is not None:
         ops |= trained(corrector, clean)
-    model = train(pairs, labelled("dev"), network=partial(Bags, size=16), epochs=2, batch_size=128, rate=1e-2)
-    tracks = [labelled(name)[1::2] for name in ("test_clean", *(f"test_noisy_{n}" for n in (1, 2, 3)))]
+    model = train(pairs, labelled(folder, "dev"), network=partial(Bags, size=16), epochs=2, batch_size=128, rate=1e-2)
+    tracks = [labelled(folder, name)[1::2] for name in ("test_clean", *(f"test_noisy_{n}" for n in (1, 2, 3)))]
     print(f"{'':18}{'clean':>8}{'typed 1':>9}{'2':>8}{'3':>8}{'worst':>8}")
     for how, make in {"as typed": lambda: None, **ops}.items():
         op = make()

@@ -11,6 +11,7 @@ from random import Random
 
 import numpy as np
 import pytest
+import test_zh_correct
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,16 +34,9 @@ from lapsus.models.corrector import (  # noqa: E402 - torch first, or nothing
     units_of,
 )
 
-THINGS = ["花呗", "借呗", "余额宝", "信用卡", "网商贷", "蚂蚁花呗"]
+THINGS = [*test_zh_correct.THINGS, "蚂蚁花呗"]
 QUESTIONS = [
-    "{}怎么还款",
-    "{}可以提前还款吗",
-    "怎么关闭{}",
-    "为什么我的{}额度没有了",
-    "{}什么时候自动扣款",
-    "{}分期还款有手续费吗",
-    "怎样才能开通{}",
-    "{}逾期了怎么办",
+    *test_zh_correct.QUESTIONS,
     "{}能用来买手机吗",
     "我想知道{}的利息是多少",
     "{}的账单在哪里看",

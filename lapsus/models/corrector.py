@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from random import Random
 
 import torch
@@ -32,6 +31,7 @@ from lapsus.perturbations.zh.correction.tagger import (
     Tagger,
     Units,
     Weights,
+    neighbours,
     reading_of,
 )
 from lapsus.perturbations.zh.correction.task_words import CHINESE
@@ -154,7 +154,7 @@ def units_of(clean: Sequence[str], noisy: Sequence[str]) -> Units:
         (*read, END),
         tuple(sorted({*map(reading_of, read), END})),
         tuple(sorted(character for character, count in written.items() if count >= SEEN)),
-        frozenset(a + b for text in clean for a, b in pairwise(f"{END}{text}{END}")),
+        frozenset(pair for text in clean for pair in neighbours(f"{END}{text}{END}")),
     )
 
 

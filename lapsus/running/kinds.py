@@ -9,8 +9,9 @@ A raw answer is text from a model that writes, or a value from one that decides:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Protocol
 
 from lapsus.kernel import bio
@@ -26,17 +27,17 @@ MOST_LABELS = 200
 ROUNDING = 1e-3  # of a hundred: a cosine of equal vectors may be a little over 1
 
 
-def ended(words: Iterable[str]) -> list[str]:
+def ended(choices: Mapping[str, str]) -> dict[str, str]:
     r"""Return choices as their likelihood is asked for: where one begins another, each with the end of its line.
 
     Without it, the longer could never be likelier than the one that it begins with.
 
-    >>> ended(["flight", "airfare"]), ended(["flight", "flight_time"])
-    (['flight', 'airfare'], ['flight\n', 'flight_time\n'])
+    >>> ended({"a": "flight", "b": "airfare"}), ended({"a": "flight", "b": "flight_time"})
+    ({'a': 'flight', 'b': 'airfare'}, {'a': 'flight\n', 'b': 'flight_time\n'})
     """
-    known = list(words)
-    nested = any(one != other and other.startswith(one) for one in known for other in known)
-    return [f"{word}\n" for word in known] if nested else known
+    in_order = sorted(set(choices.values()))  # what begins with a word stands right behind it
+    nested = any(other.startswith(one) for one, other in pairwise(in_order))
+    return {label: f"{word}\n" if nested else word for label, word in choices.items()}
 
 
 class Kind(Protocol):

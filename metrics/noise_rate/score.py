@@ -79,8 +79,9 @@ def noise_rate(
         found = found.only(scored)
         originals = None if originals is None else originals[scored]
     means, worsts = found.means, found.worsts
+    own = None if originals is None else np.unique(originals, return_inverse=True)[1]
     parts = {
-        name: _by_original(originals, sums, sizes)
+        name: _by_original(own, sums, sizes)
         for name, sums, sizes in (
             ("micro_average", means, np.ones(len(means))),
             ("worst_average", worsts, np.ones(len(worsts))),
@@ -102,11 +103,10 @@ def noise_rate(
     }
 
 
-def _by_original(originals: columns.IntArray | None, sums: NDArray[Any], sizes: NDArray[Any]) -> statistics.Clustered:
-    """Return the sums over the texts of each original; without originals each text is its own."""
-    if originals is None:
+def _by_original(own: columns.IntArray | None, sums: NDArray[Any], sizes: NDArray[Any]) -> statistics.Clustered:
+    """Return the sums over the texts of each original, by its number; without numbers each text is its own."""
+    if own is None:
         return statistics.Clustered(sums, sizes)
-    _, own = np.unique(originals, return_inverse=True)
     return statistics.Clustered(np.bincount(own, sums), np.bincount(own, sizes))
 
 

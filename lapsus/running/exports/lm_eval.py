@@ -34,7 +34,7 @@ def choices(doc):
     """Return the choices as their likelihood is asked for, as `lapsus run` does."""
     from lapsus.running.kinds import ended
 
-    return ended(doc["choices"])
+    return list(ended(dict(zip(doc["labels"], doc["choices"]))).values())
 
 
 def choice(doc, results):

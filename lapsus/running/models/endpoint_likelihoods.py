@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lapsus.models.endpoint import Echo, Endpoint, RefusedError
-from lapsus.running.kinds import ended
 from lapsus.running.models.instructed import refuse_alike
 
 PROBE = "Paris is the capital of France. Rome is the capital of Italy. Tokyo is the capital of"
@@ -77,7 +76,7 @@ class Likelihoods:
         before = alone.tokens[: alone.read]
         found: dict[str, float] = {}
         endings: dict[str, tuple[str, ...]] = {}
-        for label, word in zip(words, ended(words.values()), strict=True):
+        for label, word in words.items():
             whole = self.endpoint.echo(f"{text}{self.between}{word}")
             likely = whole.likely[alone.read : whole.read]
             if whole.tokens[: alone.read] != before or not likely:

@@ -51,8 +51,7 @@ class EndpointModel:
         asked = {"prompt": task.asked(row), "max_tokens": task.kind.max_tokens}
         if self.likelihoods is None or not task.kind.choices:
             return asked
-        choices = dict(zip(task.kind.choices, ended(task.kind.choices.values()), strict=True))
-        return asked | {"scored behind": self.likelihoods.text(task.asked(row)), "choices": choices}
+        return asked | {"scored behind": self.likelihoods.text(task.asked(row)), "choices": ended(task.kind.choices)}
 
     def answers(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Answer]]:
         scored = self.likelihoods if task.kind.choices else None
@@ -81,7 +80,7 @@ class EndpointModel:
     def _scored(self, likelihoods: Likelihoods, task: Task, row: Row) -> Counted:
         """Return the likeliest label."""
         try:
-            scores = likelihoods.scores(task.asked(row), task.kind.choices)
+            scores = likelihoods.scores(task.asked(row), ended(task.kind.choices))
         except (ContextTooLongError, JoinedTokensError) as error:
             return Answer(None, problem=str(error)), {}
         return Answer(max(scores, key=scores.__getitem__), scores), {"labels chosen by log-likelihood": 1}

@@ -52,7 +52,7 @@ class Instructed(Loaded):
                 f"{self.name} has no chat template, so it is no instruction model; give one that has, "
                 "or pass --plain to send the prompt as it is"
             )
-        words = ended(task.kind.choices.values())
+        words = list(ended(task.kind.choices).values())
         refuse_alike(self.name, dict(zip(words, self.endings(self.tail(self.text("?")), words), strict=True)))
 
     def tail(self, text: str) -> str:
@@ -83,17 +83,17 @@ class Instructed(Loaded):
         return [each[:-1] if end is not None and each[-1:] == [end] else each for each in found]
 
     def question(self, task: Task, row: Row) -> Any:
-        choices = ended(task.kind.choices.values())
+        choices = list(ended(task.kind.choices).values())
         return {"prompt": self.text(task.asked(row))} | (
             {"choices": choices} if choices else {"max_tokens": task.kind.max_tokens}
         )
 
     def answers(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Answer]]:
-        choices = task.kind.choices
+        choices = ended(task.kind.choices)
         texts = [self.text(task.asked(row)) for row in rows]
         prompts = self.encoded(texts)
         tails = [self.tail(text) for text in texts] if choices else []
-        known = {tail: self.endings(tail, ended(choices.values())) for tail in dict.fromkeys(tails)}
+        known = {tail: self.endings(tail, list(choices.values())) for tail in dict.fromkeys(tails)}
         endings = [known[tail] for tail in tails] if choices else [[] for _ in texts]
         room = [max(map(len, each), default=task.kind.max_tokens) for each in endings]
         too_long, batches = self.batches(list(map(len, prompts)), room)

@@ -59,15 +59,16 @@ class Units:
 
     def is_foreign(self, text: str) -> bool:
         """Say whether a text is not of the task."""
-        pairs = _pairs(f"{END}{text}{END}")
+        pairs = neighbours(f"{END}{text}{END}")
         return sum(pair not in self.pairs for pair in pairs) > FOREIGN * len(pairs)
 
     def has_seen(self, text: str, edit: Edit) -> bool:
         """Say whether the task has every pair of characters of what is to be replaced, and its neighbours."""
-        return self.pairs.issuperset(_pairs(f"{END}{text}{END}"[edit.start : edit.end + 2]))
+        return self.pairs.issuperset(neighbours(f"{END}{text}{END}"[edit.start : edit.end + 2]))
 
 
-def _pairs(text: str) -> list[str]:
+def neighbours(text: str) -> list[str]:
+    """Return the pairs of characters that stand beside each other."""
     return [text[at : at + 2] for at in range(len(text) - 1)]
 
 
