@@ -12,6 +12,7 @@ import pytest
 from lapsus.kernel.extras import shipped
 from lapsus.perturbations import OPERATORS, Edit, Speako, apply, perturb, perturb_batch, perturb_tokens
 from lapsus.perturbations.core import Frame
+from lapsus.perturbations.en import clauses
 from lapsus.perturbations.en import fillers as filler_lists
 from lapsus.perturbations.en.fillers import ClosingFiller, VerbFiller
 from lapsus.perturbations.en.masked_model import MaskedLM
@@ -64,6 +65,25 @@ def test_filler_lists_are_the_papers():
     assert variants("filler_post_verb", "i want jazz") == {
         f"i want {filler} jazz" for filler in filler_lists.AFTER_VERB
     }
+
+
+PARTS_OF_CLAUSES = (
+    "isn't|whats|How'd|where're|any two left?|will it|will you|should|ON WHAT|is|would we|can u|could "
+    "i|wed|I'd|iwant|ihave to|we  want|i have   to|let's|lets|let me|I am looking|im "
+    "looking|PLEASE|kindly|please_do|o'clock|oclock|5 o clock|a.m.|p.m|at 5|10:30|1999|7am|on the 5th|by the "
+    "fourth|thirteenth|right away|away|the m|friday|so|?|_|play jazz"
+)
+
+
+def test_the_words_of_a_clause_miss_nothing_that_its_patterns_match():
+    parts = PARTS_OF_CLAUSES.split("|")
+    texts = [a + between + b for a in parts for b in parts for between in ("", ", ")]
+    for text in texts:
+        words, clause = re.findall(r"\w+", text.lower()), clauses.clause_of(text)
+        for phrase in (clauses.ASKED, clauses.QUESTION, clauses.WISH, clauses.PLEASE):
+            assert phrase.stands_in(text, words) == phrase.stands_in(text, None), text
+        assert clause.begs == bool(clauses.PLEASE.pattern.search(text)), text
+        assert clause.timed == bool(clauses.TIMES.intersection(words) or clauses.TIME.search(text)), text
 
 
 def test_a_text_with_a_full_stop_is_closed_before_it():

@@ -233,6 +233,47 @@ def test_conversation_and_weakened_claims_are_edited(kind, clean, noisy):
     assert refusal(clean, noisy) is None
 
 
+# As versions 2 (en), 1 (zh) and 1 (pt) made them when this was written: hardly a text of frozen_texts.txt has a place.
+DRAWN_KEYS = {"en": ("1", "3"), "zh": ("1", "4"), "pt": ("1", "3")}
+DRAWN = {
+    ("delete", "en"): {
+        "The shop is not open, and nobody knew the former owner.": (
+            "The shop is open, and nobody knew the former owner.",
+            "The shop is open, and nobody knew the former owner.",
+        ),
+        "They never met the vice president.": ("They met the vice president.", "They never met the president."),
+        "Half of the houses were not insured.": ("the houses were not insured.", "Half of the houses were insured."),
+        "It’s no longer sold there.": ("It’s sold there.", "It’s sold there."),
+        "His less expensive car almost crashed.": (
+            "His expensive car almost crashed.",
+            "His less expensive car crashed.",
+        ),
+        "No, it was not only cold.": ("No, it was not only cold.", "No, it was not only cold."),
+        "She did not say never.": ("She did not say never.", "She did not say never."),
+    },
+    ("delete", "zh"): {
+        "他不喜欢冬天，她没有去过上海。": ("他不喜欢冬天，她去过上海。", "他喜欢冬天，她没有去过上海。"),
+        "花呗无法提额。": ("花呗提额。", "花呗提额。"),
+        "不过他来了。": ("不过他来了。", "不过他来了。"),
+    },
+    ("delete", "pt"): {
+        "A loja não abre.": ("A loja abre.", "A loja abre."),
+        "Não só chove.": ("Não só chove.", "Não só chove."),
+    },
+    ("insert", "pt"): {"O João chegou tarde.": ("O João não chegou tarde.", "O João não chegou tarde.")},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "language", "text", "drawn"),
+    [(*which, text, drawn) for which, texts in DRAWN.items() for text, drawn in texts.items()],
+)
+def test_rare_edits_are_drawn_as_they_were(kind, language, text, drawn):
+    assert (
+        tuple(apply(text, perturb(OPERATORS[kind](language), text, key=key)) for key in DRAWN_KEYS[language]) == drawn
+    )
+
+
 @pytest.mark.parametrize(
     "text", ["what is on my list", "is it open", "hey google do you have tea", "when are they open"]
 )
