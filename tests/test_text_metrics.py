@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import combinations
+from pathlib import Path
 
 import pytest
 import sacrebleu
@@ -21,6 +24,7 @@ from lapsus.models.first_token import Shape, Training, byte_pieces, small  # noq
 from lapsus.models.nano import Rated as RatedTranslation  # noqa: E402 - torch first
 from lapsus.models.nano import finetuned  # noqa: E402 - torch first
 from lapsus.models.text_metrics import Asked, Rated, metric_kinds, open_metric  # noqa: E402 - torch first
+from lapsus.models.text_metrics.comet import INSTALL  # noqa: E402 - torch first
 from lapsus.models.text_metrics.metricx import PLACE  # noqa: E402 - torch first
 
 TEXTS = ["the tram is late", "the train is not late", "o bonde atrasou"]
@@ -161,6 +165,57 @@ def test_bleurt_is_the_ports_own_number(tmp_path):
     assert len(set(wanted)) == 3
 
 
+COMETS = """
+import json, sys
+from pathlib import Path
+import torch, yaml
+from comet import load_from_checkpoint
+from comet.models import ReferencelessRegression, RegressionMetric
+from pytorch_lightning import Trainer
+from transformers import BertConfig, BertModel, BertTokenizerFast
+
+folder, rows = Path(sys.argv[1]), json.loads(sys.argv[2])
+words = sorted({word for row in rows for text in row.values() for word in text.split()})
+(folder / "encoder").mkdir()
+(folder / "vocab.txt").write_text("\\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]))
+BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder / "encoder")
+torch.manual_seed(0)
+shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+config = BertConfig(vocab_size=len(words) + 5, max_position_embeddings=66, initializer_range=1.0, **shape)
+BertModel(config).save_pretrained(folder / "encoder")
+found = {}
+for kind, name in ((RegressionMetric, "regression_metric"), (ReferencelessRegression, "referenceless_regression_metric")):
+    made = kind(encoder_model="BERT", pretrained_model=str(folder / "encoder"), layer="mix", hidden_sizes=[16])
+    for weights in made.estimator.parameters():
+        torch.nn.init.normal_(weights)  # so that the numbers are far apart
+    short = "tiny-da" if kind is RegressionMetric else "tiny-qe-da"
+    trainer = Trainer(logger=False, enable_checkpointing=False, accelerator="cpu")
+    trainer.strategy.connect(made)
+    trainer.save_checkpoint(folder / short / "checkpoints" / "model.ckpt", weights_only=True)
+    told = yaml.dump({**made.hparams, "class_identifier": name})
+    (folder / short / "hparams.yaml").write_text(told)
+    read = load_from_checkpoint(str(folder / short / "checkpoints" / "model.ckpt"))
+    found[short] = read.predict(rows, gpus=0, progress_bar=False, num_workers=1).scores
+(folder / "scores.json").write_text(json.dumps(found))
+"""
+
+
+@pytest.mark.slow
+def test_comet_is_its_packages_own_number(tmp_path, monkeypatch):
+    command = shutil.which("comet-score")
+    if command is None:
+        pytest.skip(f"comet-score is not on the path: {INSTALL}")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    columns = [TEXTS, ["the train is late", "the tram", "late is the tram"], SOURCES]
+    rows = [dict(zip(("mt", "ref", "src"), row, strict=True)) for row in zip(*columns, strict=True)]
+    python = Path(command).resolve().parent / "python"
+    subprocess.run([python, "-W", "ignore", "-c", COMETS, tmp_path, json.dumps(rows)], check=True, capture_output=True)
+    for name, wanted in json.loads((tmp_path / "scores.json").read_text()).items():
+        assert min(abs(a - b) for a, b in combinations(wanted, 2)) > 0.2
+        metric = open_metric(f"comet:{tmp_path / name / 'checkpoints' / 'model.ckpt'}")
+        assert metric.score(*columns) == pytest.approx(wanted, abs=0.06)  # the command computes in half precision
+
+
 def test_a_trained_nano_reads_the_tag(tmp_path):
     begun = small(byte_pieces(TEXTS, 400), Shape(size=16, layers=1, heads=2))
     made = finetuned(begun, [RatedTranslation("a", "b", "c", "en", 0.5)], Training(steps=1))
@@ -239,7 +294,7 @@ def test_a_wrong_word_is_one_sentence(word, error, said):
 
 def test_a_missing_package_is_one_sentence(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    with pytest.raises(FileNotFoundError, match="comet-score is not on the path; uv tool install unbabel-comet"):
+    with pytest.raises(FileNotFoundError, match="comet-score is not on the path; uv tool install unbabel-comet --with"):
         open_metric("comet:Unbabel/wmt22-comet-da")
     with pytest.raises(ImportError, match=r"bleurt.*pip install"):
         open_metric("bleurt:lucadiliello/BLEURT-20")

@@ -1,7 +1,9 @@
-"""COMET by its own command: `uv tool install unbabel-comet`, with a model such as Unbabel/wmt22-comet-da.
+"""COMET by its own command: `uv tool install unbabel-comet --with 'setuptools<81'`; a model is Unbabel/wmt22-comet-da.
 
 Its package holds numpy, transformers and huggingface_hub below the versions that lapsus needs, so it lives in an
-environment of its own, and its command `comet-score` is asked, wherever that is on the path.
+environment of its own, and its command `comet-score` is asked, wherever that is on the path. An old
+torchmetrics, to which it is held, needs setuptools below 81. The command of 2.2.7 computes in half precision: scores
+near .8 are .0005 apart, and ties more frequent than they would be otherwise.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 from lapsus.models.text_metrics import Asked, MetricKind, Rated, Reads, TextMetric
 
+INSTALL = "uv tool install unbabel-comet --with 'setuptools<81'"
 FILES = ("-t", "-r", "-s")  # hypotheses, references, sources
 
 
@@ -22,7 +25,7 @@ def open_comet(rest: str) -> TextMetric:
     """Return COMET with a model of the Hub, or a checkpoint file; one without references has `qe` or `kiwi` in it."""
     command = shutil.which("comet-score")
     if command is None:
-        raise FileNotFoundError("comet-score is not on the path; uv tool install unbabel-comet")
+        raise FileNotFoundError(f"comet-score is not on the path; {INSTALL}")
     estimates = any(part in rest.lower() for part in ("-qe-", "cometkiwi"))
     needs: tuple[Reads, ...] = ("sources",) if estimates else ("references", "sources")
     return Rated(f"comet:{Path(rest).name}", partial(_rate, command, rest), needs=needs)
