@@ -13,7 +13,7 @@ from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.perturbations.zh.engine.installed import engines, load
-from lapsus.perturbations.zh.engine.pinyin import QUICK, STARTS, load_engine
+from lapsus.perturbations.zh.engine.pinyin import QUICK, STARTS, Word, load_engine
 
 SENTENCES = [  # written for this test
     "我们明天上午去公园散步",
@@ -65,6 +65,14 @@ def test_the_last_word_of_a_context(engine, context, word, or_mark):
 def test_context_decides_between_words_of_the_same_sound(engine):
     assert engine.candidates("jizhe", "新华社")[0] == "记者"
     assert engine.sentence("tadaogongyuanpaobu").endswith("到公园跑步")
+
+
+@pytest.mark.parametrize("last", ["", "支付宝", "的", "，", "。", "龘龘"])
+def test_one_cost_is_that_of_the_row(engine, last):
+    row, backoff = engine.bigrams.row(last)
+    for text in [*list(row)[:300], "还款", "花呗", "的", "，"]:
+        word = engine.by_text.get(text) or Word(text, "", 20.0)
+        assert engine.bigrams.cost(last, word) == (row[text] + word.rarer if text in row else backoff + word.cost)
 
 
 def test_mixed_and_abbreviated_input(engine):
@@ -150,7 +158,7 @@ INSTALLED = [engine.name for engine in engines() if engine.available]
 @pytest.mark.parametrize("name", INSTALLED)
 def test_real_input_methods_agree_with_ours(engine, name):
     real = load(name)
-    words = [w for w in engine.words if 2 <= len(w.text) <= 4 and w.cost < 13][::30][:400]
+    words = [w for w in map(Word._make, engine.entries) if 2 <= len(w.text) <= 4 and w.cost < 13][::30][:400]
     keys = ["".join(w.reading.split(" ")) for w in words]
     same = sum(real.candidates(k, limit=1)[:1] == engine.candidates(k, limit=1) for k in keys)
     assert same / len(keys) >= 0.85

@@ -11,7 +11,8 @@ from rapidfuzz.distance import Levenshtein
 from lapsus.metrics.human_likeness.score import human_likeness
 from lapsus.perturbations import Operator, apply, perturb, perturb_batch
 from lapsus.perturbations.zh.correction.corrector import ZhCorrect
-from lapsus.perturbations.zh.speech.accents import ACCENTS, hearing
+from lapsus.perturbations.zh.engine.pinyin import load_engine
+from lapsus.perturbations.zh.speech.accents import ACCENTS, ALIKE, HEARD, SAME_READING, hearing, spoken, tone
 from lapsus.perturbations.zh.speech.dictation import UNITS, ZhSpeech, speakers
 from lapsus.results.fidelity import read_texts
 
@@ -133,6 +134,31 @@ def test_a_region_is_heard_in_its_confusions(home, said, heard):
 def test_zigong_keeps_its_retroflexes_and_guangyuan_does_not():
     kept, lost = ({s: c for c, s in hearing(home).heard("zhi")} for home in ("Zigong, 36", "Guangyuan, 33"))
     assert kept["zi"] > lost["zi"]
+
+
+@pytest.mark.parametrize(
+    ("who", "text"),
+    [("annotator 1", "是"), ("annotator 1", "蚂蚁"), ("Loudi, 64", "支付宝"), ("Loudi, 64", "人民政府")],
+)
+def test_words_alike_are_the_cheapest_of_all_that_could_be_heard(who, text):
+    heard, engine = hearing(who), load_engine()
+    said = spoken(engine.by_text[text]).split()
+    width = HEARD[min(len(said), len(HEARD)) - 1]
+    costs = [{syllable: cost for cost, syllable in heard.heard(one[:-1])[:width]} for one in said]
+    cheapest = []
+    for reading, words in engine.by_reading.items():
+        syllables = reading.split()
+        if len(syllables) != len(said) or any(one not in row for one, row in zip(syllables, costs, strict=True)):
+            continue
+        for word in words[:SAME_READING]:
+            off = sum(tone(new) != old[-1] for new, old in zip(word.text, said, strict=True))
+            cost = sum(row[one] for one, row in zip(syllables, costs, strict=True)) + heard.tones * off
+            cheapest.append((round(cost + word.cost, 9), word.text))
+    cheapest.sort()
+    found = [(round(cost + word.cost, 9), word.text) for cost, word in heard.alike(" ".join(said))]
+    assert [cost for cost, _ in found] == [cost for cost, _ in cheapest[:ALIKE]]
+    assert set(found) <= set(cheapest)
+    assert len(set(found)) == len(found)
 
 
 def test_a_heavier_accent_is_missed_more():

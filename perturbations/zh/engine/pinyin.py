@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -98,7 +99,7 @@ class PinyinEngine:
 
     def __init__(self, entries: Sequence[Entry], bigrams: Bigrams) -> None:
         self.bigrams = bigrams
-        self._kept = tuple(entries)
+        self.entries: Sequence[Entry] = tuple(entries)  # the likeliest first
         by_text: dict[str, Entry] = {}
         by_reading: dict[str, tuple[Entry, ...]] = {}
         for entry in entries:
@@ -109,7 +110,7 @@ class PinyinEngine:
         self.read: Mapping[str, Sequence[Entry]] = by_reading  # as kept: quicker to look up
         self.syllables = frozenset(r for r in by_reading if " " not in r)
         self._beginnings = frozenset(s[:n] for s in self.syllables for n in range(1, len(s)))
-        self._openings = {r[:n] for r in by_reading if " " in r for n, letter in enumerate(r) if letter == " "}
+        self.openings = {r[:n] for r in by_reading if " " in r for n, letter in enumerate(r) if letter == " "}
         self._by_letters: dict[str, tuple[str, ...]] = {}
         for reading in by_reading:
             letters = reading.replace(" ", "")
@@ -128,11 +129,6 @@ class PinyinEngine:
         self._splits = lru_cache(1 << 11)(self._split)
         self.syllables_of = lru_cache(1 << 14)(self._syllables_of)
         self.last_word = lru_cache(1 << 14)(self._last_word)
-
-    @property
-    def words(self) -> Iterator[Word]:
-        """Yield all words, the likeliest first."""
-        return map(Word._make, self._kept)
 
     def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
         """Return what the input method offers for the letters `keys` typed after the text `context`."""
@@ -357,7 +353,7 @@ class PinyinEngine:
                 if PARTIAL in longer:
                     known, more = bool(self._entries(longer)), length + 1 < LONGEST_ABBREVIATED
                 elif syllable in self.syllables:
-                    known, more = longer in self.read, longer in self._openings
+                    known, more = longer in self.read, longer in self.openings
                 else:
                     known, more = not length, False
                 if known:
@@ -384,7 +380,7 @@ class PinyinEngine:
     def _by_initials(self) -> Mapping[str, tuple[Entry, ...]]:
         """Return the words, the likeliest first, by initials, and those of two syllables also by one of them."""
         found: defaultdict[str, list[Entry]] = defaultdict(list)
-        for entry in self._kept:
+        for entry in self.entries:
             syllables = entry[1].split(" ")
             if len(syllables) == 2:
                 first, second = syllables
@@ -410,9 +406,19 @@ class Bigrams:
         self.row = lru_cache(1 << 12)(self._row)
 
     def cost(self, last: str, word: Word) -> float:
-        """Return the cost of `word` after the word `last`; of the word alone where `last` is empty."""
-        row, backoff = self.row(last)
-        return row[word.text] + word.rarer if word.text in row else backoff + word.cost
+        """Return the cost of `word` after the word `last`; of the word alone where `last` is empty.
+
+        A row is sorted by the numbers of its words: most are asked for one word, which is not worth a mapping.
+        """
+        n, following = self._row_of.get(last), self._row_of.get(word.text)
+        if n is None:
+            return word.cost
+        if following is not None:
+            start, end = self._start[n], self._start[n + 1]
+            place = bisect_left(self._next, following, start, end)
+            if place < end and self._next[place] == following:
+                return TENTHS[self._cost[place]] + word.rarer
+        return TENTHS[self._backoff[n]] + word.cost
 
     def _row(self, last: str) -> tuple[Mapping[str, float], float]:
         n = self._row_of.get(last)

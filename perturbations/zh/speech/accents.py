@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import product
 from math import exp, log
+from operator import itemgetter, ne
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lapsus.perturbations.zh.engine.pinyin import Word, load_engine
+from lapsus.perturbations.zh.engine.pinyin import Entry, Word, load_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 Confusions: TypeAlias = "Mapping[str, Mapping[str, float]]"
 Passes: TypeAlias = "tuple[tuple[str, str, float], ...]"
@@ -105,17 +105,45 @@ class Hearing:
         """Return (cost, word) of the words that sound like `ma3 yi3`, the likeliest first."""
         said = reading.split(" ")
         width = HEARD[min(len(said), len(HEARD)) - 1]
-        read = load_engine().read
+        tones = [syllable[-1] for syllable in said]
+        wrong: dict[str, float] = {}  # the cost of other tones
         found = []
-        for heard in product(*(self.heard(syllable[:-1])[:width] for syllable in said)):
-            entries = read.get(" ".join(syllable for _, syllable in heard), ())[:SAME_READING]
-            if entries:
-                cost = sum(cost for cost, _ in heard)
-                for entry in entries:
-                    off = sum(tone(new) != old[-1] for new, old in zip(entry[0], said, strict=True))
-                    found.append((cost + self.tones * off, entry))
-        found.sort(key=lambda pair: pair[0] + pair[1][2])
-        return [(cost, Word._make(entry)) for cost, entry in found[:ALIKE]]
+        for cost, heard in _readings([self.heard(syllable[:-1])[:width] for syllable in said]):
+            for new, entry in _toned(heard):
+                if new not in wrong:
+                    wrong[new] = self.tones * sum(map(ne, new, tones))
+                total = cost + wrong[new]
+                found.append((total + entry[2], total, entry))
+        found.sort(key=itemgetter(0))
+        return [(cost, Word._make(entry)) for _, cost, entry in found[:ALIKE]]
+
+
+def _readings(choices: Sequence[Sequence[tuple[float, str]]]) -> Sequence[tuple[float, str]]:
+    """Return the cost and the syllables of each combination of choices that is the reading of a word.
+
+    A combination whose beginning no word has is left where it begins.
+    """
+    opens, read = load_engine().openings, load_engine().read
+    ways = [(0.0, "")]
+    for choice in choices[:-1]:
+        ways = [
+            (so_far + cost, f"{longer} ")
+            for so_far, before in ways
+            for cost, syllable in choice
+            if (longer := before + syllable) in opens
+        ]
+    return [
+        (so_far + cost, whole)
+        for so_far, before in ways
+        for cost, syllable in choices[-1]
+        if (whole := before + syllable) in read
+    ]
+
+
+@lru_cache(1 << 15)
+def _toned(reading: str) -> tuple[tuple[str, Entry], ...]:
+    """Return the likeliest words of a reading, each after its tones."""
+    return tuple([("".join(map(tone, entry[0])), entry) for entry in load_engine().read[reading][:SAME_READING]])
 
 
 @dataclass(frozen=True, slots=True)

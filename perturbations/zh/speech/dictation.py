@@ -332,9 +332,14 @@ class _Dictation:
         if not found:
             parts = reading.split()
             return "".join(self.guess(part, "", None) for part in parts) if len(parts) > 1 else text
-        cost, language = self.engine.bigrams.cost, self.speaker.language
-        scores = [heard + language * cost(self.last, word) for heard, word in found]
+        bigrams, language = self.engine.bigrams, self.speaker.language
+        row, backoff = bigrams.row(self.last)
+        scores = [
+            heard + language * (row[word.text] + word.rarer if word.text in row else backoff + word.cost)
+            for heard, word in found
+        ]
         if following:
+            cost = bigrams.cost
             fits = (language * (cost(word.text, following) - following.cost) for _, word in found)
             scores = [score + fit for score, fit in zip(scores, fits, strict=True)]
         least = min(scores)

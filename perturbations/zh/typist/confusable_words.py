@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
+from collections import defaultdict
 from functools import cache, lru_cache
 from itertools import accumulate
 from operator import mul
@@ -71,13 +72,13 @@ def likenesses(word: str, last: str, topic: Topic | None = None) -> Options:
 @cache
 def _index(*, last: bool) -> Mapping[tuple[str, int], Sequence[tuple[str, float]]]:
     """Return the likeliest words, and their costs, by their first or last character and their size."""
-    found: dict[tuple[str, int], tuple[tuple[str, float], ...]] = {}
-    for text, _, cost, _ in load_engine().words:
+    found: defaultdict[tuple[str, int], list[tuple[str, float]]] = defaultdict(list)
+    for text, _, cost, _ in load_engine().entries:
         if 1 < len(text) <= 4:
-            row = found.get(place := (text[-1 if last else 0], len(text)), ())
+            row = found[text[-1 if last else 0], len(text)]
             if len(row) < KEPT:
-                found[place] = (*row, (text, cost))
-    return found
+                row.append((text, cost))
+    return dict(found)
 
 
 def _beginning(character: str, size: int) -> Sequence[tuple[str, float]]:
