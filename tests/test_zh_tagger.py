@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.commands.cli import main
+from lapsus.models.corrector_schedule import Schedule
 from lapsus.perturbations.core import apply, perturb, perturb_batch
 from lapsus.perturbations.zh.correction.corrector import ZhCorrect
 from lapsus.perturbations.zh.correction.tagger import DELETE, FIRST, KEEP, PAD, SETTINGS, WEIGHTS, Tagger
@@ -27,7 +28,6 @@ torch = pytest.importorskip("torch")
 from lapsus.models.corrector import (  # noqa: E402 - torch first, or nothing
     CHANGED,
     Network,
-    Schedule,
     tags,
     threshold,
     train,

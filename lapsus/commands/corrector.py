@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from lapsus.commands.help_texts import example
+from lapsus.models.corrector_schedule import USUAL, Schedule
 
 PATH = click.Path(path_type=Path)
 
@@ -20,9 +21,9 @@ PATH = click.Path(path_type=Path)
 )
 @click.argument("texts", type=PATH, nargs=-1, required=True)
 @click.option("--out", type=PATH, required=True, help="Folder for the corrector.")
-@click.option("--versions", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
+@click.option("--versions", type=click.IntRange(min=1), default=USUAL.versions, show_default=True, metavar="N",
               help="How often each of three people types each text.")  # fmt: skip
-@click.option("--epochs", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
+@click.option("--epochs", type=click.IntRange(min=1), default=USUAL.epochs, show_default=True, metavar="N",
               help="How often each of these is read.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the typing and of the weights.")
 def train_corrector(texts: tuple[Path, ...], out: Path, versions: int, epochs: int, seed: int) -> None:
@@ -39,7 +40,7 @@ def train_corrector(texts: tuple[Path, ...], out: Path, versions: int, epochs: i
 
     clean = [text for path in texts for text in Corpus.read(str(path)).texts]
     needed("torch", "models", by="train-corrector")
-    from lapsus.models.corrector import Schedule, train
+    from lapsus.models.corrector import train
 
     with staged_folder(out, ours=Tagger.is_in, what="corrector") as folder:
         tagger = train(clean, seed, schedule=Schedule(versions, epochs), say=click.echo)

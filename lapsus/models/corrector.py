@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 
 import torch
@@ -18,6 +17,7 @@ from rapidfuzz.distance import Levenshtein
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from lapsus.models.corrector_schedule import USUAL, Schedule
 from lapsus.models.training import batches_by_length, rising_and_falling, threads
 from lapsus.perturbations.core import Operator, apply, perturb_batch
 from lapsus.perturbations.zh.correction.tagger import (
@@ -45,23 +45,6 @@ SEEN = 2  # occurrences of a character in clean texts before it is written
 PEOPLE = tuple(map(ZhKeyboard.annotator, (1, 2, 3)))
 Pair = tuple[str, str]
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """How long to learn, and from what.
-
-    Args:
-        versions: How often each person types each text.
-        epochs: How often each of these is read.
-        batch_size: Texts that are read at once.
-        rate: How far a batch moves the weights.
-    """
-
-    versions: int = 1
-    epochs: int = 4
-    batch_size: int = 128
-    rate: float = 2e-3
 
 
 class Network(nn.Module):
@@ -105,7 +88,7 @@ def train(
     seed: int = 0,
     *,
     people: Sequence[Operator] = PEOPLE,
-    schedule: Schedule = Schedule(),
+    schedule: Schedule = USUAL,
     say: Say = lambda _: None,
 ) -> Tagger:
     """Train on clean texts, each as every person types it, and once as it is.
