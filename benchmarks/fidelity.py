@@ -2,6 +2,7 @@
 
     python benchmarks/fidelity.py speed
     python benchmarks/fidelity.py likeness SHARED_DATA_FOLDER
+    python benchmarks/fidelity.py recognisers SHARED_DATA_FOLDER
     python benchmarks/fidelity.py correction SHARED_DATA_FOLDER [CORRECTOR]
     python benchmarks/fidelity.py accuracy SHARED_DATA_FOLDER [CORRECTOR]
 
@@ -15,12 +16,15 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
 from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from _readin import column, labelled, news, questions
+from _recognised import bare, recognised
+from fit_speech import RECOGNISERS
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.metrics.human_likeness.score import human_likeness
@@ -104,6 +108,32 @@ def likeness(data: Path) -> None:
             humans = [[side[n] for n in rows] for side in noisy]
             result = human_likeness(list(zip(*made, strict=True)), texts, list(zip(*humans, strict=True)))
             print(f"{name}, rows {judged} ({len(rows)}):\n{report(result)}\n")
+
+
+def recognisers(data: Path) -> None:
+    """Print how the profiles of four recognisers, and an annotator, differ from what these wrote, without marks.
+
+    On texts held back; shares of insertions, deletions and substitutions are of the characters.
+    """
+    for name, recogniser in RECOGNISERS.items():
+        rows = recognised(data / "zh_asr_pairs", recogniser.file, half=1)[:1000]
+        clean, heard = ([row[n] for row in rows] for n in (0, 1))
+        print(f"{name}, {len(rows)} texts\n{'recogniser':20}{errors(clean, heard)}")
+        for who in (name, "annotator 2"):
+            made = [
+                bare(apply(text, edits)) for text, edits in zip(clean, perturb_batch(ZhSpeech(who), clean), strict=True)
+            ]
+            result = human_likeness(made, clean, heard)
+            low, high = result["auc_ci"]
+            print(f"{who:20}{errors(clean, made)}   AUC {result['auc']:.3f} [{low:.2f}, {high:.2f}]", flush=True)
+
+
+def errors(clean: list[str], noisy: list[str]) -> str:
+    """Return the error rate, the shares of insertions, deletions, substitutions, and that of texts unchanged."""
+    steps = Counter(op.tag for one, other in zip(clean, noisy, strict=True) for op in Levenshtein.editops(one, other))
+    shares = "".join(f"{steps[tag] / steps.total():7.3f}" for tag in ("insert", "delete", "replace"))
+    same = sum(map(str.__eq__, clean, noisy)) / len(clean)
+    return f"rate {steps.total() / sum(map(len, clean)):.3f}, ins/del/sub {shares}, unchanged {same:.2f}"
 
 
 class Track(NamedTuple):
@@ -233,6 +263,7 @@ if __name__ == "__main__":
     tasks: dict[str, Callable[..., None]] = {
         "speed": speed,
         "likeness": likeness,
+        "recognisers": recognisers,
         "correction": correction,
         "accuracy": accuracy,
     }

@@ -22,6 +22,7 @@ from lapsus.hub.dataset_card import prose
 from lapsus.hub.publish import publish
 from lapsus.perturbations import OPERATORS, EnKeyboard, EnSpeech, Operator, ZhKeyboard, ZhSpeech, perturb_batch
 from lapsus.perturbations.en.nature import NATURE
+from lapsus.perturbations.zh.speech.dictation import RECOGNISED
 
 HERE = Path(__file__).parent
 FILE = HERE / "frozen.json"
@@ -56,6 +57,8 @@ def operators() -> Iterator[tuple[str, Operator]]:
     for number in range(1, 11):
         speaker = ZhSpeech.speaker(number)
         yield f"zh_speech.speaker.{number}@{speaker.version}", speaker
+    for voice in map(ZhSpeech, RECOGNISED):
+        yield f"zh_speech.{voice.who}@{voice.version}", voice
 
 
 def sha(content: object) -> str:

@@ -86,6 +86,7 @@ SPELLED = {
 STRAY = ("de5", "yi1", "shi4", "le5", "zai4", "you3")
 GROUPS = (2, 2, 2, 2, 2, 3, 1)  # syllables of the words that a missed stretch is heard as
 SIMILAR_DIGITS = "4175"  # si, yao, qi, wu
+RECOGNISED = ("accented Mandarin", "standard Mandarin", "AISHELL-1", "MagicData")  # transcripts that are fitted on
 BURDEN = 2.5  # how much more a speaker is missed, on the logit, for each nat per syllable less clear than the others
 
 
@@ -93,7 +94,7 @@ BURDEN = 2.5  # how much more a speaker is missed, on the logit, for each nat pe
 class Speaker:
     """One person at the recogniser; probabilities, unless said otherwise."""
 
-    sounds: str  # whose sounds: a fitted annotator, or a speaker of READIN's Table 8
+    sounds: str  # whose sounds: a name among those fitted, or a speaker of READIN's Table 8
     hazard: tuple[float, ...]  # of a word being missed: the weights of its `traits`, on the logit
     spread: tuple[float, ...]  # on the logit: of texts, for all speakers; for this one; of words in a text, for all
     lost: tuple[float, ...]  # of a missed word leaving nothing: of one character, of two, of more
@@ -114,14 +115,14 @@ class Speaker:
 
 @cache
 def speakers() -> dict[str, Speaker]:
-    """Return the three annotators fitted on READIN, and the ten speakers of its Table 8."""
+    """Return who was fitted, the annotators of READIN and four recognisers' speakers, and the ten of its Table 8."""
 
     def speaker(habits: dict[str, Any]) -> Speaker:
         frozen: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in habits.items()}
         return Speaker(**frozen)
 
     constant, *weights = fitted()["anyone"]["hazard"]
-    found = {habits["sounds"]: speaker(habits) for habits in fitted()["annotators"]}
+    found = {habits["sounds"]: speaker(habits) for habits in (*fitted()["annotators"], *fitted()["recognisers"])}
     for home in (accent.home for accent in ACCENTS):
         hazard = [constant + BURDEN * burden(home), *weights]
         found[home] = speaker(fitted()["anyone"] | {"sounds": home, "hazard": hazard})
@@ -133,7 +134,8 @@ class ZhSpeech:
     """A person dictating a text, and what a recogniser could have written down.
 
     Args:
-        who: Whose voice: "annotator 1" to "annotator 3", or the home and age of a speaker of READIN's Table 8.
+        who: Whose voice: "annotator 1" to "annotator 3", the home and age of a speaker of READIN's Table 8, or whose
+            transcripts a profile was fitted on: "accented Mandarin", "standard Mandarin", "AISHELL-1" or "MagicData".
         cut_at_comma: Whether a text ends at its first ASCII comma, as READIN's do.
 
     >>> ZhSpeech.speaker(5)
@@ -146,7 +148,7 @@ class ZhSpeech:
     version: str = "3"
 
     def __post_init__(self) -> None:
-        known = (*(f"annotator {n}" for n in (1, 2, 3)), *(accent.home for accent in ACCENTS))
+        known = (*(f"annotator {n}" for n in (1, 2, 3)), *RECOGNISED, *(accent.home for accent in ACCENTS))
         if self.who not in known:
             raise ValueError(f"who is {self.who!r}; choose one of {'; '.join(known)}")
 
