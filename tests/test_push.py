@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from test_publish import Toy, toy
@@ -39,6 +40,23 @@ def test_a_part_is_published_only_when_asked_for(sent, tmp_path):
     assert refused.exit_code == 2 and "--partial-too" in refused.output and not sent
     assert push(tmp_path / "out", "org", "--partial-too").exit_code == 0
     assert sent[0][2]["version"] is None  # a part is no version of the data
+
+
+def test_the_cure_for_a_part_without_a_licence_works_as_printed(sent, tmp_path):
+    publish(toy(LICENSE=None, ROWS={"clean": {"test": 3}}), tmp_path / "out", allow_partial=True)
+    refused = push(tmp_path / "out", "org", "--i-have-the-rights")
+    words = refused.output.split("lapsus push ")[1].split()
+    assert push(*words).exit_code == 0 and sent
+
+
+def test_rows_that_went_missing_after_the_build_are_found(tmp_path):
+    """Who loads the card's numbers and other files gets an error from datasets, for as long as the tag is there."""
+    publish(Toy, tmp_path / "out")
+    file = tmp_path / "out" / "clean" / "test-00000-of-00001.parquet"
+    pq.write_table(pq.read_table(file).slice(1), file)
+    refused = push(tmp_path / "out", "org")
+    assert refused.exit_code == 1
+    assert "out was not uploaded to org/sample: clean/test has 1 rows, and README.md says 2" in refused.output
 
 
 def test_a_split_that_its_address_cuts_short_is_no_part(sent, tmp_path):

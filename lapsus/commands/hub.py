@@ -265,9 +265,10 @@ def send(
             "pass --i-have-the-rights if you do"
         )
     if card.partial and not partial_too:
+        rights = " --i-have-the-rights" if i_have_the_rights else ""
         raise click.UsageError(
             f"{folder} lacks rows of {card.name}, as its card says; "
-            f"publish the part with: lapsus push {folder} {org} --partial-too"
+            f"publish the part with: lapsus push {folder} {org}{rights} --partial-too"
         )
     repo = f"{org}/{card.name}"
     check_repo_id(repo)

@@ -53,3 +53,22 @@ def own_files(names: Iterable[str]) -> set[str]:
     ['README.md', 'clean/test-00000-of-00001.parquet']
     """
     return {name for name in names if name == CARD or PARQUET.fullmatch(name)}
+
+
+def miscounted(folder: Path) -> str:
+    """Say which split of a folder has another number of rows than its card says, which nobody could load; or nothing.
+
+    A card without such numbers is right.
+    """
+    from huggingface_hub import metadata_load
+    from pyarrow.parquet import read_metadata
+
+    stated = (metadata_load(folder / CARD) or {}).get("dataset_info") or []
+    for info in [stated] if isinstance(stated, dict) else stated:
+        config = info.get("config_name", "default")
+        for split in info.get("splits", ()):
+            files = (folder / config).glob(f"{split['name']}-?????-of-?????.parquet")
+            found = sum(read_metadata(file).num_rows for file in files)
+            if found != split["num_examples"]:
+                return f"{config}/{split['name']} has {found:,} rows, and {CARD} says {split['num_examples']:,}"
+    return ""

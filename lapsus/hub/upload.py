@@ -13,7 +13,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from lapsus.hub.built_folder import CARD, own_files
+from lapsus.hub.built_folder import CARD, miscounted, own_files
 from lapsus.hub.hub_errors import UploadError, diagnosis, patience
 from lapsus.kernel.names import shown
 
@@ -76,6 +76,8 @@ def upload(
     silent; huggingface_hub repeats most requests five times before it gives up. Raises UploadError.
     """
     _demand(folder, "README.md")
+    if wrong := miscounted(folder):
+        raise UploadError(f"{folder.name} was not uploaded to {repo_id}: {wrong}; build the folder again")
     wishes = _Wishes(private, gated, version, replace_version)
     return _send(folder, repo_id, "dataset", token, timeout, wishes)
 
