@@ -1,11 +1,11 @@
-"""NATURE's tables with lapsus's small model: original, each operator, random, hard, and training with augmentation.
+"""NATURE's tables with lapsus's small models: original, each operator, random, hard, and training with augmentation.
 
     python benchmarks/nature_table4.py run snips --data DIR --work DIR     train, perturb, score: DIR/snips.json
     python benchmarks/nature_table4.py table --work DIR --published FILE --out docs/nature.md
 
-`--data` holds atis/ and snips/ with train.txt, dev.txt and test.txt in lines of `token tag`, the intent last.
-The model that selects the hard set (seed 0) is never one of those that are scored on it (seeds 1, 2 ...).
-Trained models are kept in `--work`, so that an interrupted run continues.
+`--data` is what `lapsus build nature-snips --source` reads. The model that selects the hard set (the joint one, seed 0)
+is never one of those that are scored on it (seeds 1, 2 ...). Trained models are kept in `--work`, so that an
+interrupted run continues; the scores of each model are in the JSON as soon as it has them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lapsus.dataset_scripts.nature import NatureAtis, NatureNlued, NatureSnips
+from lapsus.dataset_scripts.source import open_source
 from lapsus.kernel.bio import slots
 from lapsus.models.slu_model import SluModel, train
 from lapsus.perturbations.core import Mixture, stream
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 SCORES = ("slot_f1", "intent", "e2e")
+DATASETS = {"atis": NatureAtis, "snips": NatureSnips, "nlued": NatureNlued}
+NETWORKS = {"plain": "joint", "stack": "stack", "augmented": "joint"}  # by what the models of a run are called
+PEERS = {"plain": ("joint", "Bi-RNN"), "stack": ("stack", "Stack-Prop+BERT")}  # ours, and the paper's nearest
 LABELS = {  # name in lapsus -> name in the paper
     "original": "Orig",
     "random": "Rand",
@@ -66,56 +71,47 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("name", type=click.Choice(["atis", "snips"]))
+@click.argument("name", type=click.Choice(list(DATASETS)))
 @click.option("--data", type=click.Path(path_type=Path), required=True)
 @click.option("--work", type=click.Path(path_type=Path), required=True)
-@click.option("--seeds", default=2, help="models to score")
-@click.option("--augmented", "more", default=0, help="models to train on the augmented set too")
-def run(name: str, data: Path, work: Path, seeds: int, more: int) -> None:
+@click.option("--seeds", default=3, help="joint models to score")
+@click.option("--stack", default=0, help="models whose tagger reads the intent, to score as well")
+@click.option("--augmented", "more", default=0, help="joint models to train on the augmented set too")
+def run(name: str, data: Path, work: Path, seeds: int, stack: int, more: int) -> None:
     """Train the models and score them on every set."""
     work.mkdir(parents=True, exist_ok=True)
-    parts = {part: read(data / name / f"{part}.txt") for part in ("train", "dev", "test")}
-    selector = trained(work / f"{name}.0.pt", parts["train"], parts["dev"], 0)
+    source = open_source(data)
+    parts = {part: list(DATASETS[name].utterances(source, part)) for part in ("train", "validation", "test")}
+    plain = (parts["train"], parts["validation"])
+    selector = trained(work / f"{name}.0.pt", *plain, 0)
     sets = test_sets(parts["test"], selector)
     results: dict[str, Any] = {
-        "selector": score(selector, sets["original"]),
+        "selector": score(selector, sets["original"])[0],
         "shares": shares(one.operator for one in sets["hard"]),
         "unchanged": {key: mean(not one.edits for one in rows) for key, rows in sets.items() if key != "original"},
         "models": [],
     }
-    training = {"plain": (parts["train"], parts["dev"])}
+    training = {"plain": plain, "stack": plain}
     if more:
         words = work / f"{name}.tfidf"
         train_tfidf((" ".join(row["tokens"]) for row in parts["train"]), words)
-        training["augmented"] = (augmented(parts["train"], words), augmented(parts["dev"], words))
-    for seed in range(1, seeds + 1):
-        for kind, (rows, dev) in training.items():
-            if kind == "augmented" and seed > more:
-                continue
-            model = trained(work / f"{name}.{kind}.{seed}.pt", rows, dev, seed)
-            scores = {key: score(model, test) for key, test in sets.items()}
-            exhaustive = redrawn(model, sets, parts["test"])
-            results["models"].append({"seed": seed, "training": kind, "scores": scores, "redrawn": exhaustive})
+        training["augmented"] = (augmented(plain[0], words), augmented(plain[1], words))
+    for kind, count in (("plain", seeds), ("stack", stack), ("augmented", more)):
+        for seed in range(1, count + 1):
+            model = trained(work / f"{name}.{kind}.{seed}.pt", *training[kind], seed, NETWORKS[kind])
+            read = {key: score(model, test) for key, test in sets.items()}
+            scores = {key: shares_right for key, (shares_right, _) in read.items()}
+            again = redrawn({key: right for key, (_, right) in read.items()}, parts["test"])
+            results["models"].append({"seed": seed, "training": kind, "scores": scores, "redrawn": again})
             (work / f"{name}.json").write_text(json.dumps(results, indent=1))
             click.echo(f"{name} {kind} seed {seed}: {scores['original']} hard {scores['hard']['e2e']:.3f}")
 
 
-def read(path: Path) -> list[Row]:
-    """Read utterances in lines of `token tag`, the intent on the last line of each block."""
-    rows: list[Row] = []
-    for block in path.read_text(encoding="utf-8").split("\n\n"):
-        if block.strip():
-            *lines, intent = block.strip().split("\n")
-            tokens, tags = zip(*(line.split() for line in lines), strict=True)
-            rows.append({"id": str(len(rows)), "tokens": list(tokens), "tags": list(tags), "intent": intent.strip()})
-    return rows
-
-
-def trained(path: Path, rows: Sequence[Row], dev: Sequence[Row], seed: int) -> SluModel:
+def trained(path: Path, rows: Sequence[Row], dev: Sequence[Row], seed: int, network: str = "joint") -> SluModel:
     """Return the model of `path`, trained now if it is not there yet."""
     if not path.exists():
         start = time.process_time()
-        train(rows, dev, seed).save(path)
+        train(rows, dev, seed, network=network).save(path)
         click.echo(f"{path.name}: {len(rows)} utterances, {time.process_time() - start:.0f} s of one core")
     return SluModel.load(path)
 
@@ -152,27 +148,16 @@ def augmented(rows: Sequence[Row], words: Path) -> list[Row]:
     return [*rows, *new]
 
 
-def read_right(model: SluModel, rows: Sequence[Candidate]) -> list[bool]:
-    """Return for each utterance whether the intent and all slots are right."""
-    frames = model.predict([row.tokens for row in rows])
-    return [
-        row.intent == frame["intent"] and slots(row.tags) == slots(frame["tags"])
-        for row, frame in zip(rows, frames, strict=True)
-    ]
-
-
-def score(model: SluModel, rows: Sequence[Candidate]) -> dict[str, float]:
-    """Return slot F1, intent accuracy and the share of utterances with everything right."""
+def score(model: SluModel, rows: Sequence[Candidate]) -> tuple[dict[str, float], list[bool]]:
+    """Return slot F1, intent and end-to-end accuracy, and for each utterance whether all of it is right."""
     frames = model.predict([row.tokens for row in rows])
     true = [set(slots(row.tags)) for row in rows]
     predicted = [set(slots(frame["tags"])) for frame in frames]
-    right = sum(len(a & b) for a, b in zip(true, predicted, strict=True))
+    found = sum(len(a & b) for a, b in zip(true, predicted, strict=True))
     intents = [row.intent == frame["intent"] for row, frame in zip(rows, frames, strict=True)]
-    return {
-        "slot_f1": 2 * right / max(sum(map(len, true)) + sum(map(len, predicted)), 1),
-        "intent": mean(intents),
-        "e2e": mean(ok and a == b for ok, a, b in zip(intents, true, predicted, strict=True)),
-    }
+    right = [ok and a == b for ok, a, b in zip(intents, true, predicted, strict=True)]
+    f1 = 2 * found / max(sum(map(len, true)) + sum(map(len, predicted)), 1)
+    return {"slot_f1": f1, "intent": mean(intents), "e2e": mean(right)}, right
 
 
 @main.command()
@@ -182,8 +167,9 @@ def score(model: SluModel, rows: Sequence[Candidate]) -> dict[str, float]:
 def table(work: Path, published: Path, out: Path) -> None:
     """Write the results of `run` and the paper's numbers as tables, between the markers of a page."""
     paper = json.loads(published.read_text(encoding="utf-8"))
-    results = {name: json.loads((work / f"{name}.json").read_text()) for name in ("snips", "atis")}
-    text = "\n\n".join((_scores(results, paper), _random(results), _shares(results, paper), _augmentation(results)))
+    results = {name: json.loads(file.read_text()) for name in DATASETS if (file := work / f"{name}.json").exists()}
+    parts = [_scores(name, result, paper) for name, result in results.items()]
+    text = "\n\n".join((*parts, _random(results), _shares(results, paper), *_augmentation(results)))
     before, _, rest = out.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     out.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
@@ -193,16 +179,20 @@ def table(work: Path, published: Path, out: Path) -> None:
 BEGIN, END = (f"<!-- {edge} of what benchmarks/nature_table4.py wrote -->" for edge in ("begin", "end"))
 
 
-def averaged(result: dict[str, Any], training: str, key: str, what: str) -> float:
-    """Return a score in percent, averaged over the models (and, for `random`, over the ten draws)."""
+def each(result: dict[str, Any], training: str, key: str, what: str) -> list[float]:
+    """Return a score in percent of each model; for `random` the mean of the ten draws."""
     keys = [f"random.{index}" for index in range(10)] if key == "random" else [key]
     models = [model for model in result["models"] if model["training"] == training]
-    return 100.0 * mean(float(model["scores"][key][what]) for model in models for key in keys)
+    return [100.0 * mean(float(model["scores"][one][what]) for one in keys) for model in models]
 
 
-def redrawn(model: SluModel, sets: dict[str, list[Candidate]], rows: Sequence[Row], draws: int = 300) -> float:
+def averaged(result: dict[str, Any], training: str, key: str, what: str) -> float:
+    """Return a score in percent, averaged over the models."""
+    return mean(each(result, training, key, what))
+
+
+def redrawn(right: dict[str, list[bool]], rows: Sequence[Row], draws: int = 300) -> float:
     """Return the mean end-to-end accuracy of many random sets; the candidates are fixed, only the operator is drawn."""
-    right = {operator.name: [bool(ok) for ok in read_right(model, sets[operator.name])] for operator in NATURE}
     mixtures = [random_operator(index) for index in range(draws)]
     return mean(
         right[mixture.choose(stream(mixture, 0, row["id"])).name][i]
@@ -216,20 +206,26 @@ def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _scores(results: dict[str, Any], paper: dict[str, Any]) -> str:
-    theirs = paper["nature_table4"]["rows"]["Bi-RNN"]
+def _scores(name: str, result: dict[str, Any], paper: dict[str, Any]) -> str:
     columns = paper["nature_table4"]["columns"]
+    kinds = [kind for kind in PEERS if each(result, kind, "original", "e2e")]
     rows = []
     for key, label in LABELS.items():
-        row = [f"`{key}`"]
-        for name, result in results.items():
-            for what in SCORES:
-                published = theirs[label][columns.index(f"{name}_{what}")]
-                row.append(f"{averaged(result, 'plain', key, what):.1f} ({published:.1f})")
-        rows.append(row)
-    return _grid(
-        ["test set", *(f"{name.upper()} {what}" for name in results for what in ("slot F1", "intent", "E2E"))], rows
-    )
+        ours = [[each(result, kind, key, what) for what in SCORES] for kind in kinds]
+        theirs = [
+            [paper["nature_table4"]["rows"][peer][label][columns.index(f"{name}_{what}")] for what in SCORES]
+            for _, peer in PEERS.values()
+        ]
+        rows.append([f"`{key}`", *map(_triple, ours), *(" / ".join(f"{one:.1f}" for one in three) for three in theirs)])
+    counts = [(PEERS[kind][0], len(each(result, kind, "original", "e2e"))) for kind in kinds]
+    heads = [f"{ours}, {count} model{'s' * (count > 1)}" for ours, count in counts]
+    return _grid([name.upper(), *heads, *(f"*paper: {peer}*" for _, peer in PEERS.values())], rows)
+
+
+def _triple(scores: Sequence[Sequence[float]]) -> str:
+    """Return slot F1, intent and end-to-end accuracy, the last with its deviation between the models."""
+    means = " / ".join(f"{mean(one):.1f}" for one in scores)
+    return f"{means} ± {stdev(scores[-1]):.1f}" if len(scores[-1]) > 1 else means
 
 
 def _random(results: dict[str, Any]) -> str:
@@ -258,7 +254,7 @@ def _shares(results: dict[str, Any], paper: dict[str, Any]) -> str:
     for operator in NATURE:
         row = [f"`{operator.name}`"]
         for name, result in results.items():
-            published = theirs[SHARES[operator.name]][("atis", "snips").index(name)]
+            published = theirs[SHARES[operator.name]][list(DATASETS).index(name)]
             row.append(f"{100 * result['shares'].get(operator.name, 0):.1f} ({published:.1f})")
             row.append(f"{100 * result['unchanged'][operator.name]:.1f}")
         rows.append(row)
@@ -267,7 +263,7 @@ def _shares(results: dict[str, Any], paper: dict[str, Any]) -> str:
     )
 
 
-def _augmentation(results: dict[str, Any]) -> str:
+def _augmentation(results: dict[str, Any]) -> list[str]:
     rows = []
     for name, result in results.items():
         both = {model["seed"] for model in result["models"] if model["training"] == "augmented"}
@@ -277,7 +273,7 @@ def _augmentation(results: dict[str, Any]) -> str:
         for key in ("original", "random", "hard"):
             plain, more = (averaged(paired, training, key, "e2e") for training in ("plain", "augmented"))
             rows.append([f"{name.upper()} {key}", f"{plain:.1f}", f"{more:.1f}", f"{more - plain:+.1f}"])
-    return _grid(["E2E accuracy", "without", "with augmentation", "change"], rows)
+    return [_grid(["E2E accuracy", "without", "with augmentation", "change"], rows)] if rows else []
 
 
 if __name__ == "__main__":

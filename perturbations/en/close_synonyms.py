@@ -67,7 +67,7 @@ class CloseSynonym(ShortRepr, EditsOfOneText):
     part: str
     opens_slots: bool = False
     tagger: Tagger = SPOKEN
-    version: str = "2"
+    version: str = "3"
 
     def __post_init__(self) -> None:
         if self.part not in PARTS:
