@@ -1,14 +1,15 @@
 """Compare the accuracy that noise costs models with what people's errors cost them, on READIN's public AFQMC rows.
 
-    python benchmarks/average_bias.py READIN_FOLDER
+    python benchmarks/average_bias.py READIN_FOLDER [READING...]
 
 Eight ways to read a question, each in a model trained on clean pairs, on pairs of which half were typed by
-`zh_keyboard`, and on pairs of which half have random homophones: 24 models of AFQMC, by logistic regression, in
-minutes. Each loses some accuracy to the three people who typed READIN, and some to imitations: `zh_keyboard` annotators
-1 to 3, and random homophones that make as many errors. The bias of an imitation is its loss less the people's, in
-points of balanced accuracy, averaged over models: of the mean of the three tracks, and of the worst (a row counts where
-all three are right). Intervals are 95 % of bootstraps over rows. Kendall's tau says whether the models come in the same
-order of what they lose.
+`zh_keyboard`, and on pairs of which half have random homophones: 24 models of AFQMC, by logistic regression, in a
+dozen minutes of one core; with some of the ways (READING: characters, words, Pinyin) in fewer. Each loses some accuracy
+to the three people who typed READIN, and some to imitations: `zh_keyboard` annotators 1 to 3, and random homophones
+that make as many errors. The bias of an imitation is its loss less the people's, in points of balanced accuracy,
+averaged over models: of the mean of the three tracks, and of the worst (a row counts where all three are right).
+Intervals are 95 % of bootstraps over rows. Kendall's tau says whether the models come in the same order of what they
+lose.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from lapsus.perturbations.zh.homophone import ZhHomophone
 from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -58,6 +59,16 @@ class Rows(NamedTuple):
         share = self.same.mean()
         weights: NDArray[np.float64] = np.where(self.same, 0.5 / share, 0.5 / (1 - share))
         return weights
+
+
+class Material(NamedTuple):
+    """What the models learn from, by what was done to the pairs, and what they are judged on."""
+
+    same: NDArray[np.int64]
+    ways: dict[str, list[tuple[str, str]]]
+    test: Rows
+    human: list[list[tuple[str, str]]]
+    imitations: dict[str, list[list[list[tuple[str, str]]]]]  # by seed and track
 
 
 class Losses(NamedTuple):
@@ -176,56 +187,75 @@ def with_interval(points: NDArray[np.float64], draws: NDArray[np.int64]) -> str:
     return f"{points.mean():+.2f} [{low:+.2f}, {high:+.2f}]"
 
 
-def main() -> None:
-    """Train the models, and print what each loses and how far the imitations are off."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="holds afqmc_balanced")
-    folder = parser.parse_args().folder / "afqmc_balanced"
+def material(folder: Path) -> Material:
+    """Return what the models learn from and are judged on."""
     train, test = load(folder, "train"), load(folder, "test_clean")
-    weights = test.weights()
     human = [list(zip(side[::2], side[1::2], strict=True)) for side in questions(folder).noisy]
     random = homophones(test.pairs, human)
     typists: list[Operator] = [ZhKeyboard.annotator(number) for number in (1, 2, 3)]
+    typed, replaced = list(train.pairs), list(train.pairs)
+    for number, op in enumerate(typists):
+        typed[2 * number + 1 :: 6] = noisy(op, train.pairs[2 * number + 1 :: 6], 11)
+    replaced[1::2] = noisy(random, train.pairs[1::2], 11)
     imitations = {
         "zh_keyboard": [[noisy(op, test.pairs, seed) for op in typists] for seed in range(SEEDS)],
         f"zh_homophone@{random.rate:.2f}": [
             [noisy(random, test.pairs, 3 * s + n) for n in range(3)] for s in range(SEEDS)
         ],
     }
-    typed = [noisy(op, train.pairs, 11) for op in typists]
-    mixed = [typed[n // 2 % 3][n] if n % 2 else pair for n, pair in enumerate(train.pairs)]
-    replaced = noisy(random, train.pairs, 11)
-    half = [replaced[n] if n % 2 else pair for n, pair in enumerate(train.pairs)]
-    losses, names = [], []
-    print(f"{'':34}{'clean':>7}{'human':>14}", *(f"{name:>20}" for name in imitations))
-    for reading, read in READINGS.items():
-        seen = partial(features, read)
-        held = [seen(track) for track in human]
-        imitated = {name: [[seen(track) for track in tracks] for tracks in by] for name, by in imitations.items()}
-        for how, pairs in (("", train.pairs), (", half typed", mixed), (", half homophones", half)):
-            model = make_pipeline(DictVectorizer(), LogisticRegression(C=0.3, solver="liblinear"))
-            model.fit(seen(pairs), train.same)
+    ways = {"": train.pairs, ", half typed": typed, ", half homophones": replaced}
+    return Material(train.same, ways, test, human, imitations)
 
-            def right(data: list[dict[str, float]], model: Pipeline = model) -> Counts:
-                found: Counts = (model.predict(data) == test.same) * weights
-                return found
 
-            losses.append(
-                Losses(
-                    right(seen(test.pairs)),
-                    np.array(list(map(right, held))),
-                    {name: [np.array(list(map(right, tracks))) for tracks in by] for name, by in imitated.items()},
-                )
-            )
-            names.append(reading + how)
-            print(f"{names[-1]:34}{line(losses[-1])}", flush=True)
-    draws = np.random.default_rng(0).integers(0, len(test.same), (BOOTSTRAPS, len(test.same)))
-    groups = {"all models": 1, "trained on clean pairs": 3}
-    for group, step in groups.items():
-        some = losses[::step]
-        for name in imitations:
+def losses_of(reading: str, data: Material) -> Iterator[tuple[str, Losses]]:
+    """Train the models that read in one way, and yield the name of each and what it loses."""
+    seen = partial(features, READINGS[reading])
+    clean, held = seen(data.test.pairs), [seen(track) for track in data.human]
+    imitated = {name: [[seen(track) for track in tracks] for tracks in by] for name, by in data.imitations.items()}
+    weights = data.test.weights()
+    for how, pairs in data.ways.items():
+        model = make_pipeline(DictVectorizer(), LogisticRegression(C=0.3, max_iter=500))
+        model.fit(seen(pairs), data.same)
+
+        def right(data_seen: list[dict[str, float]], model: Pipeline = model) -> Counts:
+            found: Counts = (model.predict(data_seen) == data.test.same) * weights
+            return found
+
+        yield (
+            reading + how,
+            Losses(
+                right(clean),
+                np.array(list(map(right, held))),
+                {name: [np.array(list(map(right, tracks))) for tracks in by] for name, by in imitated.items()},
+            ),
+        )
+
+
+def summary(losses: Sequence[Losses]) -> Iterator[str]:
+    """Yield how far each imitation is off, over all models and over those that were trained on clean pairs."""
+    rows = len(losses[0].clean)
+    draws = np.random.default_rng(0).integers(0, rows, (BOOTSTRAPS, rows))
+    for group, some in {"all models": losses, "trained on clean pairs": losses[::3]}.items():
+        for name in some[0].imitated:
             mean, worst = (with_interval(points, draws) for points in bias(some, name))
-            print(f"{name}, {group}: average {mean}, worst {worst}, tau {order(some, name):.2f}")
+            yield f"{name}, {group}: average {mean}, worst {worst}, tau {order(some, name):.2f}"
+
+
+def main() -> None:
+    """Train the models, and print what each loses and how far the imitations are off."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="holds afqmc_balanced")
+    parser.add_argument("readings", nargs="*", metavar="READING", help=f"of {', '.join(READINGS)}; all of them if none")
+    args = parser.parse_args()
+    if unknown := sorted(set(args.readings) - set(READINGS)):
+        parser.error(f"there is no reading {unknown[0]!r}; choose of {', '.join(READINGS)}")
+    data = material(args.folder / "afqmc_balanced")
+    print(f"{'':34}{'clean':>7}{'human':>14}", *(f"{name:>20}" for name in data.imitations))
+    losses = []
+    for name, found in (pair for reading in args.readings or READINGS for pair in losses_of(reading, data)):
+        print(f"{name:34}{line(found)}", flush=True)
+        losses.append(found)
+    print(*summary(losses), sep="\n")
 
 
 def line(model: Losses) -> str:
