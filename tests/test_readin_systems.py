@@ -102,11 +102,11 @@ def test_every_kind_of_system_runs_from_its_recipe_to_the_table(tmp_path):
     recipe.write_text(RECIPE.format(checkpoint=tmp_path / "checkpoint"), encoding="utf-8")
     other.write_text('of = "tiny"\nmeasure = "macro-F1"\ntitle = "F1"\n', encoding="utf-8")
 
-    def told(*words):
+    def told(*words, code=0):
         command = [sys.executable, str(SCRIPT), *words, "--work", str(tmp_path / "work")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr[-2000:]
-        return done.stdout
+        assert done.returncode == code, done.stderr[-2000:]
+        return done.stderr if code else done.stdout
 
     run = ("run", str(recipe), "--data", str(tmp_path / "data"), "--seeds", "2")
     here = told(*run)
@@ -124,6 +124,9 @@ def test_every_kind_of_system_runs_from_its_recipe_to_the_table(tmp_path):
     assert answers["bags"]["clean"] == answers["corrected"]["clean"]
     assert answers["corrected"]["keyboard.1"] == answers["bags"]["clean"]
     right = [gold == guess for gold, guess in (answers["bags"]["clean"][str(n)] for n in range(1, len(PAIRS), 2))]
+    kept = tmp_path / "work" / "tiny" / "bags" / "0.json"
+    kept.write_text(kept.read_text().replace("by zh_homophone@", "by zh_homophone@0."), encoding="utf-8")
+    assert "0.json was answered with other noise than zh_homophone@0.9 by zh_homophone@" in told(*run, code=2)
     table = told("table", str(recipe))
     assert all(right) and "| bags | balanced | 100.0 ± 0.0 |" in table
     assert "| theirs | 78.92 | 42.75 | 15.17 |" in table

@@ -28,6 +28,7 @@ from datasets import disable_progress_bars, load_dataset, load_from_disk
 from lapsus.models import pair_model, small_encoder
 from lapsus.models.noisy_copies import operators_of, with_noisy_copies
 from lapsus.perturbations import Noise, ZhCorrect, apply
+from lapsus.perturbations.core import released
 
 Pair = tuple[str, str]
 Predict = Callable[[Sequence[Pair]], list[str]]
@@ -59,9 +60,18 @@ def cutter(tokens: str, texts: Sequence[str], work: Path) -> Callable[[str], lis
 VOCABULARY = 3000  # units of every tokenizer of a table
 
 
+def made_by(spec: str) -> str:
+    """Return the operators of a noise with their versions: another version makes other texts.
+
+    >>> made_by("zh_homophone@0.2")
+    'zh_homophone@0.2 by zh_homophone@1'
+    """
+    return f"{spec} by {', '.join(dict.fromkeys(released(operators_of(spec))))}"
+
+
 def copied(split: Any, spec: str, columns: Pair, work: Path) -> Any:
     """Return the training rows with their noisy copies, which are made once for all seeds of the training."""
-    kept = work / "copies" / f"{spec} of {len(split)}"
+    kept = work / "copies" / f"{made_by(spec)} of {len(split)}"
     if not kept.exists():
         with_noisy_copies(split, operators_of(spec), column=columns).save_to_disk(kept)
     return load_from_disk(kept)
@@ -101,7 +111,7 @@ def tracks_of(recipe: Recipe, folder: Path, work: Path) -> dict[str, list[Any]]:
     tracks = {track: list(rows_of(folder, track, "test")) for track in recipe.tracks}
     clean = rows_of(folder, "clean", "test")
     for name, spec in recipe.own_noise.items():
-        kept = work / "tracks" / f"{spec} of {len(clean)}"
+        kept = work / "tracks" / f"{made_by(spec)} of {len(clean)}"
         if not kept.exists():
             Noise(operators_of(spec), column=recipe.columns, key="id").map(clean).save_to_disk(kept)
         tracks[name] = list(load_from_disk(kept))
@@ -129,7 +139,10 @@ def run_one(recipe: Recipe, system: System, taught: Taught, data: Path, work: Pa
     """Train and ask one system with one seed; keep for each track which rows were right."""
     seed, folder = taught.seed, data / recipe.data
     kept = work / recipe.answers / system.name / f"{seed}.json"
+    noise = [made_by(spec) for spec in (system.noisy, *recipe.own_noise.values()) if spec]
     if kept.exists():
+        if json.loads(kept.read_text(encoding="utf-8")).get("noise") != noise:
+            raise click.UsageError(f"{kept} was answered with other noise than {'; '.join(noise)}; give another --work")
         return
     predict, trained = taught.of(recipe, system, data, work)
     corrector = ZhCorrect.learned(
@@ -143,7 +156,7 @@ def run_one(recipe: Recipe, system: System, taught: Taught, data: Path, work: Pa
         guesses = predict(pairs)
         found[track] = {row["id"]: [row["label"], guess] for row, guess in zip(rows, guesses, strict=True)}
     kept.parent.mkdir(parents=True, exist_ok=True)
-    told = {"seconds": round(trained), "answers": found}
+    told = {"seconds": round(trained), "noise": noise, "answers": found}
     kept.write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
     right = sum(gold == guess for gold, guess in found["clean"].values()) / len(found["clean"])
     click.echo(f"{recipe.answers} {system.name} seed {seed}: clean {right:.3f}, {trained:.0f} s")
