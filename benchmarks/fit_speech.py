@@ -238,8 +238,8 @@ def main(readin: Path, recognisers: Path) -> None:
         habits = hazard(side, Hearing(**fitted["sounds"][name]))
         habits["hazard"][0] = round(habits["hazard"][0] + recogniser.missed, 3)
         print(name, habits)
-        own = habits | {"language": recogniser.language, "omitted": 0.0, "ended": 0.0}  # short texts, read to the end
-        fitted["recognisers"].append(fitted["anyone"] | {"sounds": name} | own)
+        habits |= {"language": recogniser.language, "omitted": 0.0, "ended": 0.0}  # short texts, read to the end
+        fitted["recognisers"].append(fitted["anyone"] | {"sounds": name} | habits)
     FITTED.write_text(json.dumps(fitted, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"wrote {FITTED}")
 
