@@ -24,6 +24,7 @@ REPLY = {
     "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}],
     "usage": {"prompt_tokens": 5, "completion_tokens": 1},
 }
+PATIENCE = 4.0  # seconds; a busy machine answers within them
 
 
 class Server(ThreadingHTTPServer):
@@ -61,7 +62,7 @@ class Handler(BaseHTTPRequestHandler):
             case "drop":
                 self.connection.close()
             case "slow":
-                time.sleep(1.0)
+                time.sleep(2 * PATIENCE)
                 self.send(200, json.dumps(REPLY))
             case "malformed":
                 self.send(200, "<html>no JSON</html>")
@@ -105,7 +106,7 @@ def serving(*script):
 
 
 def answered(server, out=None, **options):
-    model = open_model(server.word, {"pause": 0.01, "timeout": 0.3, "batch": 4, **options})
+    model = open_model(server.word, {"pause": 0.01, "timeout": PATIENCE, "batch": 4, **options})
     return Run(Data.of_rows("mine", TASK, ROWS), model, out).execute()
 
 
