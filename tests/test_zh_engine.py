@@ -72,6 +72,7 @@ def test_one_cost_is_that_of_the_row(engine, last):
     row, backoff = engine.bigrams.row(last)
     for text in [*list(row)[:300], "还款", "花呗", "的", "，"]:
         word = engine.by_text.get(text) or Word(text, "", 20.0)
+        assert engine.bigrams.costs(last, [word]) == [engine.bigrams.cost(last, word)]
         assert engine.bigrams.cost(last, word) == (row[text] + word.rarer if text in row else backoff + word.cost)
 
 

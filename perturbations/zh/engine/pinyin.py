@@ -420,6 +420,11 @@ class Bigrams:
                 return TENTHS[self._cost[place]] + word.rarer
         return TENTHS[self._backoff[n]] + word.cost
 
+    def costs(self, last: str, words: Iterable[Word]) -> list[float]:
+        """Return the costs of many words after the word `last`, each as `cost` does."""
+        row, backoff = self.row(last)
+        return [row[word.text] + word.rarer if word.text in row else backoff + word.cost for word in words]
+
     def _row(self, last: str) -> tuple[Mapping[str, float], float]:
         n = self._row_of.get(last)
         if n is None:

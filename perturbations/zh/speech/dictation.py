@@ -335,14 +335,10 @@ class _Dictation:
             parts = reading.split()
             return "".join(self.guess(part, "", None) for part in parts) if len(parts) > 1 else text
         bigrams, language = self.engine.bigrams, self.speaker.language
-        row, backoff = bigrams.row(self.last)
-        scores = [
-            heard + language * (row[word.text] + word.rarer if word.text in row else backoff + word.cost)
-            for heard, word in found
-        ]
+        costs = bigrams.costs(self.last, (word for _, word in found))
+        scores = [heard + language * cost for (heard, _), cost in zip(found, costs, strict=True)]
         if following:
-            cost = bigrams.cost
-            fits = (language * (cost(word.text, following) - following.cost) for _, word in found)
+            fits = (language * (bigrams.cost(word.text, following) - following.cost) for _, word in found)
             scores = [score + fit for score, fit in zip(scores, fits, strict=True)]
         least = min(scores)
         weights = list(accumulate(exp((least - score) / self.speaker.temperature) for score in scores))
