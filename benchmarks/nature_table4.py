@@ -98,8 +98,8 @@ def run(name: str, data: Path, work: Path, seeds: int, stack: int, more: int) ->
     kinds = [("plain", 0), *(("plain", seed + 1) for seed in range(seeds))]
     kinds += [(kind, seed + 1) for kind, count in (("stack", stack), ("augmented", more)) for seed in range(count)]
     for kind, seed in kinds:
-        path = work / (f"{name}.{kind}.{seed}.pt" if seed else f"{name}.0.pt")
-        model = trained(path, *training[kind], seed, NETWORKS[kind])
+        kept = work / f"{name}.{kind}.{seed}.pt"
+        model = trained(kept, *training[kind], seed, NETWORKS[kind]) if seed else selector
         read = {key: score(model, test) for key, test in sets.items() if seed or key != "hard"}
         scores = {key: accuracies for key, (accuracies, _) in read.items()}
         again = redrawn({key: right for key, (_, right) in read.items()}, parts["test"])

@@ -86,12 +86,17 @@ def built(folder):
     (folder / "README.md").write_text("\n".join([*lines, "---", ""]), encoding="utf-8")
 
 
-def test_slips_are_put_right_before_a_system_with_correction_is_asked(monkeypatch):
+def test_slips_are_put_right_before_a_system_with_correction_is_asked(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
     import readin
 
-    corrector = readin.ZhCorrect.learned(ASKED * 10)
-    assert readin.corrected(corrector, [("怎么还宽", "如何还前")]) == [("怎么还款", "如何还钱")]
+    built(tmp_path / "pairs")
+    (tmp_path / "tiny.toml").write_text(RECIPE.format(checkpoint="nowhere"), encoding="utf-8")
+    told = readin.Recipe.read(tmp_path / "tiny.toml"), tmp_path / "pairs", tmp_path / "work"
+    typed, right, kept = readin.tracks_of(*told), readin.corrected_tracks(*told), readin.corrected_tracks(*told)
+    first = {name: [row["sentence1"] for row in rows] for name, rows in right.items()}
+    assert first["keyboard.1"] == first["clean"] != [row["sentence1"] for row in typed["keyboard.1"]]
+    assert right["clean"] == typed["clean"] and kept == right
 
 
 @pytest.mark.slow

@@ -11,11 +11,10 @@ and systems that learn the same of the same rows, in whatever recipe of a comman
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from random import Random
 from time import process_time
 from typing import Any
 
@@ -23,11 +22,11 @@ import click
 from _page import table_command
 from _readin_tables import text_of
 from _recipes import Recipe, System
-from datasets import disable_progress_bars, load_dataset, load_from_disk
+from datasets import Dataset, disable_progress_bars, load_dataset, load_from_disk
 
 from lapsus.models import pair_model, small_encoder
 from lapsus.models.noisy_copies import operators_of, with_noisy_copies
-from lapsus.perturbations import Noise, ZhCorrect, apply
+from lapsus.perturbations import Noise, ZhCorrect
 from lapsus.perturbations.core import released
 
 Pair = tuple[str, str]
@@ -99,13 +98,6 @@ def predictor(system: System, folder: Path, work: Path, recipe: Recipe, seed: in
     return small_encoder.train(pairs, dev, seed, start=start, **settings).predict
 
 
-def corrected(corrector: ZhCorrect, texts: Iterable[Pair]) -> list[Pair]:
-    """Return pairs with their slips put right."""
-    nothing = Random(0)  # a correction draws nothing
-    right = [tuple(apply(text, corrector.edits(text, nothing)) for text in pair) for pair in texts]
-    return [(first, second) for first, second in right]
-
-
 def tracks_of(recipe: Recipe, folder: Path, work: Path) -> dict[str, list[Any]]:
     """Return the test rows of each track: those of the dataset, then those made here, once for all systems."""
     tracks = {track: list(rows_of(folder, track, "test")) for track in recipe.tracks}
@@ -116,6 +108,22 @@ def tracks_of(recipe: Recipe, folder: Path, work: Path) -> dict[str, list[Any]]:
             Noise(operators_of(spec), column=recipe.columns, key="id").map(clean).save_to_disk(kept)
         tracks[name] = list(load_from_disk(kept))
     return tracks
+
+
+def corrected_tracks(recipe: Recipe, folder: Path, work: Path) -> dict[str, list[Any]]:
+    """Return the test rows, the noisy ones put right by what the training texts have, once for all seeds."""
+    tracks = tracks_of(recipe, folder, work)
+    noisy = [track for track in tracks if track != "clean"]
+    folders = {track: work / "corrected" / f"{recipe.answers} {track} by {CORRECTOR}" for track in noisy}
+    if not all(kept.exists() for kept in folders.values()):
+        training = rows_of(folder, "clean", "train")
+        corrector = ZhCorrect.learned(row[name] for row in training for name in recipe.columns)
+        for track, kept in folders.items():
+            Noise(corrector, column=recipe.columns, key="id").map(Dataset.from_list(tracks[track])).save_to_disk(kept)
+    return {"clean": tracks["clean"]} | {track: list(load_from_disk(kept)) for track, kept in folders.items()}
+
+
+(CORRECTOR,) = released(ZhCorrect())
 
 
 @dataclass
@@ -140,20 +148,16 @@ def run_one(recipe: Recipe, system: System, taught: Taught, data: Path, work: Pa
     seed, folder = taught.seed, data / recipe.data
     kept = work / recipe.answers / system.name / f"{seed}.json"
     noise = [made_by(spec) for spec in (system.noisy, *recipe.own_noise.values()) if spec]
+    noise += [CORRECTOR] * system.corrected
     if kept.exists():
         if json.loads(kept.read_text(encoding="utf-8")).get("noise") != noise:
             raise click.UsageError(f"{kept} was answered with other noise than {'; '.join(noise)}; give another --work")
         return
     predict, trained = taught.of(recipe, system, data, work)
-    corrector = ZhCorrect.learned(
-        row[name] for row in rows_of(folder, "clean", "train") for name in recipe.columns
-    ) if system.corrected else None  # fmt: skip
+    tracks = (corrected_tracks if system.corrected else tracks_of)(recipe, folder, work)
     found: dict[str, dict[str, list[str]]] = {}
-    for track, rows in tracks_of(recipe, folder, work).items():
-        pairs = [(row[recipe.columns[0]], row[recipe.columns[1]]) for row in rows]
-        if corrector is not None and track != "clean":
-            pairs = corrected(corrector, pairs)
-        guesses = predict(pairs)
+    for track, rows in tracks.items():
+        guesses = predict([(row[recipe.columns[0]], row[recipe.columns[1]]) for row in rows])
         found[track] = {row["id"]: [row["label"], guess] for row, guess in zip(rows, guesses, strict=True)}
     kept.parent.mkdir(parents=True, exist_ok=True)
     told = {"seconds": round(trained), "noise": noise, "answers": found}
