@@ -223,8 +223,8 @@ def test_what_is_there_is_kept(tmp_path):
         ),
         (
             "in.jsonl",
-            lines(ROWS) + '{"id": 1, "text": "go"}\n',
-            r"in.jsonl: the column 'id' mixes types \(.*\); give it",
+            lines(ROWS) + '{"id": 1, "text": "go"}\n' + lines(ROWS),
+            r"in.jsonl: the column 'id' mixes types \(.*\), first in the row {'id': 1}; give it",
         ),
         ("in.jsonl", "", r"in.jsonl: holds no rows; give a file with at least one$"),
         ("in.jsonl", '{"id": 1, "words": "a"}\n', r"no column is called 'text'; .*in.jsonl has id, words$"),

@@ -13,6 +13,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from bisect import bisect_left
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -253,14 +254,33 @@ def arrow_table(rows: Sequence[Row], file: object) -> Any:
     """
     import pyarrow as pa
 
+    from lapsus.kernel.columns import brief
+
     columns = {}
     for name in dict.fromkeys(name for row in rows for name in row):
+        values = [row.get(name) for row in rows]
         try:
-            columns[name] = pa.array([row.get(name) for row in rows])
+            columns[name] = pa.array(values)
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
-            what = f"the column {name!r} mixes types ({first_sentence(error)})"
+            place = _first_of_another_type(values)
+            row = brief({key: rows[place][key] for key in ("id", name) if key in rows[place]})
+            what = f"the column {name!r} mixes types ({first_sentence(error)}), first in the row {row}"
             raise BrokenFileError(file, what, "give it one type") from None
     return pa.table(columns)
+
+
+def _first_of_another_type(values: Sequence[Any]) -> int:
+    """Return the place of the first value that Arrow cannot hold beside those before it."""
+    import pyarrow as pa
+
+    def fits(stop: int) -> bool:
+        try:
+            pa.array(values[:stop])
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            return False
+        return True
+
+    return bisect_left(range(1, len(values)), True, key=lambda stop: not fits(stop))
 
 
 def class_names(path: Path) -> dict[str, tuple[str, ...]]:
