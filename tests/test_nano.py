@@ -13,6 +13,7 @@ pytest.importorskip("transformers")
 from lapsus.models.first_token import FirstToken, Shape, Training, byte_pieces, checkpoint, fit, small  # noqa: E402 - torch first
 from lapsus.models.nano import Nano, Rated, Sentence, agreement, finetuned, pretrained  # noqa: E402 - torch first
 from lapsus.models.nano.bags import bags  # noqa: E402 - torch first
+from lapsus.models.nano.characters import LONGEST, characters  # noqa: E402 - torch first
 from lapsus.models.nano.constructed import constructed  # noqa: E402 - torch first
 from lapsus.models.nano.ratings import examples, read_ratings, write_ratings  # noqa: E402 - torch first
 from lapsus.models.nano.tags import tagged  # noqa: E402 - torch first
@@ -214,8 +215,15 @@ def test_a_checkpoint_of_transformers_is_the_beginning(tmp_path, begun):
     assert checkpoint(str(tmp_path)).predict(["o trem"]) == pytest.approx(begun.predict(["o trem"]), abs=1e-6)
 
 
-def test_bags_learn_the_tag_of_a_dialect():
-    made = pretrained(bags(buckets=2048, size=8), SENTENCES[:1200], Training(steps=300, rate=5e-3), balance=2.0)
+@pytest.mark.parametrize(
+    ("begun", "training"),
+    [
+        (bags(buckets=2048, size=8), Training(steps=80, rate=1e-2)),
+        (characters(Shape(8, 1, 1), buckets=2048), Training(steps=80, rate=1e-2)),
+    ],
+)
+def test_small_ones_learn_the_tag_of_a_dialect(begun, training):
+    made = pretrained(begun, SENTENCES[:1200], training, balance=2.0)
     held = [f"candidate: {text} 999 language: {tag}" for text in ("o trem", "o comboio") for tag in ("pt-BR", "pt-PT")]
     own, wrong, other, right = made.predict(held)
     assert own > wrong and right > other
@@ -226,6 +234,45 @@ def test_bags_compare_words_by_part():
     one, same, other = model.encoded(["candidate: o trem", "candidate: O trem", "reference: o trem"])
     assert one == same and [unit - 4096 for unit in other] == one
     assert model.predict(["candidate: a b reference: c"]) != model.predict(["candidate: c reference: a b"])
+
+
+TEXTS = [
+    "candidate: o trem partiu reference: o comboio language: pt-any",
+    "candidate: 火车 source: the train language: zh-TW",
+    "candidate:  reference: o comboio language: pt-any",
+    "candidate: o trem chegou às nove horas da manhã language: pt-BR",
+]
+
+
+def test_what_is_read_beside_a_text_does_not_change_its_number():
+    model = characters(Shape(16, 2, 2), buckets=512)
+    together = model.predict(TEXTS)
+    assert together == pytest.approx([model.predict([text])[0] for text in TEXTS], abs=1e-5)
+    assert len({round(number, 4) for number in together}) == len(TEXTS)
+    assert model.predict([]) == []
+
+
+def test_characters_read_parts_in_any_order_words_in_theirs_and_not_without_end():
+    model = characters(Shape(16, 2, 2), buckets=512)
+    one, turned, other, long, longer = model.predict(
+        [
+            "candidate: a b c reference: c d",
+            "reference: c d candidate: a b c",
+            "candidate: b a c reference: c d",
+            "candidate: " + "a " * LONGEST,
+            "candidate: " + "a " * (LONGEST + 1),
+        ]
+    )
+    assert one == pytest.approx(turned, abs=1e-6) and one != pytest.approx(other, abs=1e-6) and long == longer
+
+
+def test_characters_find_what_was_copied():
+    model = characters(Shape(16, 1, 2), buckets=512)
+    seen = []
+    model.model.alignments[0].differ.register_forward_hook(lambda _, given, __: seen.append(given[0][..., -1]))
+    model.predict(["candidate: o trem parte reference: parte o comboio"])
+    with_itself = seen[0][0]
+    assert with_itself.argmin() == 1 and with_itself[1] < 0.9  # o, parte have themselves; trem has nothing
 
 
 def test_agreement_is_kendalls(begun):

@@ -1,12 +1,13 @@
 """NANO at a size that trains in seconds: what the second pretraining phase does to a small metric.
 
     python nano.py prepare BUILT OUT       # sentences and ratings, from dialect-zh, -pt and -en-demszky
-    python nano.py train OUT SEED,… LAMBDA… # LAMBDA is none, 0, 1 or 2; one file for each and each input
-    python nano.py write OUT               # the table of docs/dialects.md
+    python nano.py train OUT MODEL SEED,… LAMBDA…  # one file for each and each input
+    python nano.py write OUT MODEL         # its table of docs/dialects.md
 
-Trained on the sentences of FRMT's exemplars and dev parts, tested on its test part. Sentences are at most 130
-characters long (45 in Chinese), and there are as many as a few seconds of training can read. The ratings are made
-(lapsus.models.nano.constructed), in WMT's format; the sizes stand in `SIZES`, to be raised on a bigger machine.
+MODEL is a key of `MODELS`, LAMBDA is none, 0, 1 or 2. Trained on the sentences of FRMT's exemplars and dev parts,
+tested on its test part. Sentences are at most 130 characters long (45 in Chinese), and there are as many as a minute of
+training can read. The ratings are made (lapsus.models.nano.constructed), in WMT's format; the sizes stand in `SIZES`
+and `MODELS`, to be raised on a bigger machine. Every twentieth sentence and rating is held out.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from typing import Any
 import _page
 import numpy as np
 
+from lapsus.models.first_token import Training
+
 DOCS = Path(__file__).parents[2] / "docs" / "dialects.md"
 Row = dict[str, Any]
 REGIONS = {"zh": ("CN", "TW"), "pt": ("BR", "PT")}
@@ -36,14 +39,38 @@ class Sizes:
     letters: Mapping[str, int]
     rated: Mapping[str, int]  # rows of the dev part of which ratings are made
     tested: int  # sentences of the test part, of each language
-    width: int
-    pretraining: int  # steps
-    finetuning: int
-    batch: int
-    rate: float
 
 
-SIZES = Sizes({"zh": 45, "pt": 130, "en": 130}, {"zh": 600, "pt": 600, "en": 300}, 200, 32, 200, 200, 64, 5e-3)
+@dataclass(frozen=True)
+class Learner:
+    """How a model begins with a seed, and how it is trained in both phases."""
+
+    begin: Callable[[int], Any]  # with a seed
+    pretraining: Training
+    finetuning: Training
+
+
+def begun_bags(seed: int) -> Any:
+    """Return an encoder of bags of words."""
+    from lapsus.models.nano.bags import bags
+
+    return bags(size=32, seed=seed)
+
+
+def begun_characters(seed: int) -> Any:
+    """Return an encoder-decoder over the characters of words."""
+    from lapsus.models.nano.characters import characters
+
+    return characters(seed=seed)
+
+
+SIZES = Sizes({"zh": 45, "pt": 130, "en": 130}, {"zh": 600, "pt": 600, "en": 300}, 200)
+MODELS = {
+    "bags": Learner(begun_bags, Training(1000, 64, 5e-3), Training(200, 64, 5e-3)),
+    "characters": Learner(begun_characters, Training(700, 64, 3e-3), Training(120, 64, 5e-3)),
+}
+HELD = 20  # one in so many sentences and ratings
+TIMES = 8  # that a sentence is told with a tag, drawn anew each time
 
 
 def short(row: Row, language: str) -> bool:
@@ -90,43 +117,76 @@ def spread(rows: Sequence[Row], most: int) -> list[Row]:
     return [dict(row) for row in rows[::step][:most]]
 
 
-def train(out: Path, seed: int, lambdas: Sequence[str]) -> None:
+def train(out: Path, name: str, seed: int, lambdas: Sequence[str]) -> None:
     """Train and test one seed, with and without the phase."""
-    from lapsus.models.first_token import Training
     from lapsus.models.nano import Sentence, agreement, finetuned, pretrained
-    from lapsus.models.nano.bags import bags
     from lapsus.models.nano.ratings import read_ratings
     from lapsus.models.text_metrics.own import nano_metric
     from lapsus.running.dialect_study import Sentences, score
 
     sentences = [Sentence(*each) for each in json.loads((out / "sentences.json").read_text())]
     rated = read_ratings(out / "ratings.csv")
-    held, learnt = rated[::20], [each for number, each in enumerate(rated) if number % 20]
-    begun = bags(size=SIZES.width, seed=seed)
+    heard, held = parted(sentences, 2)
+    learnt, kept = parted(rated, 1)
+    learner = MODELS[name]
+    begun = learner.begin(seed)
     tests = {
         language: Sentences(language, tags, json.loads((out / f"test-{language}.json").read_text()))
         for language, tags in (("zh", ("zh-CN", "zh-TW")), ("pt", ("pt-BR", "pt-PT")), ("en", ("en-US", "en-IN")))
     }
     for balance in lambdas:
-        if all((out / f"{seed}-{balance}-{form}.json").exists() for form in FORMS):
+        if all((out / f"{name}-{seed}-{balance}-{form}.json").exists() for form in FORMS):
             continue
         started = time.process_time()
         model = begun
         if balance != "none":
-            how = Training(SIZES.pretraining, SIZES.batch, SIZES.rate)
-            model = pretrained(begun, sentences, how, balance=float(balance), seed=seed)
+            model = pretrained(begun, heard * TIMES, learner.pretraining, balance=float(balance), seed=seed)
+        tags = told_apart(model, held)
         for form in FORMS:
-            made = finetuned(model, learnt, Training(SIZES.finetuning, SIZES.batch, SIZES.rate), form=form, seed=seed)
+            made = finetuned(model, learnt, learner.finetuning, form=form, seed=seed)
             metric = nano_metric(made, "nano")
-            found: dict[str, Any] = {"tau": agreement(made, held)}
+            found: dict[str, Any] = {"tau": agreement(made, kept), "tags": tags, "left": told_apart(made.model, held)}
             for language, test in tests.items():
                 if form == "qe" and language == "en":
                     continue  # no source to read
                 scored = score(metric, test, references=form == "within", sources=form == "qe")
                 found[language] = measured(scored.conditions, scored.aware)
             found["seconds"] = round(time.process_time() - started, 1)
-            (out / f"{seed}-{balance}-{form}.json").write_text(json.dumps(found))
-            print(seed, balance, form, json.dumps(found), flush=True)
+            (out / f"{name}-{seed}-{balance}-{form}.json").write_text(json.dumps(found))
+            print(name, seed, balance, form, json.dumps(found), flush=True)
+
+
+def parted(some: Sequence[Any], together: int) -> tuple[list[Any], list[Any]]:
+    """Return what is learnt and what is held out; so many that follow each other stay together, as both dialects do."""
+    sides: tuple[list[Any], list[Any]] = [], []
+    for number, each in enumerate(some):
+        sides[number // together % HELD == 0].append(each)
+    return sides
+
+
+def told_apart(model: Any, held: Sequence[Any]) -> dict[str, float]:
+    """Return how often a sentence scores higher with its own tag than with one of another, beside nothing else."""
+    from lapsus.models.tagged_inputs import TAGGED
+
+    found = {}
+    for said, regional in (("languages", False), ("dialects", True)):
+        pairs = [(each.text, own, other) for each in held for own, other in _rivals(each, regional)]
+        own, other = (
+            np.array(model.predict([TAGGED.format(candidate=pair[0], tag=pair[side]) for pair in pairs]))
+            for side in (1, 2)
+        )
+        found[said] = float((own > other).mean())
+    return found
+
+
+def _rivals(sentence: Any, regional: bool) -> list[tuple[str, str]]:
+    """Return the tag of a sentence with each tag it is to be told from: languages, or dialects of its own."""
+    from lapsus.models.tagged_inputs import tag
+
+    language, region = sentence.language, sentence.region
+    if regional:
+        return [(tag(language, region), tag(language, other)) for other in REGIONS.get(language, ()) if other != region]
+    return [(tag(language), tag(other)) for other in (*REGIONS, "en") if other != language]
 
 
 def measured(conditions: Mapping[str, Sequence[float]], aware: Mapping[tuple[str, str], Sequence[float]]) -> Row:
@@ -145,54 +205,59 @@ def measured(conditions: Mapping[str, Sequence[float]], aware: Mapping[tuple[str
 NAMES = {"none": "without NANO", "0": "λ = 0", "1": "λ = 1", "2": "λ = 2"}
 
 
-def write(out: Path) -> None:
-    """Write both tables between the markers of the page."""
+def write(out: Path, name: str) -> None:
+    """Write the table of a model between its markers of the page."""
     from lapsus.hub.dataset_card import table
 
     found = {
-        (balance, form): [json.loads(file.read_text()) for file in sorted(out.glob(f"[0-9]*-{balance}-{form}.json"))]
+        (balance, form): [json.loads(file.read_text()) for file in sorted(out.glob(f"{name}-*-{balance}-{form}.json"))]
         for balance in LAMBDAS
         for form in FORMS
     }
-    heads = ["input", "data", "", *NAMES.values(), "λ = 1 − without"]
     rows = []
+
+    def row(form: str, data: str, said: str, measure: Callable[[Row], float]) -> None:
+        runs = {balance: [measure(run) for run in found[balance, form or FORMS[0]]] for balance in LAMBDAS}
+        gain = [one - two for one, two in zip(runs["1"], runs["none"], strict=True)]
+        rows.append([form, data, said, *map(over_seeds, runs.values()), over_seeds(gain, "{:+.2f}")])
+
+    for said in ("languages", "dialects"):
+        row("", "before ratings", f"tags of {said}", at("tags", said))
     for form in FORMS:
         for language in ("zh", "pt", "en")[: 3 if form == "within" else 2]:
-            measures: list[tuple[str, Callable[[Row], float]]] = [("success rate", win)]
+            row(form, language, "success rate", at(language, "win"))
             if language != "en":
-                measures += [(f"aware, {name}", aware(place)) for place, name in enumerate(REGIONS[language])]
-                measures += [("aware, both", aware(None))]
-            for said, measure in measures:
-                runs = {balance: [measure(run[language]) for run in found[balance, form]] for balance in LAMBDAS}
-                gain = [one - two for one, two in zip(runs["1"], runs["none"], strict=True)]
-                cells = [over_seeds(runs[balance]) for balance in LAMBDAS]
-                rows.append([form, language, said, *cells, over_seeds(gain, "{:+.2f}")])
-        taus = {balance: [run["tau"] for run in found[balance, form]] for balance in LAMBDAS}
-        gain = [one - two for one, two in zip(taus["1"], taus["none"], strict=True)]
-        cells = [over_seeds(taus[balance]) for balance in LAMBDAS]
-        rows.append([form, "ratings held out", "Kendall's τ", *cells, over_seeds(gain, "{:+.2f}")])
-    seeds = {len(runs) for runs in found.values()}
+                for place, region in enumerate(REGIONS[language]):
+                    row(form, language, f"aware, {region}", at(language, "aware", place))
+                row(form, language, "aware, both", at(language, "aware"))
+        row(form, "sentences held out", "tags of dialects", at("left", "dialects"))
+        row(form, "ratings held out", "Kendall's τ", at("tau"))
+    seeds = ", ".join(f"{said} {len(found[balance, FORMS[-1]])}" for balance, said in NAMES.items())
     seconds = sum(run["seconds"] for (_, form), runs in found.items() if form == FORMS[-1] for run in runs)
-    note = f"Seeds: {', '.join(map(str, sorted(seeds)))}; {seconds:.0f} processor seconds in all."
-    text = f"{table(heads, rows)}\n\n{note}"
-    _page.write(DOCS, "nano", text, by="benchmarks/systems/nano.py")
+    note = f"Seeds: {seeds}; {seconds:.0f} processor seconds in all."
+    heads = ["input", "data", "", *NAMES.values(), "λ = 1 − without"]
+    _page.write(DOCS, f"nano, {name}", f"{table(heads, rows)}\n\n{note}", by="benchmarks/systems/nano.py")
 
 
-def win(run: Row) -> float:
-    """Return the success rate."""
-    return float(run["win"])
+def at(*path: str | int) -> Callable[[Row], float]:
+    """Return what reads a number out of a run, or the mean of several."""
 
+    def read(run: Row) -> float:
+        found: Any = run
+        for step in path:
+            found = found[step]
+        return float(np.mean(found))
 
-def aware(place: int | None) -> Callable[[Row], float]:
-    """Return how often texts of a dialect score higher with their own tag; of both dialects, the mean."""
-    return lambda run: float(np.mean(run["aware"]) if place is None else run["aware"][place])
+    return read
 
 
 def over_seeds(values: Sequence[float], form: str = "{:.2f}") -> str:
-    """Return the mean over seeds and Student's interval of it."""
+    """Return the mean over seeds and Student's interval of it, which one seed alone does not have."""
     from scipy import stats
 
     mean = float(np.mean(values))
+    if len(values) == 1:
+        return form.format(mean)
     half = float(stats.sem(values) * stats.t.ppf(0.975, len(values) - 1))
     return f"{form.format(mean)} [{form.format(mean - half)}, {form.format(mean + half)}]"
 
@@ -202,7 +267,7 @@ if __name__ == "__main__":
     if what == "prepare":
         prepare(Path(rest[0]), Path(rest[1]))
     elif what == "train":
-        for seed in rest[1].split(","):
-            train(Path(rest[0]), int(seed), rest[2:])
+        for seed in rest[2].split(","):
+            train(Path(rest[0]), rest[1], int(seed), rest[3:])
     else:
-        write(Path(rest[0]))
+        write(Path(rest[0]), rest[1])

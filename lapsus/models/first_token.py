@@ -80,18 +80,9 @@ class FirstToken:
     longest: int = 256
     ended: bool = True
 
-    @torch.no_grad()
     def predict(self, texts: Sequence[str], batch: int = 64) -> list[float]:
         """Return the number of each text."""
-        self.model.eval()
-        encoded = self.encoded(texts)
-        order = sorted(range(len(encoded)), key=lambda number: len(encoded[number]))
-        found = [0.0] * len(encoded)
-        for start in range(0, len(order), batch):
-            numbers = order[start : start + batch]
-            for number, value in zip(numbers, self.logits([encoded[each] for each in numbers]).tolist(), strict=True):
-                found[number] = value
-        return found
+        return predicted(self, texts, batch)
 
     def encoded(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of each text."""
@@ -209,6 +200,20 @@ class Regressor(Protocol):
     def predict(self, texts: Sequence[str]) -> list[float]:
         """Return the number of each text."""
         ...
+
+
+@torch.no_grad()
+def predicted(made: Regressor, texts: Sequence[str], batch: int) -> list[float]:
+    """Return the number of each text, read in batches of similar length."""
+    made.model.eval()
+    encoded = made.encoded(texts)
+    order = sorted(range(len(encoded)), key=lambda number: len(encoded[number]))
+    found = [0.0] * len(encoded)
+    for start in range(0, len(order), batch):
+        numbers = order[start : start + batch]
+        for number, value in zip(numbers, made.logits([encoded[each] for each in numbers]).tolist(), strict=True):
+            found[number] = value
+    return found
 
 
 R = TypeVar("R", bound=Regressor)

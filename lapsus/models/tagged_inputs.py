@@ -1,10 +1,14 @@
-"""The text that a model reads, in the forms of the paper (5.1 and Appendix F.1)."""
+"""The text that a model reads, in the forms of the paper (5.1 and Appendix F.1), and its parts and words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 
 ANY = "any"
+PARTS = ("candidate", "reference", "source", "language")
+PART = re.compile(rf"(?:^| )({'|'.join(PARTS)}): ")
+WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
 TAGGED = "candidate: {candidate} language: {tag}"
 INPUTS: Mapping[str, str] = {
     "within": "candidate: {candidate} reference: {reference} language: {tag}",
@@ -20,3 +24,24 @@ def tag(language: str, region: str = "") -> str:
     ('zh-TW', 'zh-any')
     """
     return f"{language}-{region or ANY}"
+
+
+def parts_of(text: str) -> Iterator[tuple[int, str]]:
+    """Yield what each part of an input says, with its number in `PARTS`.
+
+    >>> list(parts_of("candidate: o trem language: pt-any"))
+    [(0, 'o trem'), (3, 'pt-any')]
+    """
+    pieces = PART.split(text)
+    for name, said in zip(pieces[1::2], pieces[2::2], strict=True):
+        yield PARTS.index(name), said
+
+
+def words_of(text: str) -> list[str]:
+    """Return words and marks in lower case; a Chinese character is a word.
+
+    >>> words_of("O trem, 火车")
+    ['o', 'trem', ',', '火', '车']
+    """
+    found: list[str] = WORD.findall(text.lower())
+    return found

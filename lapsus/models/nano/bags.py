@@ -13,7 +13,6 @@ that both phases of NANO can be run many times where there is no GPU. A Chinese 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,11 +23,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from lapsus.models.tagged_inputs import PARTS, parts_of, words_of
 from lapsus.models.training import threads
-
-PARTS = ("candidate", "reference", "source", "language")
-PART = re.compile(rf"(?:^| )({'|'.join(PARTS)}): ")
-WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
 
 
 class Comparison(nn.Module):
@@ -70,9 +66,7 @@ class Bags:
         return [[part * self.buckets + bucket for part, bucket in self._buckets(text)] for text in texts]
 
     def _buckets(self, text: str) -> Iterator[tuple[int, int]]:
-        pieces = PART.split(text)
-        for name, said in zip(pieces[1::2], pieces[2::2], strict=True):
-            part = PARTS.index(name)
+        for part, said in parts_of(text):
             for unit in _hashed(said):
                 yield part, unit % self.buckets
 
@@ -92,7 +86,7 @@ class Bags:
 @lru_cache(maxsize=1 << 16)
 def _hashed(text: str) -> tuple[int, ...]:
     """Return a number for each word and pair of words; a sentence is met in many inputs."""
-    words = WORD.findall(text.lower())
+    words = words_of(text)
     return tuple(crc32(unit.encode()) for unit in (*words, *(" ".join(pair) for pair in pairwise(words))))
 
 
