@@ -4,12 +4,14 @@
     python benchmarks/nature_table4.py table --work DIR --published FILE --out docs/nature.md
 
 `--data` is what `lapsus build nature-snips --source` reads. The model that selects the hard set (the joint one, seed 0)
-is not scored on it, only on the others; seeds 1, 2 ... are scored on all. Trained models are kept in `--work`, so that
-an interrupted run continues; the scores of each model are in the JSON as soon as it has them.
+is not scored on it, only on the others; seeds 1, 2 ... are scored on all. Trained models are kept in `--work`, and the
+scores of each model in the JSON as soon as it has them, so that an interrupted run continues: what was scored on the
+same sets is not scored again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from pathlib import Path
@@ -85,11 +87,15 @@ def run(name: str, data: Path, work: Path, seeds: int, stack: int, more: int) ->
     plain = (parts["train"], parts["validation"])
     selector = trained(work / f"{name}.0.pt", *plain, 0)
     sets = test_sets(parts["test"], selector)
+    path = work / f"{name}.json"
+    known = json.loads(path.read_text()) if path.exists() else {}
     results: dict[str, Any] = {
+        "sets": digest(sets),
         "shares": shares(one.operator for one in sets["hard"]),
         "unchanged": {key: mean(not one.edits for one in rows) for key, rows in sets.items() if key != "original"},
-        "models": [],
+        "models": known["models"] if known.get("sets") == digest(sets) else [],
     }
+    scored = {(model["training"], model["seed"]) for model in results["models"]}
     training = {"plain": plain, "stack": plain}
     if more:
         words = work / f"{name}.tfidf"
@@ -97,14 +103,14 @@ def run(name: str, data: Path, work: Path, seeds: int, stack: int, more: int) ->
         training["augmented"] = (augmented(plain[0], words), augmented(plain[1], words))
     kinds = [("plain", 0), *(("plain", seed + 1) for seed in range(seeds))]
     kinds += [(kind, seed + 1) for kind, count in (("stack", stack), ("augmented", more)) for seed in range(count)]
-    for kind, seed in kinds:
+    for kind, seed in sorted(set(kinds) - scored, key=lambda model: (model[1], kinds.index(model))):
         kept = work / f"{name}.{kind}.{seed}.pt"
         model = trained(kept, *training[kind], seed, NETWORKS[kind]) if seed else selector
         read = {key: score(model, test) for key, test in sets.items() if seed or key != "hard"}
         scores = {key: accuracies for key, (accuracies, _) in read.items()}
         again = redrawn({key: right for key, (_, right) in read.items()}, parts["test"])
         results["models"].append({"seed": seed, "training": kind, "scores": scores, "redrawn": again})
-        (work / f"{name}.json").write_text(json.dumps(results, indent=1))
+        path.write_text(json.dumps(results, indent=1))
         click.echo(f"{name} {kind} seed {seed}: {scores['original']}")
 
 
@@ -129,6 +135,12 @@ def test_sets(rows: Sequence[Row], selector: SluModel) -> dict[str, list[Candida
         ]
     sets["hard"] = hardest(candidates(rows, NATURE), judged_by(selector))
     return sets
+
+
+def digest(sets: dict[str, list[Candidate]]) -> str:
+    """Return what tells the sets of other operators, or of another selector, apart."""
+    told = {key: [(row.tokens, row.tags, row.intent) for row in rows] for key, rows in sets.items()}
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def augmented(rows: Sequence[Row], words: Path) -> list[Row]:
