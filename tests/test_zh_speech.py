@@ -107,6 +107,30 @@ def test_numbers_and_pronouns_are_written_as_recognisers_write(text, other, leas
     assert least <= sum(other in one for one in heard) <= most
 
 
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("你到哪儿了？我在楼下等你。", "？。"),
+        ("你到哪儿了？我在楼下等你", "？。"),
+        ("我在楼下等你。你到哪儿了", "。？"),
+        ("你去不去？我们都等着呢！", "？？"),
+        ("他谁也不认识。今天天气很好。", "。。"),
+    ],
+)
+def test_a_question_ends_where_it_is_asked(text, ends):
+    heard = [apply(text, perturb(ZhSpeech.speaker(8), text, seed=seed)) for seed in range(60)]
+    assert sum("".join(mark for mark in one if mark in "。？") == ends for one in heard) > 35
+
+
+def test_weak_ends_of_words_are_lost_by_those_who_lose_them():
+    def lost(op, text):
+        return sum(apply(text, perturb(op, text, seed=seed)).count("儿") < text.count("儿") for seed in range(60))
+
+    assert lost(ZhSpeech("standard Mandarin"), "我在这儿玩儿") > lost(ZhSpeech("accented Mandarin"), "我在这儿玩儿") + 15
+    assert lost(ZhSpeech.speaker(8), "我在这儿玩儿") < 15
+    assert lost(ZhSpeech("standard Mandarin"), "儿子在家") < 30
+
+
 def test_only_readins_annotators_end_at_an_ascii_comma():
     text = "首先,他们来了"
     heard = {op: [apply(text, perturb(op, text, seed=seed)) for seed in range(30)] for op in VOICES}

@@ -123,21 +123,19 @@ def _readings(choices: Sequence[Sequence[tuple[float, str]]]) -> Sequence[tuple[
 
     A combination whose beginning no word has is left where it begins.
     """
-    opens, read = load_engine().openings, load_engine().read
-    ways = [(0.0, "")]
-    for choice in choices[:-1]:
+    engine = load_engine()
+    ways, gap = [(0.0, "")], ""
+    for number, choice in enumerate(choices, 1):
+        known = engine.openings if number < len(choices) else engine.read
+        following = [(cost, gap + syllable) for cost, syllable in choice]
         ways = [
-            (so_far + cost, f"{longer} ")
+            (so_far + cost, longer)
             for so_far, before in ways
-            for cost, syllable in choice
-            if (longer := before + syllable) in opens
+            for cost, syllable in following
+            if (longer := before + syllable) in known
         ]
-    return [
-        (so_far + cost, whole)
-        for so_far, before in ways
-        for cost, syllable in choices[-1]
-        if (whole := before + syllable) in read
-    ]
+        gap = " "
+    return ways
 
 
 @lru_cache(1 << 15)

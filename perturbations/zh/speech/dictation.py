@@ -6,8 +6,8 @@ ever, and the punctuation is the recogniser's own. What the parameters are fitte
 
 >>> from lapsus.perturbations.core import apply, perturb
 >>> text = "傅昆宝家的厨房收拾得干干净净，桌上放着一盆南瓜头菜"
->>> apply(text, perturb(ZhSpeech.annotator(1), text, seed=1, key="row-7"))
-'副同宝家的厨房收拾得干干净净，桌上放着一盆连贯投子。'
+>>> apply(text, perturb(ZhSpeech.annotator(1), text, seed=1, key="row-3"))
+'长保家的厨房收拾的干干净净，桌上防止一盆南瓜都猜。'
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LONGEST = 20_000  # characters that are dictated; the rest of a text stays as it is
 HAN = "\u4e00-\u9fff"
 PARTS = re.compile(rf"[{HAN}]+|[A-Za-z]+|\d+(?:时|点半)(?![间期代候光])|\d[\d,.]*\d|\d|[^\w]+|.", re.DOTALL)
-ASKING = re.compile("吗|呢|什么|怎么|为何|多少|几|哪|谁|是不是|能不能|会不会|可不可以|有没有")
+ASKING = re.compile(r"吗|呢|什么|怎么|为何|多少|几|哪|谁|(.)[不没]\1")
 COUNTED = (  # words, before | and the next character, that are written with a digit, and how often
     (re.compile(r"第[一二三四五六七八九].?\|.?"), 0.6),
     (re.compile(r"[四五六七八九](\|[个名条级]|[个名条级].?\|.?)"), 0.85),
@@ -65,8 +65,11 @@ MARKS = (  # what a run with such a mark becomes: the upper limits of a draw; no
 )
 OTHER_MARKS = ((0.03, "，"),)
 SHORT_CLAUSE = 6
+SENTENCE_ENDS = MARKS[0][0]
+ENDING = 12  # characters of the end of a sentence that tell whether it is a question
 DEAREST = 20.0  # nats: what is rarer is as good as unknown
 NEWER = frozenset({"新冠"})  # our list knows it; READIN's recogniser lost it in 9 of 10 places
+WEAK = "儿啊呀哦"  # ends of words that recognisers lose though the word was heard
 ENCLITIC = "的了们着过地得"  # no pause comes before these
 PAUSE_AFTER_SHORT, PAUSE_AFTER_LONG = 0.57, 1.2  # how much likelier a pause is than after any word
 FOREIGN = ("应为", "应用", "因为", "应问", "一文")  # a Latin word that is heard as Chinese
@@ -101,6 +104,7 @@ class Speaker:
     silent: float  # of a missed stretch leaving nothing
     swallowed: float  # of a syllable of a regrouped stretch being swallowed
     added: float  # of a sound too many, per missed stretch
+    weak: tuple[float, ...]  # of each of `WEAK` being lost
     regrouped: tuple[float, ...]  # of a missed word, of a longer stretch, being heard as other words than it has
     halting: float  # of a comma before, or after, a missed stretch
     omitted: float  # of a clause left out
@@ -139,13 +143,13 @@ class ZhSpeech:
         cut_at_comma: Whether a text ends at its first ASCII comma, as READIN's do.
 
     >>> ZhSpeech.speaker(5)
-    ZhSpeech(who='Datong, 32', cut_at_comma=False, name='zh_speech', version='3')
+    ZhSpeech(who='Datong, 32', cut_at_comma=False, name='zh_speech', version='4')
     """
 
     who: str = "annotator 1"
     cut_at_comma: bool = False
     name: str = "zh_speech"
-    version: str = "3"
+    version: str = "4"
 
     def __post_init__(self) -> None:
         known = (*(f"annotator {n}" for n in (1, 2, 3)), *RECOGNISED, *(accent.home for accent in ACCENTS))
@@ -184,7 +188,7 @@ class ZhSpeech:
 def traits(words: Sequence[Word], heard: Hearing, first: bool) -> Iterator[tuple[float, ...]]:
     """Yield, for each word of a stretch, the numbers that its chance of being missed depends on.
 
-    These are: one; its rarity in nats per character; its surprise after the word before, in nats; whether it has one
+    These are: one; its rarity in nats; its surprise after the word before, in nats; whether it has one
     character, and whether more than two; whether it is the first of the text; how unclear its sounds are, in nats.
     """
     cost = load_engine().bigrams.cost
@@ -192,7 +196,7 @@ def traits(words: Sequence[Word], heard: Hearing, first: bool) -> Iterator[tuple
     for number, word in enumerate(words):
         size = len(word.text)
         unclear = heard.unclear(word.reading) if word.reading else 2.0
-        rarity, surprise = min(word.cost, DEAREST) / size, min(cost(last, word), DEAREST)
+        rarity, surprise = min(word.cost, DEAREST), min(cost(last, word), DEAREST)
         yield 1.0, rarity, surprise, float(size == 1), float(size > 2), float(first and number == 0), unclear
         last = word.text
 
@@ -218,6 +222,7 @@ class _Dictation:
         self.missed: list[tuple[int, Word]] = []  # the words of the stretch being missed, and where they start
         self.astray = False  # whether the word before was missed
         self.clause = 0  # characters since the last mark
+        self.sentence = 0  # where the sentence begins
         self.hard = crc32(text.encode("utf-8", "replace"))  # how hard a text is, is the same for every speaker
         self.mood = speaker.spread[0] * logistic(self.hard) + speaker.spread[1] * logistic(int(draw() * 2**32))
 
@@ -241,9 +246,13 @@ class _Dictation:
                 self.flush()
                 self.foreign(part, match.start())
         self.flush()
-        asked = ASKING.search(self.text, max(start - 12, 0), start) and not self.text.endswith("。")
+        asked = self.asked(start) and not self.text.endswith("。")
         self.replace(start, len(self.text), "？" if asked else "。")
         return self.edits
+
+    def asked(self, end: int) -> bool:
+        """Say whether the end of the sentence so far sounds like a question."""
+        return ASKING.search(self.text, max(end - ENDING, self.sentence), end) is not None
 
     def end(self) -> int:
         """Return where the speaker stops."""
@@ -288,6 +297,8 @@ class _Dictation:
             self.replace(start, end, word.translate(DIGITS))
         elif chance < how_often:
             self.replace(start, end, other)
+        if (place := WEAK.find(word[-1])) >= 0 and self.draw() < self.speaker.weak[place]:
+            self.replace(end - 1, end, "")
         chance = self.speaker.pause * (PAUSE_AFTER_LONG if len(word) > 1 else PAUSE_AFTER_SHORT)
         if self.draw() < chance and self.text[end : end + 1].isalnum() and self.text[end] not in ENCLITIC:
             self.replace(end, end, "，")
@@ -354,6 +365,9 @@ class _Dictation:
         new = next((mark for limit, mark in choices if chance < limit), "")
         if part in TIME and self.text[start - 1 : start].isdigit() and self.text[start + 1 : start + 2].isdigit():
             new = ":"
+        if not set(SENTENCE_ENDS).isdisjoint(part):
+            new = "？" if new == "。" and not set("？?").isdisjoint(part) and self.asked(start) else new
+            self.sentence = start + len(part)
         self.replace(start, start + len(part), (part[0] if part[0] in ALOUD else "") + new)
         self.clause, self.last = 0, ""
 
