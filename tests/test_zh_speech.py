@@ -126,7 +126,9 @@ def test_weak_ends_of_words_are_lost_by_those_who_lose_them():
     def lost(op, text):
         return sum(apply(text, perturb(op, text, seed=seed)).count("儿") < text.count("儿") for seed in range(60))
 
-    assert lost(ZhSpeech("standard Mandarin"), "我在这儿玩儿") > lost(ZhSpeech("accented Mandarin"), "我在这儿玩儿") + 15
+    assert (
+        lost(ZhSpeech("standard Mandarin"), "我在这儿玩儿") > lost(ZhSpeech("accented Mandarin"), "我在这儿玩儿") + 15
+    )
     assert lost(ZhSpeech.speaker(8), "我在这儿玩儿") < 15
     assert lost(ZhSpeech("standard Mandarin"), "儿子在家") < 30
 
