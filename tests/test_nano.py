@@ -246,6 +246,9 @@ TEXTS = [
 
 def test_what_is_read_beside_a_text_does_not_change_its_number():
     model = characters(Shape(16, 2, 2), buckets=512)
+    with torch.no_grad():
+        for number, weight in enumerate(model.model.parameters()):  # as after training: no bias is 0
+            weight.add_(0.1 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(number)))
     together = model.predict(TEXTS)
     assert together == pytest.approx([model.predict([text])[0] for text in TEXTS], abs=1e-5)
     assert len({round(number, 4) for number in together}) == len(TEXTS)
@@ -273,6 +276,7 @@ def test_characters_find_what_was_copied():
     model.predict(["candidate: o trem parte reference: parte o comboio"])
     with_itself = seen[0][0]
     assert with_itself.argmin() == 1 and with_itself[1] < 0.9  # o, parte have themselves; trem has nothing
+    assert with_itself.max() <= 1 + 1e-5
 
 
 def test_agreement_is_kendalls(begun):

@@ -209,17 +209,19 @@ def write(out: Path, name: str) -> None:
     """Write the table of a model between its markers of the page."""
     from lapsus.hub.dataset_card import table
 
-    found = {
-        (balance, form): [json.loads(file.read_text()) for file in sorted(out.glob(f"{name}-*-{balance}-{form}.json"))]
-        for balance in LAMBDAS
-        for form in FORMS
-    }
+    found: dict[tuple[str, str], dict[int, Row]] = {(balance, form): {} for balance in LAMBDAS for form in FORMS}
+    for file in sorted(out.glob(f"{name}-*-*-*.json")):
+        _, seed, balance, form = file.stem.split("-")
+        found[balance, form][int(seed)] = json.loads(file.read_text())
     rows = []
 
     def row(form: str, data: str, said: str, measure: Callable[[Row], float]) -> None:
-        runs = {balance: [measure(run) for run in found[balance, form or FORMS[0]]] for balance in LAMBDAS}
-        gain = [one - two for one, two in zip(runs["1"], runs["none"], strict=True)]
-        rows.append([form, data, said, *map(over_seeds, runs.values()), over_seeds(gain, "{:+.2f}")])
+        runs = [{seed: measure(run) for seed, run in found[balance, form or FORMS[0]].items()} for balance in LAMBDAS]
+        without, _, one, _ = runs
+        gain = [one[seed] - without[seed] for seed in one.keys() & without.keys()]
+        rows.append(
+            [form, data, said, *(over_seeds([*values.values()]) for values in runs), over_seeds(gain, "{:+.2f}")]
+        )
 
     for said in ("languages", "dialects"):
         row("", "before ratings", f"tags of {said}", at("tags", said))
@@ -233,7 +235,7 @@ def write(out: Path, name: str) -> None:
         row(form, "sentences held out", "tags of dialects", at("left", "dialects"))
         row(form, "ratings held out", "Kendall's τ", at("tau"))
     seeds = ", ".join(f"{said} {len(found[balance, FORMS[-1]])}" for balance, said in NAMES.items())
-    seconds = sum(run["seconds"] for (_, form), runs in found.items() if form == FORMS[-1] for run in runs)
+    seconds = sum(run["seconds"] for (_, form), runs in found.items() if form == FORMS[-1] for run in runs.values())
     note = f"Seeds: {seeds}; {seconds:.0f} processor seconds in all."
     heads = ["input", "data", "", *NAMES.values(), "λ = 1 − without"]
     _page.write(DOCS, f"nano, {name}", f"{table(heads, rows)}\n\n{note}", by="benchmarks/systems/nano.py")
@@ -255,6 +257,8 @@ def over_seeds(values: Sequence[float], form: str = "{:.2f}") -> str:
     """Return the mean over seeds and Student's interval of it, which one seed alone does not have."""
     from scipy import stats
 
+    if not values:
+        return "–"
     mean = float(np.mean(values))
     if len(values) == 1:
         return form.format(mean)

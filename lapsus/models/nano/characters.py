@@ -37,8 +37,6 @@ LONGEST = 128  # words of a part that are read
 RUN = 3
 BESIDE = 2  # parts that a candidate is compared with: reference, source
 TAG = PARTS.index("language")
-
-
 SMALL = Shape(size=64)
 
 
@@ -51,9 +49,9 @@ class Convolution(nn.Module):
         self.mix = nn.Conv1d(shape.size, shape.size, 3, padding=1)
 
     def forward(self, words: Tensor, there: Tensor) -> Tensor:
-        """Return the words (texts, words, size) after one more layer; nothing is where no word is."""
+        """Return the words (texts, words, size) after one more layer, which reads nothing where no word is."""
         mixed = self.mix((self.norm(words) * there).transpose(1, 2)).transpose(1, 2)
-        made: Tensor = words + functional.relu(mixed) * there
+        made: Tensor = words + functional.relu(mixed)
         return made
 
 
