@@ -2,8 +2,8 @@
 
 A word is the mean of its runs of three characters, so that related words and cognates begin alike; a Chinese character
 is a word. Convolutions read each part of the input. The candidate and what it is compared with are then aligned by
-attention between these shared vectors, so that a copied word finds itself from the first step, which a transformer as
-small as this does not learn. The tag of the language is what the one step of decoding asks the candidate about.
+attention between these shared vectors, so that a copied word finds itself from the first step. The tag of the language
+is what the one step of decoding asks the candidate about.
 
 It reads the same inputs as an encoder-decoder of transformers (`tagged_inputs`), and the same loop trains it
 (`first_token.fit`).
