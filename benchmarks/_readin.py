@@ -45,3 +45,11 @@ def questions(folder: Path) -> Tracks:
     sides = [[column(folder / f"{file}.json", name) for name in names] for file in files]
     clean, *noisy = ([text for row in zip(*side, strict=True) for text in row] for side in sides)
     return Tracks([f"{n // 2}-{names[n % 2]}" for n in range(len(clean))], clean, noisy)
+
+
+def unseen(folder: Path, name: str) -> list[str]:
+    """Return the different questions of a file of AFQMC, from the folder afqmc_balanced, that no track holds."""
+    clean, noisy = questions(folder)[1:]
+    held = {text for side in (clean, *noisy) for text in side}
+    both = dict.fromkeys(text for side in ("sentence1", "sentence2") for text in column(folder / f"{name}.json", side))
+    return [text for text in both if text not in held]

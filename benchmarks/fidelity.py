@@ -22,7 +22,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from _readin import column, labelled, news, questions
+from _readin import labelled, news, questions, unseen
 from _recognised import FILES, bare, recognised
 from rapidfuzz.distance import Levenshtein
 
@@ -151,7 +151,7 @@ def judged(data: Path) -> dict[str, Track]:
         other = [text for text, is_odd in zip(clean, odd, strict=True) if not is_odd]
         for n, side in enumerate(noisy, 1):
             found[f"wmt {kind} {n}"] = Track(list(compress(zip(clean, side, strict=True), odd)), other)
-    train = [text for name in ("sentence1", "sentence2") for text in column(data / AFQMC / "train.json", name)]
+    train = unseen(data / AFQMC, "train")
     keys, clean, noisy = questions(data / AFQMC)
     odd = [int(key.split("-")[0]) % 2 == 1 for key in keys]
     for n, side in enumerate(noisy, 1):
@@ -205,7 +205,7 @@ def accuracy(data: Path, corrector: Path | None = None) -> None:
 
     folder = data / AFQMC
     pairs = labelled(folder, "train")
-    clean = [text for first, second, _ in pairs for text in (first, second)]
+    clean = unseen(folder, "train")
     ops: dict[str, Callable[[], ZhCorrect]] = {"adapted": partial(ZhCorrect.learned, clean)}
     if corrector is not None:
         ops |= trained(corrector, clean)

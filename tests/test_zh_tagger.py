@@ -19,15 +19,19 @@ from rapidfuzz.distance import Levenshtein
 
 from lapsus.commands.cli import main
 from lapsus.models.corrector_schedule import Schedule
-from lapsus.perturbations.core import apply, perturb, perturb_batch
+from lapsus.perturbations.core import Edit, apply, perturb, perturb_batch
+from lapsus.perturbations.zh.correction.character_model import EDGE
 from lapsus.perturbations.zh.correction.corrector import ZhCorrect
+from lapsus.perturbations.zh.correction.second_opinion import agreed, apart, both_know, proposals
 from lapsus.perturbations.zh.correction.tagger import DELETE, FIRST, KEEP, PAD, SETTINGS, WEIGHTS, Tagger
+from lapsus.perturbations.zh.correction.task_words import adapted
 
 torch = pytest.importorskip("torch")
 
 from lapsus.models.corrector import (  # noqa: E402 - torch first, or nothing
     CHANGED,
     Network,
+    bar,
     tags,
     threshold,
     train,
@@ -50,6 +54,7 @@ QUESTIONS = [
 ]
 TEXTS = [question.format(thing) for question, thing in product(QUESTIONS, THINGS)]
 NEWS = "警方通报了昨天下午在高速公路上发生的交通事故，两名司机受轻伤。"
+CORPUS = ZhCorrect.learned(TEXTS).corpus
 anything = st.text(st.one_of(st.sampled_from("华北花呗怎么还款吗，。ab1%時👍\n"), st.characters()), max_size=30)
 typed = st.text("花呗怎么还款了", max_size=8)
 
@@ -62,7 +67,7 @@ def untrained(seed: int = 0) -> Tagger:
         torch.manual_seed(seed)
         state = network_of(units).state_dict()
     weights = {name: (3 * value).numpy().astype("float16").astype("float32") for name, value in state.items()}
-    return Tagger.of(units, weights, 0.3)
+    return Tagger.of(units, weights, 0.3, 2.0)
 
 
 def network_of(units):
@@ -100,6 +105,8 @@ def test_any_text_is_read_without_a_crash(text, seed):
     apply(text, edits)
     assert all(text[start:end] != new for start, end, new in edits)
     assert all(one.end < other.start for one, other in pairwise(edits))
+    both = ZhCorrect(corpus=CORPUS, tagger=tagger)
+    apply(text, perturb(both, text))
     assert perturb(ZhCorrect(tagger=tagger), text) == perturb(ZhCorrect(tagger=tagger), text, seed=3, key="b")
 
 
@@ -132,11 +139,65 @@ def test_the_threshold_leaves_clean_text_alone():
     assert lower > CHANGED * sum(map(len, TEXTS))
 
 
+@pytest.mark.parametrize(
+    ("meant", "typed"), [("花呗怎么还款", "华呗怎怎还"), ("怎么还花呗", "怎还花花呗"), ("花", "款")]
+)
+def test_odds_are_those_of_the_tags(meant, typed):
+    tagger = untrained()
+    written = tagger.units.places[2]
+    network = network_of(tagger.units).eval()
+    network.load_state_dict({name: torch.tensor(value) for name, value in tagger.weights.items()})
+    with torch.no_grad():
+        state = network(*(torch.tensor([numbers]) for numbers in tagger.units.encoded(typed)))
+    expected = 0.0
+    for gold, kind, write in zip(tags(meant, typed, written), (network.kinds, network.gaps),
+                                 (network.write, network.fill), strict=True):  # fmt: skip
+        kinds, characters = kind(state).log_softmax(-1), write(state).log_softmax(-1)
+        for at, tag in enumerate(gold):
+            expected += (kinds[at, min(tag, kinds.shape[1] - 1)] - kinds[at, KEEP]).item()
+            expected += characters[at, tag - FIRST].item() if tag >= FIRST else 0.0
+    assert tagger.tagged(typed).odds(Edit(0, len(typed), meant)) == pytest.approx(expected, rel=1e-3)
+    assert tagger.tagged(typed).odds(Edit(0, 1, "龘")) < -10  # which it never writes
+
+
+@given(typed, st.integers(0, 4), st.integers(0, 3), st.text("花呗怎龘", max_size=3))
+def test_odds_of_a_text_are_those_of_the_whole(text, start, longer, new):
+    model = adapted(CORPUS)
+    edit = Edit(start, start + longer, new) if start + longer <= len(text) else Edit(0, 0, new)
+    whole = [model.model.cost(changed + EDGE, EDGE) for changed in (text, apply(text, [edit]))]
+    assert model.odds(text, edit) == pytest.approx(whole[0] - whole[1], abs=1e-6)
+
+
+def test_a_higher_bar_changes_less_and_no_more_than_allowed_of_clean_texts():
+    tagger, model = untrained(), adapted(CORPUS)
+    texts = [text for text in TEXTS[::4] if both_know(text, tagger, model)]
+    least = bar(tagger, model, texts)
+    found = {text: proposals(text, tagger, model) for text in texts}
+    made = [[agreed(found[text], bar) for text in texts] for bar in (least - 2, least, least + 2)]
+    assert all(set(more) >= set(fewer) for low, high in pairwise(made) for more, fewer in zip(low, high, strict=True))
+    changed = [sum(map(Levenshtein.distance, texts, map(apply, texts, edits))) for edits in made]
+    assert changed[1] <= CHANGED * sum(map(len, texts)) < changed[0]
+    assert all(apart(*two) for edits in made[0] for two in pairwise(edits))
+
+
+def test_beside_a_corpus_texts_of_another_task_are_left_to_each():
+    tagger = untrained()
+    both = ZhCorrect(corpus=CORPUS, tagger=tagger)
+    assert not both_know(NEWS, tagger, adapted(CORPUS)) and both_know(TEXTS[0], tagger, adapted(CORPUS))
+    assert perturb(both, NEWS) == perturb(ZhCorrect(), NEWS)
+    assert perturb(both, TEXTS[0]) != perturb(ZhCorrect(tagger=tagger), TEXTS[0])
+    assert not perturb(ZhCorrect(caution=60, corpus=CORPUS, tagger=tagger), TEXTS[0])
+
+
 def test_a_folder_is_read_as_it_was_written(tmp_path):
     tagger = untrained()
     tagger.save(tmp_path / "corrector")
     there = Tagger.read(str(tmp_path / "corrector"))
-    assert there == tagger and hash(there) == hash(tagger) and there.threshold == tagger.threshold
+    assert (
+        there == tagger
+        and hash(there) == hash(tagger)
+        and (there.threshold, there.beside) == (tagger.threshold, tagger.beside)
+    )
     assert all(there.edits(text) == tagger.edits(text) for text in TEXTS)
     assert there != untrained(1)
     op = ZhCorrect(tagger=str(tmp_path / "corrector"))

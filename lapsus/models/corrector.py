@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from random import Random
 
 import torch
@@ -19,7 +20,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from lapsus.models.corrector_schedule import USUAL, Schedule
 from lapsus.models.training import batches_by_length, rising_and_falling, threads
-from lapsus.perturbations.core import Operator, apply, perturb_batch
+from lapsus.perturbations.core import Edit, Operator, apply, perturb_batch
+from lapsus.perturbations.zh.correction.second_opinion import agreed, both_know, proposals
 from lapsus.perturbations.zh.correction.tagger import (
     DELETE,
     END,
@@ -34,13 +36,14 @@ from lapsus.perturbations.zh.correction.tagger import (
     neighbours,
     reading_of,
 )
-from lapsus.perturbations.zh.correction.task_words import CHINESE
+from lapsus.perturbations.zh.correction.task_words import CHINESE, Adapted
 from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
 
 FEWEST, HELD_OUT = 100, 2000  # texts
 LONGEST = 200  # characters of a text that are learned from
 CHANGED = 0.0015  # of the characters of clean texts held out
 LOWEST = 0.3  # threshold
+BARS = (-5.0, 20.0)  # beside a corpus
 SEEN = 2  # occurrences of a character in clean texts before it is written
 PEOPLE = tuple(map(ZhKeyboard.annotator, (1, 2, 3)))
 Pair = tuple[str, str]
@@ -122,11 +125,14 @@ def _typed(person: Operator, texts: Sequence[str], seed: int) -> Iterator[Pair]:
 
 def learned(pairs: Sequence[Pair], held: Sequence[str], seed: int, schedule: Schedule, say: Say) -> Tagger:
     """Learn from (clean, noisy) texts; how sure to be is set on clean texts held out."""
-    units = units_of(sorted({clean for clean, _ in pairs}), [noisy for _, noisy in pairs])
-    careless = Tagger.of(units, _trained(pairs, units, seed, schedule, say), 0.0)
+    clean = sorted({clean for clean, _ in pairs})
+    units = units_of(clean, [noisy for _, noisy in pairs])
+    careless = Tagger.of(units, _trained(pairs, units, seed, schedule, say), 0.0, 0.0)
     least = threshold(careless, held)
     say(f"changes what it is {least:.4f} sure of")
-    return Tagger.of(units, careless.weights, least)
+    beside = bar(careless, Adapted(clean), held)
+    say(f"changes what {beside:.2f} speaks for, beside a corpus")
+    return Tagger.of(units, careless.weights, least, beside)
 
 
 def units_of(clean: Sequence[str], noisy: Sequence[str]) -> Units:
@@ -163,16 +169,29 @@ def tags(clean: str, noisy: str, written: Mapping[str, int]) -> tuple[list[int],
 
 def threshold(careless: Tagger, held: Sequence[str]) -> float:
     """Return the lowest threshold at which no more than `CHANGED` of the characters of clean texts are changed."""
-    allowed = CHANGED * sum(map(len, held))
-    low, high = LOWEST, 1.0
+    return _lowest({text: partial(careless.edits, text) for text in held}, LOWEST, 1.0)
+
+
+def bar(careless: Tagger, model: Adapted, held: Sequence[str]) -> float:
+    """Return the lowest bar beside a corpus at which no more than `CHANGED` of the characters are changed."""
+    known = [text for text in held if both_know(text, careless, model)]
+    return _lowest({text: partial(agreed, proposals(text, careless, model)) for text in known}, *BARS)
+
+
+def _lowest(edits: Mapping[str, Callable[[float], Sequence[Edit]]], low: float, high: float) -> float:
+    """Return the lowest bar, by how the texts are edited at one, that changes few enough of their characters."""
+    allowed = CHANGED * sum(map(len, edits))
     for _ in range(12):
         middle = (low + high) / 2
-        changes = {text: careless.edits(text, middle) for text in held}
-        changed = sum(Levenshtein.distance(text, apply(text, edits)) for text, edits in changes.items())
+        changes = {text: edits[text](middle) for text in edits}
+        changed = sum(Levenshtein.distance(text, apply(text, made)) for text, made in changes.items())
         if changed <= allowed:
             high = middle
         else:
-            low, held = middle, [text for text, edits in changes.items() if edits]  # a higher one changes no others
+            low, edits = (
+                middle,
+                {text: edits[text] for text, made in changes.items() if made},
+            )  # higher changes no others
     return high
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from functools import lru_cache
+from math import log
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,5 +56,13 @@ class Characters:
         found = 1.0
         for character in text:
             found *= self.probability(before, character)
+            before = (before + character)[1 - ORDER :]
+        return found
+
+    def cost(self, text: str, before: str) -> float:
+        """Return the negative logarithm of the probability of `text` after `before`, also where that is next to 0."""
+        found = 0.0
+        for character in text:
+            found -= log(self.probability(before, character))
             before = (before + character)[1 - ORDER :]
         return found

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lapsus.perturbations.core import Edit, ShortRepr
+from lapsus.perturbations.zh.correction.second_opinion import agreed, apart, both_know, proposals
 from lapsus.perturbations.zh.correction.tagger import Tagger
 from lapsus.perturbations.zh.correction.task_words import Corpus, adapted
 from lapsus.perturbations.zh.engine.pinyin import UNKNOWN_COST, Word, load_engine
@@ -65,8 +66,8 @@ class ZhCorrect(ShortRepr):
         corpus: a file of clean texts of the task to learn from: one per line, or JSON lines, of which each string
             counts; nothing to learn from none. Their words are then corrected to from the same sound, and from one
             slip of the fingers; texts that are not of the task are corrected as without.
-        tagger: a folder that `lapsus train-corrector` wrote; nothing to use none. What the tagger changes goes before
-            all else.
+        tagger: a folder that `lapsus train-corrector` wrote; nothing to use none. What it changes goes before all
+            else; with a corpus, each weighs what the other proposes.
     """
 
     caution: float = CAUTION
@@ -102,20 +103,24 @@ class ZhCorrect(ShortRepr):
             return ()
         found: list[Edit] = []
         for proposed in self._proposals(text):
-            found += [edit for edit in proposed if all(_apart(edit, other) for other in found)]
+            found += [edit for edit in proposed if all(apart(edit, other) for other in found)]
         return tuple(sorted(found))
 
     def _proposals(self, text: str) -> Iterator[list[Edit]]:
         """Yield the edits of each model, the one that knows most of the task first."""
         more = self.caution - CAUTION
         plain = [edit for match in STRETCH.finditer(text) for edit in self._corrected(match.group(), match.start())]
-        if isinstance(self.tagger, Tagger):
-            yield self.tagger.edits(text, _raised(self.tagger.threshold, more))
-            plain = [edit for edit in plain if not self.tagger.units.has_seen(text, edit)]
-        if isinstance(self.corpus, Corpus):
-            model = adapted(self.corpus)
-            yield model.edits(text, model.caution + more)
-            plain = [edit for edit in plain if not model.has_seen(text, edit)]
+        tagger = self.tagger if isinstance(self.tagger, Tagger) else None
+        model = adapted(self.corpus) if isinstance(self.corpus, Corpus) else None
+        if tagger and model and both_know(text, tagger, model):
+            yield agreed(proposals(text, tagger, model), tagger.beside + more)
+        else:
+            if tagger:
+                yield tagger.edits(text, _raised(tagger.threshold, more))
+            if model:
+                yield model.edits(text, model.caution + more)
+        for known in filter(None, (tagger and tagger.units, model)):
+            plain = [edit for edit in plain if not known.has_seen(text, edit)]
         yield plain
 
     def untouched(self, text: str) -> str:
@@ -168,11 +173,6 @@ class ZhCorrect(ShortRepr):
                 for word in engine.by_reading.get(variant, ())[:CANDIDATES]
             ]
         return found
-
-
-def _apart(one: Edit, other: Edit) -> bool:
-    """Say whether two edits can both be made."""
-    return one.start != other.start and (one.end <= other.start or other.end <= one.start)
 
 
 def _raised(probability: float, nats: float) -> float:

@@ -17,6 +17,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
 
 from lapsus.perturbations.core import Edit, trimmed
 from lapsus.perturbations.zh.engine.pinyin import load_engine
@@ -27,6 +28,7 @@ FIRST = 2  # number of the first unit
 END = "\n"  # after each text: what is missing there stands before it
 WEIGHTS, SETTINGS = "weights.npz", "tagger.json"
 LAYERS, WIDTH = 4, 5  # of the network, and how many characters a layer sees at once
+NEVER = -20.0  # logarithm of the share of what is never written
 FOREIGN = 0.6  # share of a text's pairs of characters that the task never had, above which the text is not of the task
 Weights = Mapping[str, NDArray[np.float32]]
 Places = Mapping[str, int]
@@ -89,6 +91,7 @@ class Tagger:
     units: Units = field(compare=False, repr=False)
     weights: Weights = field(compare=False, repr=False, hash=False)
     threshold: float  # of the probability of a change
+    beside: float  # what the weighed odds of a change must exceed beside a corpus: `second_opinion`
     digest: str
     path: str = field(default="", compare=False)
 
@@ -102,7 +105,7 @@ class Tagger:
                 weights = {name: arrays[name].astype(np.float32) for name in arrays.files}
             characters, readings, written = (tuple(settings[name]) for name in ("characters", "readings", "written"))
             units = Units(characters, readings, written, frozenset(settings["pairs"]))
-            found = cls.of(units, weights, settings["threshold"], folder)
+            found = cls.of(units, weights, settings["threshold"], settings["beside"], folder)
         except (OSError, EOFError, ValueError, LookupError, TypeError, BadZipFile):
             raise ValueError(
                 f"{folder} is no folder of a corrector ({SETTINGS}, {WEIGHTS}); make one with: lapsus train-corrector"
@@ -112,15 +115,15 @@ class Tagger:
         return found
 
     @classmethod
-    def of(cls, units: Units, weights: Weights, threshold: float, path: str = "") -> Tagger:
+    def of(cls, units: Units, weights: Weights, threshold: float, beside: float, path: str = "") -> Tagger:
         """Return a tagger of trained weights."""
         rows = {"characters": len(units.characters) + FIRST, "readings": len(units.readings) + FIRST,
                 "write": len(units.written), "fill": len(units.written)}  # fmt: skip
         if any(len(weights[f"{name}.weight"]) != count for name, count in rows.items()):
             raise ValueError("the weights are of other characters")
-        known = json.dumps([threshold, units.characters, units.readings, units.written, sorted(units.pairs)])
+        known = json.dumps([threshold, beside, units.characters, units.readings, units.written, sorted(units.pairs)])
         content = b"".join(weights[name].tobytes() for name in sorted(weights))
-        return cls(units, weights, threshold, sha256(content + known.encode()).hexdigest()[:12], path)
+        return cls(units, weights, threshold, beside, sha256(content + known.encode()).hexdigest()[:12], path)
 
     @staticmethod
     def is_in(folder: Path) -> bool:
@@ -134,8 +137,9 @@ class Tagger:
             Path(folder) / WEIGHTS, allow_pickle=False, **{n: w.astype(np.float16) for n, w in self.weights.items()}
         )
         units = self.units
-        settings = {"threshold": self.threshold, "characters": units.characters, "readings": units.readings,
-                    "written": units.written, "pairs": sorted(units.pairs)}  # fmt: skip
+        settings = {"threshold": self.threshold, "beside": self.beside, "characters": units.characters,
+                    "readings": units.readings, "written": units.written,
+                    "pairs": sorted(units.pairs)}  # fmt: skip
         (Path(folder) / SETTINGS).write_text(json.dumps(settings, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -145,10 +149,45 @@ class Tagger:
         """Return the changes that are surer than the threshold, or than the tagger's own."""
         if not text or self.units.is_foreign(text):
             return []
-        least = self.threshold if threshold is None else threshold
+        return self.tagged(text).edits(self.threshold if threshold is None else threshold)
+
+    def tagged(self, text: str) -> Tagged:
+        """Return what the tagger says of a text."""
         state = self.read_characters(text)
-        tags = self._surest(state, "kinds", "write", least)
-        missing = self._surest(state, "gaps", "fill", least)
+        return Tagged(self, text, state, self.scores(state, "kinds"), self.scores(state, "gaps"))
+
+    def read_characters(self, text: str) -> NDArray[np.float32]:
+        """Return a vector for each character, and for the end."""
+        first, second = self.units.encoded(text)
+        w = self.weights
+        state: NDArray[np.float32] = w["characters.weight"][first] + w["readings.weight"][second]
+        for n in range(LAYERS):
+            state = state + np.maximum(_convolved(_normed(state, w, n), w, n), 0)
+        return state
+
+    def scores(self, state: NDArray[np.float32], head: str) -> NDArray[np.float32]:
+        """Return the logarithms of the shares that a head of the network gives, for each vector."""
+        scores = state @ self.weights[f"{head}.weight"].T + self.weights[f"{head}.bias"]
+        scores = scores - scores.max(axis=1, keepdims=True)
+        shares: NDArray[np.float32] = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return shares
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tagged:
+    """What a tagger says of each character of a text and of its end, in logarithms of shares."""
+
+    tagger: Tagger = field(repr=False)
+    text: str
+    state: NDArray[np.float32] = field(repr=False)
+    kinds: NDArray[np.float32] = field(repr=False)  # keep, delete, write
+    gaps: NDArray[np.float32] = field(repr=False)  # nothing or something is missing before it
+
+    def edits(self, threshold: float) -> list[Edit]:
+        """Return the changes that are surer than the threshold."""
+        text = self.text
+        tags = self._surest(self.kinds, "write", threshold)
+        missing = self._surest(self.gaps, "fill", threshold)
         found: list[Edit] = []
         for at, (tag, before) in enumerate(zip(tags, missing, strict=True)):
             old = text[at : at + 1]
@@ -162,37 +201,44 @@ class Tagger:
         whole = (trimmed(start, text[start:end], new) for start, end, new in found)
         return [edit for edit in whole if text[edit.start : edit.end] != edit.text]
 
+    def odds(self, edit: Edit) -> float:
+        """Return how much likelier a change is than none, as a logarithm."""
+        found = 0.0
+        for op in Levenshtein.opcodes(self.text[edit.start : edit.end], edit.text):
+            new, at = edit.text[op.dest_start : op.dest_end], edit.start + op.src_start
+            if op.tag == "insert":
+                found += self._writes(self.gaps[at], "fill", at, new[0]) + NEVER * (len(new) - 1)
+            elif op.tag == "replace":
+                found += sum(self._writes(self.kinds[n], "write", n, one) for n, one in enumerate(new, at))
+            elif op.tag == "delete":
+                found += float(
+                    sum(self.kinds[n, DELETE] - self.kinds[n, KEEP] for n in range(at, edit.start + op.src_end))
+                )
+        return found
+
+    def _writes(self, kinds: NDArray[np.float32], head: str, at: int, character: str) -> float:
+        """Return how much likelier a character is written than none."""
+        number = self.tagger.units.places[2].get(character)
+        if number is None:
+            return NEVER
+        return float(kinds[-1] - kinds[KEEP] + self.tagger.scores(self.state[at : at + 1], head)[0, number - FIRST])
+
     def _written(self, tag: int, kept: str) -> str:
-        return kept if tag == KEEP else "" if tag == DELETE else self.units.written[tag - FIRST]
+        return kept if tag == KEEP else "" if tag == DELETE else self.tagger.units.written[tag - FIRST]
 
-    def read_characters(self, text: str) -> NDArray[np.float32]:
-        """Return a vector for each character, and for the end."""
-        first, second = self.units.encoded(text)
-        w = self.weights
-        state: NDArray[np.float32] = w["characters.weight"][first] + w["readings.weight"][second]
-        for n in range(LAYERS):
-            state = state + np.maximum(_convolved(_normed(state, w, n), w, n), 0)
-        return state
-
-    def _surest(self, state: NDArray[np.float32], kind: str, character: str, least: float) -> list[int]:
+    def _surest(self, logarithms: NDArray[np.float32], head: str, least: float) -> list[int]:
         """Return the tags of changes that are sure enough: of a kind, and where it writes, of a character."""
-        kinds = self._shares(state, kind)
-        tags = np.zeros(len(state), dtype=np.int64)
+        kinds = np.exp(logarithms)
+        tags = np.zeros(len(kinds), dtype=np.int64)
         (unsure,) = np.nonzero(kinds[:, -1] > least)
         if len(unsure):
-            characters = self._shares(state[unsure], character)
+            characters = np.exp(self.tagger.scores(self.state[unsure], head))
             sure = kinds[unsure, -1] * characters.max(axis=1)
             tags[unsure] = np.where(sure > least, characters.argmax(axis=1) + FIRST, KEEP)
         if kinds.shape[1] > FIRST:
             tags[kinds[:, DELETE] > np.maximum(least, kinds[:, -1])] = DELETE
         found: list[int] = tags.tolist()
         return found
-
-    def _shares(self, state: NDArray[np.float32], head: str) -> NDArray[np.float32]:
-        scores = state @ self.weights[f"{head}.weight"].T + self.weights[f"{head}.bias"]
-        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-        shares: NDArray[np.float32] = scores / scores.sum(axis=1, keepdims=True)
-        return shares
 
 
 def _normed(state: NDArray[np.float32], weights: Weights, n: int) -> NDArray[np.float32]:

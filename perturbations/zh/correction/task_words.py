@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from copy import copy
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from itertools import pairwise, zip_longest
 from math import exp, log
@@ -131,13 +132,26 @@ class Adapted:
         self.engine = load_engine()
         self.unknown_cost = lru_cache(1 << 16)(self._unknown_cost)
         self._learn_strings(texts)
-        step = max(4, len(texts) // HELD_OUT)
-        held = texts[::step] if len(texts) >= step else ()
-        self.model = Characters(text for n, text in enumerate(texts) if n % step or not held)
+        self._texts = texts
+        held, others = self._parts()
+        self.model = Characters(others)
         self.share = self._best_share(held)
-        names = len(held) > FEW and self._novelty(held) > NEW and self.share > FIXED
-        self.caution = CAUTIONS[-1] if names or not held else self._least_caution(held)
         self.model = Characters(texts)
+
+    def _parts(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the texts held out, and the others."""
+        step = max(4, len(self._texts) // HELD_OUT)
+        held = self._texts[::step] if len(self._texts) >= step else ()
+        return held, [text for n, text in enumerate(self._texts) if n % step or not held]
+
+    @cached_property
+    def caution(self) -> float:
+        """The least that leaves clean texts alone; found on first use, as a tagger beside the corpus needs none."""
+        held, others = self._parts()
+        without = copy(self)
+        without.model = Characters(others)
+        names = len(held) > FEW and without._novelty(held) > NEW and self.share > FIXED  # noqa: SLF001 - itself
+        return CAUTIONS[-1] if names or not held else without._least_caution(held)  # noqa: SLF001 - itself
 
     def _learn_strings(self, texts: Iterable[str]) -> None:
         """Collect the strings that recur, by their letters and by their initials."""
@@ -234,6 +248,13 @@ class Adapted:
         ours = self.share
         odds = PRIOR + sum(min(log(ours * a / b + 1 - ours), EVIDENCE) for a, b in self._evidence(text))
         return 1 / (1 + exp(-max(-30.0, min(odds, 30.0))))
+
+    def odds(self, text: str, edit: Edit) -> float:
+        """Return how much likelier a text is with a change than without under the texts' model, as a logarithm."""
+        after = text[edit.end : edit.end + ORDER - 1] + EDGE[: edit.end + ORDER - 1 > len(text)]
+        before = (EDGE + text[: edit.start])[1 - ORDER :]
+        cost = self.model.cost
+        return cost(text[edit.start : edit.end] + after, before) - cost(edit.text + after, before)
 
     def edits(self, text: str, caution: float) -> list[Edit]:
         """Return the corrections of a text; each costs at least `caution` on top."""
