@@ -48,4 +48,5 @@ def main(data: Path, corrector: Path, every: int = 1) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:3]), *map(int, sys.argv[3:]))
+    shared_data, folder_of_corrector, *sparse = sys.argv[1:]
+    main(Path(shared_data), Path(folder_of_corrector), *map(int, sparse))

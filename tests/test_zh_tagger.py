@@ -22,7 +22,7 @@ from lapsus.models.corrector_schedule import Schedule
 from lapsus.perturbations.core import Edit, apply, perturb, perturb_batch
 from lapsus.perturbations.zh.correction.character_model import EDGE
 from lapsus.perturbations.zh.correction.corrector import ZhCorrect
-from lapsus.perturbations.zh.correction.second_opinion import agreed, apart, both_know, proposals
+from lapsus.perturbations.zh.correction.second_opinion import agreed, apart, are_of_one_task, both_know, proposals
 from lapsus.perturbations.zh.correction.tagger import DELETE, FIRST, KEEP, PAD, SETTINGS, WEIGHTS, Tagger
 from lapsus.perturbations.zh.correction.task_words import adapted
 
@@ -185,7 +185,14 @@ def test_beside_a_corpus_texts_of_another_task_are_left_to_each():
     both = ZhCorrect(corpus=CORPUS, tagger=tagger)
     assert not both_know(NEWS, tagger, adapted(CORPUS)) and both_know(TEXTS[0], tagger, adapted(CORPUS))
     assert perturb(both, NEWS) == perturb(ZhCorrect(), NEWS)
-    assert perturb(both, TEXTS[0]) != perturb(ZhCorrect(tagger=tagger), TEXTS[0])
+    eager = ZhCorrect(0.0, corpus=CORPUS, tagger=tagger)
+    made = agreed(proposals(TEXTS[0], tagger, adapted(CORPUS)), tagger.beside - 6)
+    assert made and set(made) <= set(perturb(eager, TEXTS[0]))
+    news = ZhCorrect.learned([NEWS, *CORPUS.texts[:5]]).corpus
+    assert are_of_one_task(tagger, CORPUS) and not are_of_one_task(tagger, news)
+    for text in ("华北怎么还款", TEXTS[0], NEWS):
+        assert perturb(ZhCorrect(0.0, corpus=news, tagger=tagger), text) == perturb(ZhCorrect(0.0, corpus=news), text)
+        assert perturb(ZhCorrect(tagger=tagger), text) == perturb(ZhCorrect(), text)  # it would write nonsense
     assert not perturb(ZhCorrect(caution=60, corpus=CORPUS, tagger=tagger), TEXTS[0])
 
 

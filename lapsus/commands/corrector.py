@@ -16,7 +16,7 @@ PATH = click.Path(path_type=Path)
     "train-corrector",
     epilog=example(
         "lapsus train-corrector train.jsonl --out corrector",
-        "lapsus perturb --operator zh_correct --set tagger=corrector typed.jsonl corrected.jsonl",
+        "lapsus perturb --operator zh_correct --set tagger=corrector --set corpus=train.jsonl typed.jsonl fixed.jsonl",
     ),
 )
 @click.argument("texts", type=PATH, nargs=-1, required=True)
@@ -31,7 +31,7 @@ def train_corrector(texts: tuple[Path, ...], out: Path, versions: int, epochs: i
 
     TEXTS are files with one text per line, or JSON lines, of which each string counts. They are typed by `zh_keyboard`,
     and a small network learns to undo it: on one core about a quarter of an hour for 36,000 questions. `zh_correct`
-    uses the folder.
+    uses the folder, and with the texts beside it as a corpus repairs more.
     """
     from lapsus.kernel.atomic import staged_folder
     from lapsus.kernel.extras import needed
@@ -46,4 +46,4 @@ def train_corrector(texts: tuple[Path, ...], out: Path, versions: int, epochs: i
         tagger = train(clean, seed, schedule=Schedule(versions, epochs), say=click.echo)
         tagger.save(folder)
     click.echo(f"wrote {out}, which reads {len(tagger.units.characters):,} characters; next: lapsus perturb "
-               f"--operator zh_correct --set tagger={out} SOURCE TARGET")  # fmt: skip
+               f"--operator zh_correct --set tagger={out} --set corpus={texts[0]} SOURCE TARGET")  # fmt: skip

@@ -14,7 +14,8 @@ Clean texts of the task, such as those a model is trained on, teach it the task'
 >>> apply("华北怎么还款", perturb(ZhCorrect.learned(texts), "华北怎么还款"))
 '花呗怎么还款'
 
-A tagger that was trained on them (`lapsus train-corrector`) repairs more: `ZhCorrect(tagger="FOLDER")`.
+A tagger that was trained on them (`lapsus train-corrector`) repairs more, and most beside them:
+`ZhCorrect(corpus="FILE", tagger="FOLDER")`.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from math import exp, log
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from lapsus.perturbations.core import Edit, ShortRepr
-from lapsus.perturbations.zh.correction.second_opinion import agreed, apart, both_know, proposals
-from lapsus.perturbations.zh.correction.tagger import Tagger
+from lapsus.perturbations.core import Edit, ShortRepr, apply
+from lapsus.perturbations.zh.correction.second_opinion import agreed, apart, are_of_one_task, both_know, proposals
+from lapsus.perturbations.zh.correction.tagger import CORRECTED, Tagger
 from lapsus.perturbations.zh.correction.task_words import Corpus, adapted
 from lapsus.perturbations.zh.engine.pinyin import UNKNOWN_COST, Word, load_engine
 
@@ -67,7 +68,7 @@ class ZhCorrect(ShortRepr):
             counts; nothing to learn from none. Their words are then corrected to from the same sound, and from one
             slip of the fingers; texts that are not of the task are corrected as without.
         tagger: a folder that `lapsus train-corrector` wrote; nothing to use none. What it changes goes before all
-            else; with a corpus, each weighs what the other proposes.
+            else; with a corpus of its task, each weighs what the other proposes, with one of another it is not used.
     """
 
     caution: float = CAUTION
@@ -111,16 +112,23 @@ class ZhCorrect(ShortRepr):
         more = self.caution - CAUTION
         plain = [edit for match in STRETCH.finditer(text) for edit in self._corrected(match.group(), match.start())]
         tagger = self.tagger if isinstance(self.tagger, Tagger) else None
-        model = adapted(self.corpus) if isinstance(self.corpus, Corpus) else None
+        corpus = self.corpus if isinstance(self.corpus, Corpus) else None
+        model = corpus and adapted(corpus)
+        if tagger and corpus and not are_of_one_task(tagger, corpus):
+            tagger = None
         if tagger and model and both_know(text, tagger, model):
             yield agreed(proposals(text, tagger, model), tagger.beside + more)
         else:
-            if tagger:
-                yield tagger.edits(text, _raised(tagger.threshold, more))
+            found = tagger.edits(text, _raised(tagger.threshold, more)) if tagger else []
+            if tagger and not model and tagger.units.is_foreign(apply(text, found), CORRECTED):
+                tagger, found = None, []
+            yield found
             if model:
                 yield model.edits(text, model.caution + more)
-        for known in filter(None, (tagger and tagger.units, model)):
-            plain = [edit for edit in plain if not known.has_seen(text, edit)]
+        if tagger:
+            plain = [edit for edit in plain if not tagger.units.has_seen(text, edit)]
+        if model:
+            plain = [edit for edit in plain if not model.has_seen(text, edit)]
         yield plain
 
     def untouched(self, text: str) -> str:

@@ -30,6 +30,7 @@ WEIGHTS, SETTINGS = "weights.npz", "tagger.json"
 LAYERS, WIDTH = 4, 5  # of the network, and how many characters a layer sees at once
 NEVER = -20.0  # logarithm of the share of what is never written
 FOREIGN = 0.6  # share of a text's pairs of characters that the task never had, above which the text is not of the task
+CORRECTED = 0.35  # the same of a corrected text, where no corpus tells the task
 Weights = Mapping[str, NDArray[np.float32]]
 Places = Mapping[str, int]
 
@@ -59,10 +60,10 @@ class Units:
             [readings.get(reading_of(one), UNKNOWN) for one in ended],
         )
 
-    def is_foreign(self, text: str) -> bool:
-        """Say whether a text is not of the task."""
+    def is_foreign(self, text: str, share: float = FOREIGN) -> bool:
+        """Say whether a text is not of the task: more than a share of its pairs of characters are new."""
         pairs = neighbours(f"{END}{text}{END}")
-        return sum(pair not in self.pairs for pair in pairs) > FOREIGN * len(pairs)
+        return sum(pair not in self.pairs for pair in pairs) > share * len(pairs)
 
     def has_seen(self, text: str, edit: Edit) -> bool:
         """Say whether the task has every pair of characters of what is to be replaced, and its neighbours."""

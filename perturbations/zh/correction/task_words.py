@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from itertools import pairwise, zip_longest
 from math import exp, log
@@ -132,26 +131,13 @@ class Adapted:
         self.engine = load_engine()
         self.unknown_cost = lru_cache(1 << 16)(self._unknown_cost)
         self._learn_strings(texts)
-        self._texts = texts
-        held, others = self._parts()
-        self.model = Characters(others)
+        step = max(4, len(texts) // HELD_OUT)
+        held = texts[::step] if len(texts) >= step else ()
+        self.model = Characters(text for n, text in enumerate(texts) if n % step or not held)
         self.share = self._best_share(held)
+        names = len(held) > FEW and self._novelty(held) > NEW and self.share > FIXED
+        self.caution = CAUTIONS[-1] if names or not held else self._least_caution(held)
         self.model = Characters(texts)
-
-    def _parts(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the texts held out, and the others."""
-        step = max(4, len(self._texts) // HELD_OUT)
-        held = self._texts[::step] if len(self._texts) >= step else ()
-        return held, [text for n, text in enumerate(self._texts) if n % step or not held]
-
-    @cached_property
-    def caution(self) -> float:
-        """The least that leaves clean texts alone; found on first use, as a tagger beside the corpus needs none."""
-        held, others = self._parts()
-        without = copy(self)
-        without.model = Characters(others)
-        names = len(held) > FEW and without._novelty(held) > NEW and self.share > FIXED  # noqa: SLF001 - itself
-        return CAUTIONS[-1] if names or not held else without._least_caution(held)  # noqa: SLF001 - itself
 
     def _learn_strings(self, texts: Iterable[str]) -> None:
         """Collect the strings that recur, by their letters and by their initials."""
