@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -138,6 +139,37 @@ def test_segments_are_the_text(text):
 def test_full_pinyin_gives_as_many_characters(text):
     syllables = load_engine().readings(text)
     assert len(load_engine().sentence(syllables)) == len(text)
+
+
+def test_own_words_come_back_and_the_engine_they_are_added_to_stays(engine):
+    own = engine.with_words({"花呗": 0.02, "借呗": 0.01, "银行": 0.1})
+    assert own.candidates("huabei", limit=1) == ["花呗"]
+    assert own.sentence("zenmekaitongjiebei") == "怎么开通借呗"
+    assert [word.text for word in own.segment("花呗还款")] == ["花呗", "还款"]
+    assert own.by_text["银行"] == Word("银行", "yin hang", -math.log(0.1))
+    assert [word.text for word in own.by_reading["yin hang"]].count("银行") == 1
+    assert engine.candidates("huabei", limit=1) == ["华北"]
+    assert engine.by_text["花呗"].cost > own.by_text["花呗"].cost
+
+
+def test_what_is_likelier_already_stays(engine):
+    same = engine.with_words({"的": 1e-9, "银行": 1e-9})
+    assert same.entries == engine.entries
+    assert same.scored("yinhang", "", 5) == engine.scored("yinhang", "", 5)
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ({"花呗a": 0.1}, "'花呗a' cannot be typed"),
+        ({"": 0.1}, "'' cannot be typed"),
+        ({"花呗": 0.0}, "share of 花呗 is 0.0: give a part"),
+        ({"花呗": 12}, "share of 花呗 is 12: give a part"),
+    ],
+)
+def test_own_words_that_cannot_be_are_one_sentence(engine, shares, said):
+    with pytest.raises(ValueError, match=said):
+        engine.with_words(shares)
 
 
 @pytest.mark.parametrize("text", SENTENCES)

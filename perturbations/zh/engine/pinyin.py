@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from itertools import islice
+from math import log
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -129,6 +130,28 @@ class PinyinEngine:
         self._splits = lru_cache(1 << 11)(self._split)
         self.syllables_of = lru_cache(1 << 14)(self._syllables_of)
         self.last_word = lru_cache(1 << 14)(self._last_word)
+
+    def with_words(self, shares: Mapping[str, float]) -> PinyinEngine:
+        """Return another engine that also has a person's own words, as a user dictionary has.
+
+        `shares` are of all words that the person types. A word is read as its characters are; what this engine
+        holds for likelier stays as it is.
+
+        >>> own = load_engine().with_words({"花呗": 0.02})
+        >>> load_engine().sentence("zenmekaitonghuabei"), own.sentence("zenmekaitonghuabei")
+        ('怎么开通华北', '怎么开通花呗')
+        """
+        own: dict[str, Entry] = {}
+        for text, share in shares.items():
+            reading = self.readings(text)
+            if not text or not all(reading):
+                raise ValueError(f"{text!r} cannot be typed: give words of simplified Chinese characters only")
+            if not 0 < share <= 1:
+                raise ValueError(f"the share of {text} is {share}: give a part of all words, above 0 and at most 1")
+            if -log(share) < self.costs.get(text, NEVER):
+                own[text] = (text, " ".join(reading), -log(share), 0.0)
+        kept = (entry for entry in self.entries if entry[0] not in own or entry[1] != own[entry[0]][1])
+        return PinyinEngine(sorted((*kept, *own.values()), key=itemgetter(2)), self.bigrams)
 
     def candidates(self, keys: str, context: str = "", limit: int = 20) -> list[str]:
         """Return what the input method offers for the letters `keys` typed after the text `context`."""
