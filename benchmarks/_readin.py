@@ -47,9 +47,14 @@ def questions(folder: Path) -> Tracks:
     return Tracks([f"{n // 2}-{names[n % 2]}" for n in range(len(clean))], clean, noisy)
 
 
+def different(folder: Path, name: str) -> list[str]:
+    """Return the different questions of a file of AFQMC, from the folder afqmc_balanced."""
+    sides = (column(folder / f"{name}.json", side) for side in ("sentence1", "sentence2"))
+    return list(dict.fromkeys(text for side in sides for text in side))
+
+
 def unseen(folder: Path, name: str) -> list[str]:
     """Return the different questions of a file of AFQMC, from the folder afqmc_balanced, that no track holds."""
     clean, noisy = questions(folder)[1:]
     held = {text for side in (clean, *noisy) for text in side}
-    both = dict.fromkeys(text for side in ("sentence1", "sentence2") for text in column(folder / f"{name}.json", side))
-    return [text for text in both if text not in held]
+    return [text for text in different(folder, name) if text not in held]

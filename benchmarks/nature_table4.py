@@ -87,13 +87,14 @@ def run(name: str, data: Path, work: Path, seeds: int, stack: int, more: int) ->
     plain = (parts["train"], parts["validation"])
     selector = trained(work / f"{name}.0.pt", *plain, 0)
     sets = test_sets(parts["test"], selector)
+    told = digest(sets)
     path = work / f"{name}.json"
     known = json.loads(path.read_text()) if path.exists() else {}
     results: dict[str, Any] = {
-        "sets": digest(sets),
+        "sets": told,
         "shares": shares(one.operator for one in sets["hard"]),
         "unchanged": {key: mean(not one.edits for one in rows) for key, rows in sets.items() if key != "original"},
-        "models": known["models"] if known.get("sets") == digest(sets) else [],
+        "models": known["models"] if known.get("sets") == told else [],
     }
     scored = {(model["training"], model["seed"]) for model in results["models"]}
     training = {"plain": plain, "stack": plain}

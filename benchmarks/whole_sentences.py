@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from _readin import column
+from _readin import different
 from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
 
@@ -27,11 +27,6 @@ NAMED = ("花呗", "借呗")
 QUESTION = re.compile(r"[\u4e00-\u9fff]{6,14}")
 STRETCH = re.compile(r"[\u4e00-\u9fff]+")
 LONGEST, RECURRING = 4, 5  # characters of a word that is learned, and how often it was typed
-
-
-def questions(folder: Path, name: str) -> list[str]:
-    """Return the different questions of a file of AFQMC."""
-    return list(dict.fromkeys(text for side in ("sentence1", "sentence2") for text in column(folder / name, side)))
 
 
 def named(texts: Iterable[str]) -> dict[str, float]:
@@ -62,9 +57,9 @@ def come_back(engine: PinyinEngine, texts: Iterable[str]) -> float:
 
 def main(folder: Path) -> None:
     """Print the shares."""
-    test = questions(folder, "test_clean.json")
+    test = different(folder, "test_clean")
     judged = [text for text in test if QUESTION.fullmatch(text)]
-    others = set(questions(folder, "train.json")) - set(test)
+    others = set(different(folder, "train")) - set(test)
     training = sorted(others)
     print(f"{len(judged)} questions; words are learned from {len(training)} others")
     engine = load_engine()

@@ -188,10 +188,8 @@ def _lowest(edits: Mapping[str, Callable[[float], Sequence[Edit]]], low: float, 
         if changed <= allowed:
             high = middle
         else:
-            low, edits = (
-                middle,
-                {text: edits[text] for text, made in changes.items() if made},
-            )  # higher changes no others
+            low = middle
+            edits = {text: edits[text] for text, made in changes.items() if made}  # a higher one changes no others
     return high
 
 
