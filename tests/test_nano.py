@@ -62,11 +62,20 @@ def test_tags_depend_on_the_seed_alone():
     assert tagged(SENTENCES, seed=3) == tagged(SENTENCES, seed=3) != tagged(SENTENCES, seed=4)
 
 
+def test_a_sentence_that_comes_several_times_has_its_tag_drawn_anew():
+    made = tagged(SENTENCES, times=3, seed=1)
+    assert made[: len(SENTENCES)] == tagged(SENTENCES, seed=1)
+    assert [parts(each)[0] for each in made] == [each.text for each in SENTENCES] * 3
+    tags = zip(*(made[start : start + len(SENTENCES)] for start in range(0, len(made), len(SENTENCES))), strict=True)
+    assert sum(len(set(of_one)) > 1 for of_one in tags) > len(SENTENCES) / 2
+
+
 @pytest.mark.parametrize(
     ("sentences", "options", "said"),
     [
         (SENTENCES, {"balance": -1}, "balance is -1"),
         (SENTENCES, {"positive": 2}, "positive is 2"),
+        (SENTENCES, {"times": 0}, "times is 0"),
         (SENTENCES[:1], {"balance": 0}, "the sentences have 1 language"),
         ([each for each in SENTENCES if each.language != "pt"], {}, "the sentences have 1 dialect"),
     ],
@@ -250,7 +259,7 @@ def test_what_is_read_beside_a_text_does_not_change_its_number():
         for number, weight in enumerate(model.model.parameters()):  # as after training: no bias is 0
             weight.add_(0.1 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(number)))
     together = model.predict(TEXTS)
-    assert together == pytest.approx([model.predict([text])[0] for text in TEXTS], abs=1e-5)
+    assert together == pytest.approx([model.predict([text])[0] for text in TEXTS], rel=1e-5, abs=1e-5)
     assert len({round(number, 4) for number in together}) == len(TEXTS)
     assert model.predict([]) == []
 

@@ -70,7 +70,7 @@ MODELS = {
     "characters": Learner(begun_characters, Training(700, 64, 3e-3), Training(120, 64, 5e-3)),
 }
 HELD = 20  # one in so many sentences and ratings
-TIMES = 8  # that a sentence is told with a tag, drawn anew each time
+TIMES = 8  # that a sentence comes, with a tag drawn anew
 
 
 def short(row: Row, language: str) -> bool:
@@ -140,7 +140,7 @@ def train(out: Path, name: str, seed: int, lambdas: Sequence[str]) -> None:
         started = time.process_time()
         model = begun
         if balance != "none":
-            model = pretrained(begun, heard * TIMES, learner.pretraining, balance=float(balance), seed=seed)
+            model = pretrained(begun, heard, learner.pretraining, balance=float(balance), times=TIMES, seed=seed)
         tags = told_apart(model, held)
         for form in FORMS:
             made = finetuned(model, learnt, learner.finetuning, form=form, seed=seed)

@@ -65,11 +65,13 @@ def pretrained(
     *,
     balance: float = 1.0,
     positive: float = 0.5,
+    times: int = 1,
     seed: int = 0,
     **more: Any,
 ) -> R:
-    """Return a model that has learnt whether a tag is a sentence's own; `balance` is the paper's lambda."""
-    return fit(begun, tagged(sentences, balance=balance, positive=positive, seed=seed), training, seed=seed, **more)
+    """Return a model that has learnt whether a tag is a sentence's own; `tagged` says what the options mean."""
+    inputs = tagged(sentences, balance=balance, positive=positive, times=times, seed=seed)
+    return fit(begun, inputs, training, seed=seed, **more)
 
 
 def finetuned(
