@@ -133,6 +133,27 @@ def test_rows_that_will_not_do_are_named(changed, sentence, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("name", ["id", "edits", "clean_question"])
+def test_a_name_that_only_a_later_row_has_is_taken_too(name, tmp_path):
+    rows = [{"key": "a", "question": "slow down"}, {"key": "b", "question": "be quick", name: "c"}]
+    with pytest.raises(ValueError, match=f"has a column '?{name}.*; rename it"):
+        make(write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="question", key="key", tracks={"a": "speako"})
+
+
+def test_every_row_has_the_columns_of_all_rows(tmp_path):
+    rows = [{"id": "a", "text": "slow down", "early": 1}, {"id": "b", "text": "be quick", "late": "x"}]
+    make(write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="text", key="id", tracks={"a": "filler_eos:2"})
+    assert load(tmp_path / "out", "clean", tmp_path) == [
+        {"id": "a", "text": "slow down", "early": 1, "late": None},
+        {"id": "b", "text": "be quick", "early": None, "late": "x"},
+    ]
+    for config in ("a.1", "a"):
+        assert [(row["early"], row["late"]) for row in load(tmp_path / "out", config, tmp_path)] == [
+            (1, None),
+            (None, "x"),
+        ]
+
+
 @pytest.mark.parametrize(
     ("tracks", "sentence"),
     [

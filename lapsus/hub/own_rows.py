@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -208,13 +209,15 @@ def _annotators(track: str, spec: str) -> tuple[NoiseTrack, ...]:
 
 
 def _read(file: Path, text: str, key: str, slots: str | None, answers: str | None) -> tuple[list[Row], Features]:
-    """Return the checked rows with their `id` first, and their features."""
+    """Return the checked rows, each with its `id` first and then every column of the file, and their features."""
     found = files.read(file)
     if not found:
         raise ValueError(f"{file} has no rows; give it some")
+    columns = list(dict.fromkeys(chain.from_iterable(found)))
     wanted = [name for name in (text, key, slots, answers) if name]
-    if key != "id" and "id" in found[0]:
+    if key != "id" and "id" in columns:
         raise ValueError(f"{file} has a column 'id' beside the key {key!r}; rename it, or give --key id")
+    _refuse_taken_names(file, columns, text, slots)
     seen: dict[str, int] = {}
     rows: list[Row] = []
     for number, row in enumerate(found, 1):
@@ -231,8 +234,7 @@ def _read(file: Path, text: str, key: str, slots: str | None, answers: str | Non
         if name in seen:
             raise ValueError(f"{where} has the id {name!r} of row {seen[name]}; ids must be unique")
         seen[name] = number
-        rows.append({"id": name} | {column: cell for column, cell in row.items() if column != key})
-    _refuse_taken_names(file, rows[0], text, slots)
+        rows.append({"id": name} | {column: row.get(column) for column in columns if column != key})
     try:
         features = datasets.Dataset.from_list(rows).features
     except (TypeError, ValueError, ArithmeticError) as error:
@@ -245,9 +247,9 @@ def _read(file: Path, text: str, key: str, slots: str | None, answers: str | Non
     return rows, features
 
 
-def _refuse_taken_names(file: Path, row: Row, text: str, slots: str | None) -> None:
+def _refuse_taken_names(file: Path, columns: Sequence[str], text: str, slots: str | None) -> None:
     added = {"edits", "operator", f"clean_{text}", *([f"clean_{slots}"] if slots else [])}
-    if taken := sorted(added & row.keys()):
+    if taken := sorted(added.intersection(columns)):
         raise ValueError(f"{file} has a column {shown(taken)}, which noise writes itself; rename it")
 
 
