@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import compress, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from _readin import news
@@ -26,7 +26,10 @@ from scipy.special import expit, logit
 from lapsus.metrics.human_likeness.score import changes
 from lapsus.perturbations.zh.engine.pinyin import load_engine
 from lapsus.perturbations.zh.speech.accents import FITTED, Hearing, sound, tone
-from lapsus.perturbations.zh.speech.dictation import SHORT_CLAUSE, WEAK, traits
+from lapsus.perturbations.zh.speech.dictation import PARTS, STRONG, WEAK, break_after, traits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 Pairs: TypeAlias = list[tuple[str, str]]
 Counts: TypeAlias = "Counter[tuple[str, str]]"
@@ -38,12 +41,28 @@ CHOSEN: dict[str, Any] = {
     "swallowed": 0.06,
     "added": 0.04,
     "regrouped": [0.12, 0.45],
-    "halting": 0.03,
+    "halting": 0.06,
     "omitted": 0.004,
     "temperature": 0.7,
     "language": 0.6,
     "foreign": [0.72, 0.12],
     "number": 0.03,
+}
+WRITING: dict[
+    str, Any
+] = {  # READIN's recogniser; the shares of words were counted in all transcripts, also the others'
+    "usual": {
+        "地": {"的": 0.05},
+        "得": {"的": 0.05},
+        "她": {"他": 0.6},
+        "它": {"他": 0.5},
+        "他": {"她": 0.05},
+        "再": {"在": 0.25},
+        "做": {"作": 0.1},
+        "作": {"做": 0.02},
+    },
+    "figures": True,
+    "latin": True,
 }
 
 
@@ -52,18 +71,25 @@ class Recogniser(NamedTuple):
 
     language: float  # as in `Speaker`
     missed: float  # on top, on the logit, of a word being missed: some come back right by chance
+    spread: tuple[float, ...] = (0.05, 0.1, 0.25)  # as in `Speaker`: of short texts, read one by one
 
 
 RECOGNISERS = {
-    "accented Mandarin": Recogniser(0.6, 0.1),
-    "standard Mandarin": Recogniser(0.3, 0.1),
-    "AISHELL-1": Recogniser(0.3, -0.05),
-    "MagicData": Recogniser(0.3, 0.3),
+    "accented Mandarin": Recogniser(0.6, 0.3),
+    "standard Mandarin": Recogniser(0.45, 0.05),
+    "AISHELL-1": Recogniser(0.45, -0.05),
+    "MagicData": Recogniser(0.3, 0.32),
 }
 SAME_TONE = 0.29  # share of same-tone homophones if the tone is ignored
 ANYONES_TONES = 0.3
 HAN = re.compile(r"[\u4e00-\u9fff]+")
-ENOUGH = 50  # times that a character must be said for its losses to be counted
+ENOUGH = 20  # times that a character must be said for its losses to be counted
+FREQUENT, DOUBT, SOME = (
+    20,
+    6.0,
+    0.2,
+)  # texts that a word with a hazard of its own is in, what draws that to 0, the least
+OFTEN, MUCH = 5, 0.02  # times, and share, from which on a word that is written for another is usual
 PHRASE = 5  # deleting this many characters at once is an omission, not a mishearing
 NEAR_INITIALS = ("zh ch sh r z c s", "j q x zh ch sh", "b p m f", "d t n l r", "g k h f", "y w n l", "j q x d t")
 NEAR_FINALS = (
@@ -94,6 +120,50 @@ def intact(clean: str, noisy: str) -> np.ndarray:
         if operation.tag == "equal":
             kept[operation.src_start : operation.src_end] = True
     return kept
+
+
+class Word(NamedTuple):
+    """A word of a text, and what stands for it in the transcript."""
+
+    start: int
+    said: str
+    written: str
+    clear: bool  # whether the characters on both sides came through
+
+
+def transcribed(clean: str, noisy: str) -> Iterator[Word]:
+    """Yield the words of a text.
+
+    >>> [(word.said, word.written, word.clear) for word in transcribed("她来啦", "他来了")]
+    [('她', '他', True), ('来', '来', False), ('啦', '了', True)]
+    """
+    kept = np.concatenate([[True], intact(clean, noisy), [True]])
+    place = [0] * (len(clean) + 1)
+    for op in Levenshtein.opcodes(clean, noisy):
+        for at in range(op.src_start, op.src_end):
+            place[at] = op.dest_start + min(at - op.src_start, op.dest_end - op.dest_start)
+        place[op.src_end] = op.dest_end
+    for match in HAN.finditer(clean):
+        start = match.start()
+        for word in load_engine().split(match.group()):
+            end = start + len(word)
+            yield Word(start, word, noisy[place[start] : place[end]], bool(kept[start] and kept[end + 1]))
+            start = end
+
+
+def usual(pairs: Pairs) -> dict[str, dict[str, float]]:
+    """Return what is often written for a word between characters that came through, but for `WEAK` ones lost."""
+    said: Counter[str] = Counter()
+    written: Counts = Counter()
+    for word in (word for pair in pairs for word in transcribed(*pair) if word.clear):
+        said[word.said] += 1
+        written[word.said, word.written] += 1
+    found: dict[str, dict[str, float]] = {}
+    for (word, other), count in sorted(written.items()):
+        lost = word[-1] in WEAK and other == word[:-1]
+        if other != word and not lost and count >= OFTEN and count >= MUCH * said[word]:
+            found.setdefault(word, {})[other] = round(count / said[word], 3)
+    return found
 
 
 def confusions(pairs: Pairs) -> tuple[Counts, Counts]:
@@ -144,12 +214,21 @@ def tones(pairs: Pairs) -> float:
     return round(float(logit(np.mean(same)) - logit(SAME_TONE)), 2)
 
 
-def hazard(pairs: Pairs, heard: Hearing) -> dict[str, Any]:
-    """Return the weights of a logistic regression of a word being misrecognised, and how often such words are lost.
+class Heard(NamedTuple):
+    """The words of some texts: their traits and whether the one before was missed, and whether each was missed."""
 
-    `WEAK` characters that are lost alone count as recognised.
+    words: list[tuple[str, str]]  # each word, and the text that it stands in
+    traits: np.ndarray
+    missed: np.ndarray
+    lost: list[float]  # of missed words of one, two, more characters: the share that left nothing
+
+
+def heard(pairs: Pairs, hearing: Hearing, written: Mapping[str, Mapping[str, float]]) -> Heard:
+    """Return which words were missed.
+
+    `WEAK` characters that are lost alone count as recognised, as do words with what is usually written for them.
     """
-    values, labels = [], []
+    found, values, labels = [], [], []
     missed: dict[int, list[bool]] = {1: [], 2: [], 3: []}
     for clean, noisy in pairs:
         kept, deleted = intact(clean, noisy), np.zeros(len(clean), bool)
@@ -158,55 +237,95 @@ def hazard(pairs: Pairs, heard: Hearing) -> dict[str, Any]:
                 deleted[op.src_start : op.src_end] = True
                 if clean[op.src_start : op.src_end] in tuple(WEAK):
                     kept[op.src_start] = True
+        for word in transcribed(clean, noisy):
+            if word.clear and word.written in written.get(word.said, {}):
+                kept[word.start : word.start + len(word.said)] = True
         before = False
-        for match in HAN.finditer(clean):
+        for match in PARTS.finditer(clean):
             start = match.start()
-            words = load_engine().segment(match.group())
-            for word, trait in zip(words, traits(words, heard, start == 0), strict=True):
+            words = load_engine().segment(match.group()) if HAN.match(match.group()) else []
+            for word, trait in zip(words, traits(words, hearing, clean[max(start - 1, 0) : start]), strict=True):
                 span = slice(start, start + len(word.text))
                 values.append((*trait, float(before)))
                 before = not kept[span].all()
+                found.append((word.text, clean))
                 labels.append(float(before))
                 if before:
                     missed[min(len(word.text), 3)].append(bool(deleted[span].all()))
                 start = span.stop
-    x, y = np.array(values), np.array(labels)
+    lost = [round(float(np.mean(each)), 3) for each in missed.values()]
+    return Heard(found, np.array(values), np.array(labels), lost)
+
+
+def slopes(told: Heard) -> np.ndarray:
+    """Return the weights of a logistic regression of a word being missed."""
+    x, y = told.traits, told.missed
     penalty = np.array([0.0, *np.ones(x.shape[1] - 1)])
 
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
         s = x @ w
         return float((np.logaddexp(0, s) - y * s).sum() + penalty @ w**2 / 2), x.T @ (expit(s) - y) + penalty * w
 
-    weights = minimize(loss, np.zeros(x.shape[1]), jac=True).x
-    variance = sum((spread * np.pi / 3**0.5) ** 2 for spread in CHOSEN["spread"])
-    weights[:-1] *= (1 + 0.346 * variance) ** 0.5  # random effects of texts and words flatten the slopes
-    return {
-        "hazard": [round(float(weight), 3) for weight in weights],
-        "lost": [round(float(np.mean(lost)), 3) for lost in missed.values()],
-    }
+    weights: np.ndarray = minimize(loss, np.zeros(x.shape[1]), jac=True).x
+    return weights
+
+
+def own(told: Sequence[Heard], weights: Sequence[np.ndarray]) -> dict[str, float]:
+    """Return how much more often than by its traits a frequent word is missed, on the logit, drawn towards 0."""
+    texts: dict[str, set[str]] = defaultdict(set)
+    more, sure = Counter[str](), Counter[str]()
+    for each, w in zip(told, weights, strict=True):
+        chances = expit(each.traits @ w)
+        for (word, text), rest, weight in zip(each.words, each.missed - chances, chances * (1 - chances), strict=True):
+            texts[word].add(text)
+            more[word] += rest
+            sure[word] += weight
+    found = {word: more[word] / (sure[word] + DOUBT) for word in sorted(texts) if len(texts[word]) >= FREQUENT}
+    return {word: round(float(value), 2) for word, value in found.items() if abs(value) >= SOME}
+
+
+def hazards(told: Sequence[Heard], spread: Sequence[float]) -> list[dict[str, Any]]:
+    """Return the habits of missing words of speakers at one recogniser, whose own words they share."""
+    weights = [slopes(each) for each in told]
+    words = own(told, weights)
+    # Random effects of texts and words flatten all of it but how far being missed runs on.
+    factor = (1 + 0.346 * sum((mood * np.pi / 3**0.5) ** 2 for mood in spread)) ** 0.5
+    return [
+        {
+            "hazard": [round(float(factor * weight), 3) for weight in w[:-1]] + [round(float(w[-1]), 3)],
+            "own": {word: round(factor * value, 2) for word, value in words.items()},
+            "lost": each.lost,
+        }
+        for each, w in zip(told, weights, strict=True)
+    ]
 
 
 def weak(pairs: Pairs) -> dict[str, Any]:
-    """Return how often each of `WEAK` is lost alone; never, where it is too rare to tell."""
-    said = Counter(character for clean, _ in pairs for character in clean)
-    lost: Counter[str] = Counter(
-        clean[op.src_start : op.src_end]
-        for clean, noisy in pairs
-        for op in Levenshtein.opcodes(clean, noisy)
-        if op.tag == "delete"
-    )
+    """Return how often each of `WEAK` is lost where all else is heard; never, where it is too rare to tell."""
+    said, lost = Counter[str](), Counter[str]()
+    for word in (word for pair in pairs for word in transcribed(*pair) if word.clear):
+        if word.said[-1] in WEAK and word.said not in STRONG:
+            said[word.said[-1]] += word.written in {word.said, word.said[:-1]}
+            lost[word.said[-1]] += word.written == word.said[:-1]
     return {"weak": [round(lost[one] / said[one], 3) if said[one] >= ENOUGH else 0.0 for one in WEAK]}
 
 
+def seen(pairs: Pairs, kind: str) -> bool:
+    """Say whether a transcript has a character of a kind."""
+    return any(re.search(kind, noisy) for _, noisy in pairs)
+
+
 def marks(pairs: Pairs) -> dict[str, Any]:
-    """Return the rates of commas lost after a short and a longer clause, of commas added, and of texts cut short."""
-    lost: tuple[list[bool], list[bool]] = ([], [])
+    """Return the rates of commas lost by kind, of commas added, and of texts cut short."""
+    lost: tuple[list[bool], ...] = ([], [], [], [])
     added, words, ended = 0, 0, 0
     for clean, noisy in pairs:
         kept = intact(clean, noisy)
         for start, comma in pairwise([-1, *(m.start() for m in re.finditer("，", clean))]):
             if comma + 1 < len(clean) and kept[comma - 1] and kept[comma + 1]:
-                lost[len(re.sub(r"\W", "", clean[start + 1 : comma])) >= SHORT_CLAUSE].append(not kept[comma])
+                clause = re.sub(r"\W", "", clean[start + 1 : comma])
+                word = load_engine().last_word(clause[-4:])
+                lost[break_after(len(clause), word)].append(not kept[comma])
         operations = Levenshtein.opcodes(clean, noisy)
         added += sum(op.tag == "insert" and "，" in noisy[op.dest_start : op.dest_end] for op in operations)
         words += sum(len(load_engine().split(match.group())) for match in HAN.finditer(clean))
@@ -215,7 +334,7 @@ def marks(pairs: Pairs) -> dict[str, Any]:
             for op in operations
         )
     return {
-        "breaks": [round(0.9 * float(np.mean(commas)), 3) for commas in lost],  # some are lost with their clause
+        "breaks": [round(float(np.mean(commas)), 3) for commas in lost],
         "pause": round(1.5 * added / words, 4),  # not every word can be followed by a comma
         "ended": round(ended / len(pairs), 4),
     }
@@ -237,25 +356,37 @@ def main(readin: Path, recognisers: Path) -> None:
     initials, finals = (sum((count[part] for count in counts), Counter()) for part in (0, 1))
     pooled, nobody = (initials, finals), (Counter[tuple[str, str]](), Counter[tuple[str, str]]())
     fitted: dict[str, Any] = {"sounds": {"anyone": sounds(nobody, pooled, ANYONES_TONES)}, "annotators": []}
-    for number, (side, own) in enumerate(zip(pairs, counts, strict=True), 1):
+    for number, (side, counted) in enumerate(zip(pairs, counts, strict=True), 1):
+        fitted["sounds"][f"annotator {number}"] = sounds(counted, pooled, tones(side))
+    told = [heard(side, Hearing(**fitted["sounds"][f"annotator {number}"]), {}) for number, side in enumerate(pairs, 1)]
+    for number, (side, missed) in enumerate(zip(pairs, hazards(told, CHOSEN["spread"]), strict=True), 1):
         name = f"annotator {number}"
-        fitted["sounds"][name] = sounds(own, pooled, tones(side))
-        habits = hazard(side, Hearing(**fitted["sounds"][name])) | marks(side) | weak(side) | CHOSEN
-        fitted["annotators"].append({"sounds": name, **habits})
-        print(name, habits)
+        habits = missed | marks(side) | weak(side) | CHOSEN
+        fitted["annotators"].append({"sounds": name, **habits, **WRITING})
+        print(name, habits["hazard"], habits["own"])
     fitted["anyone"] = {
         habit: np.mean([one[habit] for one in fitted["annotators"]], axis=0).round(4).tolist()
         for habit in fitted["annotators"][0]
-        if habit != "sounds"
+        if habit not in {"sounds", "own", *WRITING}
     }
+    fitted["anyone"] |= {"own": fitted["annotators"][0]["own"], **WRITING}
     fitted["recognisers"] = []
     for name, recogniser in RECOGNISERS.items():
         side = recognised(recognisers, name, half=0)
         fitted["sounds"][name] = sounds(nobody, confusions(side), tones(side))
-        habits = hazard(side, Hearing(**fitted["sounds"][name])) | weak(side)
+        often = usual(side)
+        (missed,) = hazards([heard(side, Hearing(**fitted["sounds"][name]), often)], recogniser.spread)
+        habits = missed | weak(side) | {"usual": often}
+        habits |= {"figures": seen(side, r"\d"), "latin": seen(side, "[A-Za-z]")}
         habits["hazard"][0] = round(habits["hazard"][0] + recogniser.missed, 3)
-        print(name, habits)
-        habits |= {"language": recogniser.language, "omitted": 0.0, "ended": 0.0}  # short texts, read to the end
+        print(name, {habit: value for habit, value in habits.items() if habit not in {"usual", "own"}})
+        print(len(often), "usual words,", len(habits["own"]), "words missed more or less often")
+        habits |= {
+            "language": recogniser.language,
+            "spread": list(recogniser.spread),
+            "omitted": 0.0,
+            "ended": 0.0,
+        }  # short texts, read to the end
         fitted["recognisers"].append(fitted["anyone"] | {"sounds": name} | habits)
     FITTED.write_text(json.dumps(fitted, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"wrote {FITTED}")

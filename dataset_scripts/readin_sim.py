@@ -29,7 +29,7 @@ class Simulated(Readin):
     """The clean test rows of a task, made noisy by operators that imitate typing and dictation."""
 
     ANNOTATIONS = "machine-generated"
-    VERSION = Version("1.5.0")  # speech tracks by zh_speech 4
+    VERSION = Version("1.6.0")  # speech tracks by zh_speech 5
     TAGS: ClassVar[tuple[str, ...]] = ("readin", "noise", "synthetic")
 
     def columns(self, config: str) -> Features:
@@ -74,7 +74,7 @@ class ReadinCspiderSim(Simulated, ReadinCspider):
     NAME = "readin-cspider-sim"
     TITLE = "READIN CSpider, synthetic tracks"
     WHERE = "https://taolusi.github.io/CSpider-explorer, or READIN's archive"
-    VERSION = Version("1.6.0")  # speech tracks by zh_speech 4
+    VERSION = Version("1.7.0")  # speech tracks by zh_speech 5
     ROWS = simulated(ReadinCspider) | {"schemas": ReadinCspider.ROWS["schemas"]}
 
     def columns(self, config: str) -> Features:

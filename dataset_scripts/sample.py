@@ -84,7 +84,7 @@ class Sample(Benchmark):
     """Customer questions, commands, entailments and dialect pairs that the project wrote itself."""
 
     NAME = "sample"
-    VERSION = Version("1.4.0")  # speech tracks by zh_speech 4
+    VERSION = Version("1.5.0")  # speech tracks by zh_speech 5
     TITLE = "lapsus sample"
     LANGUAGES = ("zh", "en")
     LICENSE = "apache-2.0"

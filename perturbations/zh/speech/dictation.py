@@ -19,7 +19,7 @@ from functools import cache
 from itertools import accumulate
 from math import exp, log
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
 from lapsus.perturbations.core import Edit, trimmed
@@ -27,7 +27,7 @@ from lapsus.perturbations.zh.engine.pinyin import Word, load_engine
 from lapsus.perturbations.zh.speech.accents import ACCENTS, Hearing, burden, fitted, hearing, spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 LONGEST = 20_000  # characters that are dictated; the rest of a text stays as it is
 HAN = "\u4e00-\u9fff"
@@ -39,16 +39,6 @@ COUNTED = (  # words, before | and the next character, that are written with a d
     (re.compile(r"[四五六七八九]\|.?"), 0.35),
     (re.compile(r"一[个名条级]?\|.?"), 0.05),
 )
-BY_SOUND = {  # what recognisers write for words that sound the same, and how often, though nothing was missed
-    "地": ("的", 0.05),
-    "得": ("的", 0.05),
-    "她": ("他", 0.6),
-    "它": ("他", 0.5),
-    "他": ("她", 0.05),
-    "再": ("在", 0.25),
-    "做": ("作", 0.1),
-    "作": ("做", 0.02),
-}
 DIGITS = str.maketrans("一二三四五六七八九", "123456789")
 SINGLE = dict(zip("2345678", "两三四五六七八", strict=True))
 COUNTERS, AS_WORD = "个名天处架年", 0.5  # before these a single digit is written as a word so often
@@ -64,12 +54,14 @@ MARKS = (  # what a run with such a mark becomes: the upper limits of a draw; no
     ("（()）…", ((0.25, "，"),)),
 )
 OTHER_MARKS = ((0.03, "，"),)
-SHORT_CLAUSE = 6
+SHORTEST_CLAUSE, SHORT_CLAUSE = 3, 5  # characters
+SAYING = frozenset({"表示", "说", "称", "认为", "要求", "指出"})  # what is said follows, often without a comma
 SENTENCE_ENDS = MARKS[0][0]
 ENDING = 12  # characters of the end of a sentence that tell whether it is a question
 DEAREST = 20.0  # nats: what is rarer is as good as unknown
 NEWER = frozenset({"新冠"})  # our list knows it; READIN's recogniser lost it in 9 of 10 places
 WEAK = "儿啊呀哦"  # ends of words that recognisers lose though the word was heard
+STRONG = frozenset({"女儿", "婴儿", "幼儿", "少儿", "胎儿", "孤儿", "健儿", "混血儿"})  # 儿 is a child here, and stays
 ENCLITIC = "的了们着过地得"  # no pause comes before these
 PAUSE_AFTER_SHORT, PAUSE_AFTER_LONG = 0.57, 1.2  # how much likelier a pause is than after any word
 FOREIGN = ("应为", "应用", "因为", "应问", "一文")  # a Latin word that is heard as Chinese
@@ -91,6 +83,7 @@ GROUPS = (2, 2, 2, 2, 2, 3, 1)  # syllables of the words that a missed stretch i
 SIMILAR_DIGITS = "4175"  # si, yao, qi, wu
 RECOGNISED = ("accented Mandarin", "standard Mandarin", "AISHELL-1", "MagicData")  # transcripts that are fitted on
 BURDEN = 2.5  # how much more a speaker is missed, on the logit, for each nat per syllable less clear than the others
+Usual: TypeAlias = "tuple[tuple[float, str], ...]"  # the upper limits of a draw; nothing above the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +92,23 @@ class Speaker:
 
     sounds: str  # whose sounds: a name among those fitted, or a speaker of READIN's Table 8
     hazard: tuple[float, ...]  # of a word being missed: the weights of its `traits`, on the logit
+    own: Mapping[str, float]  # on the logit: on top, for words that are missed more or less often than their traits say
     spread: tuple[float, ...]  # on the logit: of texts, for all speakers; for this one; of words in a text, for all
     lost: tuple[float, ...]  # of a missed word leaving nothing: of one character, of two, of more
     silent: float  # of a missed stretch leaving nothing
     swallowed: float  # of a syllable of a regrouped stretch being swallowed
     added: float  # of a sound too many, per missed stretch
     weak: tuple[float, ...]  # of each of `WEAK` being lost
+    usual: Mapping[str, Usual]  # what is often written for a word that was heard
+    figures: bool  # whether the recogniser writes digits for words, such as 第1
+    latin: bool  # whether it writes Latin letters for what it missed
     regrouped: tuple[float, ...]  # of a missed word, of a longer stretch, being heard as other words than it has
     halting: float  # of a comma before, or after, a missed stretch
     omitted: float  # of a clause left out
     ended: float  # of stopping before the end
     temperature: float  # how freely the recogniser guesses: a factor
     language: float  # how much it listens to its language model: a factor
-    breaks: tuple[float, ...]  # of a comma lost after a short clause, after a longer one
+    breaks: tuple[float, ...]  # of a comma lost, by `break_after`
     pause: float  # of a comma too many, after any word
     foreign: tuple[float, ...]  # of a Latin word announced as one, of one left out
     number: float  # of a number misheard
@@ -123,7 +120,8 @@ def speakers() -> dict[str, Speaker]:
 
     def speaker(habits: dict[str, Any]) -> Speaker:
         frozen: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in habits.items()}
-        return Speaker(**frozen)
+        usual = {word: limits(others) for word, others in habits["usual"].items()}
+        return Speaker(**frozen | {"usual": usual})
 
     constant, *weights = fitted()["anyone"]["hazard"]
     found = {habits["sounds"]: speaker(habits) for habits in (*fitted()["annotators"], *fitted()["recognisers"])}
@@ -131,6 +129,15 @@ def speakers() -> dict[str, Speaker]:
         hazard = [constant + BURDEN * burden(home), *weights]
         found[home] = speaker(fitted()["anyone"] | {"sounds": home, "hazard": hazard})
     return found
+
+
+def limits(shares: Mapping[str, float]) -> Usual:
+    """Return the upper limits of a draw of which each of some words comes out.
+
+    >>> limits({"了": 0.5, "啊": 0.25})
+    ((0.5, '了'), (0.75, '啊'))
+    """
+    return tuple(zip(accumulate(shares.values()), shares, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +150,13 @@ class ZhSpeech:
         cut_at_comma: Whether a text ends at its first ASCII comma, as READIN's do.
 
     >>> ZhSpeech.speaker(5)
-    ZhSpeech(who='Datong, 32', cut_at_comma=False, name='zh_speech', version='4')
+    ZhSpeech(who='Datong, 32', cut_at_comma=False, name='zh_speech', version='5')
     """
 
     who: str = "annotator 1"
     cut_at_comma: bool = False
     name: str = "zh_speech"
-    version: str = "4"
+    version: str = "5"
 
     def __post_init__(self) -> None:
         known = (*(f"annotator {n}" for n in (1, 2, 3)), *RECOGNISED, *(accent.home for accent in ACCENTS))
@@ -185,11 +192,12 @@ class ZhSpeech:
         return f"nobody dictates more than {LONGEST} characters" if len(text) > LONGEST else ""
 
 
-def traits(words: Sequence[Word], heard: Hearing, first: bool) -> Iterator[tuple[float, ...]]:
+def traits(words: Sequence[Word], heard: Hearing, before: str) -> Iterator[tuple[float, ...]]:
     """Yield, for each word of a stretch, the numbers that its chance of being missed depends on.
 
     These are: one; its rarity in nats; its surprise after the word before, in nats; whether it has one
-    character, and whether more than two; whether it is the first of the text; how unclear its sounds are, in nats.
+    character, and whether more than two; whether it is the first of the text; whether a digit stands before it; how
+    unclear its sounds are, in nats. `before` is the character before the stretch; nothing where the text begins.
     """
     cost = load_engine().bigrams.cost
     last = ""
@@ -197,8 +205,14 @@ def traits(words: Sequence[Word], heard: Hearing, first: bool) -> Iterator[tuple
         size = len(word.text)
         unclear = heard.unclear(word.reading) if word.reading else 2.0
         rarity, surprise = min(word.cost, DEAREST), min(cost(last, word), DEAREST)
-        yield 1.0, rarity, surprise, float(size == 1), float(size > 2), float(first and number == 0), unclear
+        first, counted = number == 0 and not before, number == 0 and before.isdigit()
+        yield 1.0, rarity, surprise, float(size == 1), float(size > 2), float(first), float(counted), unclear
         last = word.text
+
+
+def break_after(clause: int, word: str) -> int:
+    """Return the kind of a comma: 0 to 2 by how many characters its clause has, 3 where a verb of saying ends it."""
+    return 3 if word in SAYING else (clause > SHORTEST_CLAUSE) + (clause > SHORT_CLAUSE)
 
 
 def logistic(number: int) -> float:
@@ -273,8 +287,10 @@ class _Dictation:
         """Hear a stretch of Chinese, word by word."""
         *weights, again = self.speaker.hazard
         words = self.engine.segment(part)
-        for word, trait in zip(words, traits(words, self.hearing, start == 0), strict=True):
-            own = self.speaker.spread[2] * logistic(crc32(b"%d" % start, self.hard))
+        before = self.text[max(start - 1, 0) : start]
+        for word, trait in zip(words, traits(words, self.hearing, before), strict=True):
+            own = self.speaker.own.get(word.text, 0.0)
+            own += self.speaker.spread[2] * logistic(crc32(b"%d" % start, self.hard))
             logit = self.mood + own + sum(weight * value for weight, value in zip(weights, trait, strict=True))
             if word.text in NEWER or self.draw() < 1 / (1 + exp(-logit - again * self.astray)):
                 self.missed.append((start, word))
@@ -289,20 +305,25 @@ class _Dictation:
     def known(self, word: str, start: int) -> None:
         """Write down a word that was heard."""
         end = start + len(word)
-        written = f"{word}|{self.text[end : end + 1]}"
-        often = next((often for counted, often in COUNTED if counted.fullmatch(written)), 0.0)
-        other, how_often = BY_SOUND.get(word, ("", 0.0))
-        chance = self.draw()
-        if chance < often:
-            self.replace(start, end, word.translate(DIGITS))
-        elif chance < how_often:
-            self.replace(start, end, other)
-        if (place := WEAK.find(word[-1])) >= 0 and self.draw() < self.speaker.weak[place]:
+        new = self.written(word, self.text[end : end + 1])
+        if new != word:
+            self.replace(start, end, new)
+        elif (place := WEAK.find(word[-1])) >= 0 and word not in STRONG and self.draw() < self.speaker.weak[place]:
             self.replace(end - 1, end, "")
         chance = self.speaker.pause * (PAUSE_AFTER_LONG if len(word) > 1 else PAUSE_AFTER_SHORT)
         if self.draw() < chance and self.text[end : end + 1].isalnum() and self.text[end] not in ENCLITIC:
             self.replace(end, end, "，")
         self.last = word
+
+    def written(self, word: str, following: str) -> str:
+        """Return what is written for a word that was heard, before a character."""
+        chance = self.draw()
+        if self.speaker.figures:
+            before = f"{word}|{following}"
+            often = next((often for counted, often in COUNTED if counted.fullmatch(before)), 0.0)
+            if chance < often:
+                return word.translate(DIGITS)
+        return next((other for limit, other in self.speaker.usual.get(word, ()) if chance < limit), word)
 
     def flush(self, following: Word | None = None) -> None:
         """Write down the missed stretch as it was heard, before the word that follows."""
@@ -337,9 +358,9 @@ class _Dictation:
     def guess(self, reading: str, text: str, following: Word | None) -> str:
         """Return a word that sounds like the reading and is not the text."""
         chance = self.draw()
-        if chance < 0.004:
+        if chance < 0.004 and self.speaker.latin:
             return ENGLISH[int(self.draw() * len(ENGLISH))]
-        if reading[:-1] in SPELLED and chance < 0.06:
+        if reading[:-1] in SPELLED and chance < 0.06 and self.speaker.latin:
             return SPELLED[reading[:-1]]
         found = [(cost, word) for cost, word in self.hearing.alike(reading) if word.text != text] if reading else []
         if not found:
@@ -360,7 +381,7 @@ class _Dictation:
         """Put the recogniser's own mark, or none."""
         choices = next((choices for marks, choices in MARKS if not set(marks).isdisjoint(part)), OTHER_MARKS)
         if "，" in part:
-            choices = ((self.speaker.breaks[self.clause >= SHORT_CLAUSE], ""), (1.0, "，"))
+            choices = ((self.speaker.breaks[break_after(self.clause, self.last)], ""), (1.0, "，"))
         chance = self.draw()
         new = next((mark for limit, mark in choices if chance < limit), "")
         if part in TIME and self.text[start - 1 : start].isdigit() and self.text[start + 1 : start + 2].isdigit():
