@@ -94,6 +94,26 @@ def test_report_over_files(tmp_path):
         ),
         (["perturb", "--operator", "zh_homophone", "--column", "c", "in.csv", "out.csv"], "in.csv"),
         (["score", "noise_rat", "--predictions", "in.csv"], "noise_rate"),
+        (
+            ["report", "in.csv", "--out", "x", "--where", "speaker=1", "--where", "speaker=2"],
+            "'speaker' is given twice, as '1' and '2'; give each name once",
+        ),
+        (
+            [
+                "perturb",
+                "--operator",
+                "zh_homophone",
+                "--set",
+                "rate=1",
+                "--set",
+                "rate=0",
+                "--column",
+                "c",
+                "in.csv",
+                "x",
+            ],
+            "'rate' is given twice, as '1' and '0'; give each name once",
+        ),
         (["report", "in.csv", "--out", "x"], "in.csv"),
     ],
 )

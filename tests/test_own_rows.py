@@ -176,7 +176,8 @@ def test_the_command_makes_it_and_asks_for_a_licence_before_it_publishes(tmp_pat
     asked = CliRunner().invoke(main, [*words, "--track", "typed=zh_homophone", "--push", "org"])
     assert asked.exit_code == 2 and "name theirs with --license" in asked.output
     twice = CliRunner().invoke(main, [*words, "--track", "a=zh_homophone", "--track", "a=zh_keyboard"])
-    assert twice.exit_code == 2 and "two tracks have one name" in twice.output
+    assert twice.exit_code == 1
+    assert "'a' is given twice, as 'zh_homophone' and 'zh_keyboard'; give each name once" in twice.output
 
 
 def test_stacked_operators_compose_and_their_edits_lead_from_the_clean_text(tmp_path):

@@ -155,16 +155,18 @@ def find_benchmark(name: str) -> type[Benchmark]:
 
 
 def pairs(words: Iterable[str]) -> dict[str, str]:
-    """Read NAME=VALUE words.
+    """Read NAME=VALUE words; raise where a name is given twice.
 
     >>> pairs(["rate=0.1", "where=a=b"])
     {'rate': '0.1', 'where': 'a=b'}
     """
-    found = {}
+    found: dict[str, str] = {}
     for word in words:
         name, sign, value = word.partition("=")
         if not (name and sign):
             raise ValueError(f"{word!r} is not a setting; write NAME=VALUE")
+        if name in found:
+            raise ValueError(f"{name!r} is given twice, as {found[name]!r} and {value!r}; give each name once")
         found[name] = value
     return found
 

@@ -183,15 +183,14 @@ def make(
         raise click.UsageError("rows without a licence cannot be published for you; name theirs with --license")
     if push:
         check_repo_id(f"{push}/{name}")
-    if len(pairs(tracks)) < len(tracks):
-        raise click.UsageError("two tracks have one name; give each its own, or one track of both as in NAME=A+B")
+    named = pairs(tracks)
     with chosen_engine(engine_name, address) as engine:
         built = build_rows(
             rows,
             out,
             text=text,
             key=key,
-            tracks=pairs(tracks),
+            tracks=named,
             slots=slots,
             answers=answers,
             name=name,
