@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from lapsus.metrics import classification
 from lapsus.results.measuring.gaps import gaps_once
 from lapsus.results.measuring.measure import measure
-from lapsus.results.measuring.records import GroupGap
+from lapsus.results.measuring.records import Estimate, GroupGap
 from lapsus.results.measuring.runs import Options
+from lapsus.results.report import report
 from lapsus.results.tracks import Track
 
 SCORES = st.one_of(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 0.25, 0.5, 1.0]))
@@ -148,6 +149,17 @@ def test_classes_of_several_annotators_vary_by_example():
     both = measure([Track("bert", name, track) for name, track in rows.items()]).summary[0].classes.balanced_accuracy
     width = np.ptp(once.balanced_accuracy.interval)
     assert 0.5 * width < np.ptp(both.interval) < width
+
+
+def test_a_dialect_of_one_original_has_rates_without_intervals(tmp_path):
+    scores = {"dialect": (0.9, 0.8), "perturbed": (0.2, 0.1), "other_tag": (0.5, 0.9)}
+    tracks = [
+        Track("chrf", name, [{"id": place, "score": score, "cluster": "one"} for place, score in enumerate(column)])
+        for name, column in scores.items()
+    ]
+    [found] = report(tracks, tmp_path / "out", n_resamples=20).numbers.dialects
+    assert (found.win_rate, found.awareness_rate) == (Estimate(1.0), Estimate(0.5))
+    assert (found.p_value, found.p_holm, found.tests) == (None, None, 1)
 
 
 def test_a_gap_that_could_not_be_tested_still_counts():

@@ -43,8 +43,8 @@ def class_scores(runs: Iterable[tuple[Run, Mask]], level: float) -> ClassScores:
         if of_run is None:
             return ClassScores()
         found.append(of_run)
-    balanced, its_interval, f1, f1_interval = class_rates(found, level)
-    return ClassScores(Estimate(balanced, *(its_interval or ())), Estimate(f1, *(f1_interval or ())))
+    rates = class_rates(found, level)._asdict()
+    return ClassScores(Estimate.of(rates, "balanced_accuracy"), Estimate.of(rates, "macro_f1"))
 
 
 def _ratios(run: Run, examples: Mask) -> ClassRatios | None:

@@ -53,7 +53,7 @@ def dialect_score(runs: Sequence[Run], level: float) -> DialectScore:
         same.track.dataset,
         same.track.model,
         int(keys.sum()),
-        Estimate(won["win_rate"], *won["win_rate_ci"]),
+        Estimate.of(won, "win_rate"),
         won["wins"],
         won["losses"],
         won["ties"],
@@ -70,7 +70,7 @@ def dialect_score(runs: Sequence[Run], level: float) -> DialectScore:
     )
     return replace(
         found,
-        awareness_rate=Estimate(aware["awareness_rate"], *aware["awareness_rate_ci"]),
+        awareness_rate=Estimate.of(aware, "awareness_rate"),
         awareness_wins=aware["wins"],
         awareness_losses=aware["losses"],
         awareness_ties=aware["ties"],

@@ -52,10 +52,9 @@ def changes(clean: Run, members: Sequence[Run], level: float) -> Changes:
         clusters=np.concatenate(originals),
         confidence_level=level,
     )
-    interval = result["changed_rate_ci"] or ()
     return Changes(
         result["changed"],
-        Estimate(result["changed_rate"], *interval),
+        Estimate.of(result, "changed_rate"),
         Flips(**result["transitions"]) if graded else None,
     )
 

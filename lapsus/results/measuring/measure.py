@@ -173,7 +173,7 @@ def _track(run: Run, clean: Run | None, options: Options) -> TrackScore:
         clean=run.is_clean,
         examples=average["examples"],
         unparsed=run.track.unparsed,
-        average=_estimate(average, "micro_average"),
+        average=Estimate.of(average, "micro_average"),
         noise_rate=mean_rate(run),
         classes=class_scores([(run, scored)], options.confidence_level),
         from_clean=None if clean is None or run.is_clean else _from_clean(run, clean, options),
@@ -290,9 +290,4 @@ def _words(values: Answers, keys: Mask) -> list[str]:
 def _averages(result: Mapping[str, Any]) -> Averages:
     """Return the averages of a result; without clean scores, those that need them are unknown."""
     names = ("clean_average", "micro_average", "worst_average", "micro_drop", "worst_drop")
-    return Averages(*(_estimate(result, name) if name in result else Estimate() for name in names))
-
-
-def _estimate(result: Mapping[str, Any], name: str) -> Estimate:
-    """Return one number of a metric's result with its interval."""
-    return Estimate(result[name], *(result[f"{name}_ci"] or ()))
+    return Averages(*(Estimate.of(result, name) if name in result else Estimate() for name in names))

@@ -50,7 +50,7 @@ def noise_classes(members: Sequence[Run], options: Options, dataset: str, model:
                 noise_rate=float(rates[here].mean()),
                 texts=int(here.sum()),
                 examples=result["examples"],
-                average=Estimate(result["micro_average"], *(result["micro_average_ci"] or ())),
+                average=Estimate.of(result, "micro_average"),
             )
         )
     return records

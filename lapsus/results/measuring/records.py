@@ -23,6 +23,15 @@ class Estimate(NamedTuple):
     low: float | None = None
     high: float | None = None
 
+    @classmethod
+    def of(cls, result: Mapping[str, Any], name: str) -> Estimate:
+        """Return a number of a metric's result, with its interval where it has one.
+
+        >>> Estimate.of({"win_rate": 1.0, "win_rate_ci": None}, "win_rate")
+        Estimate(value=1.0, low=None, high=None)
+        """
+        return cls(result[name], *(result[f"{name}_ci"] or ()))
+
     @property
     def interval(self) -> tuple[float, float] | None:
         """The ends, where there are both."""

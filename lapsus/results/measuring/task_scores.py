@@ -115,7 +115,7 @@ def _queries(rows: Rows, originals: Sequence[Any] | None, level: float) -> Measu
     for column, called in (("executed", "Same result"), ("score", "Same clauses")):
         each = [[float(mark or 0.0)] for mark in rows[column]]
         result = micro_worst_average(each, clusters=originals, confidence_level=level)
-        found[called] = Estimate(result["micro_average"], *(result["micro_average_ci"] or ()))
+        found[called] = Estimate.of(result, "micro_average")
     return found
 
 
@@ -130,16 +130,11 @@ def _sentences(run: Run) -> bool:
 
 
 def _estimates(result: Mapping[str, Any], names: Mapping[str, str]) -> Measures:
-    return {
-        called: Estimate(result[name], *(result[f"{name}_ci"] or ()))
-        for name, called in names.items()
-        if result[name] is not None
-    }
+    return {called: Estimate.of(result, name) for name, called in names.items() if result[name] is not None}
 
 
 def _of_hundred(result: Mapping[str, Any]) -> Estimate:
-    ends = result["micro_average_ci"] or ()
-    return Estimate(result["micro_average"] / 100, *(end / 100 for end in ends))
+    return Estimate(*(None if part is None else part / 100 for part in Estimate.of(result, "micro_average")))
 
 
 KINDS = (
