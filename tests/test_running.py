@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -332,6 +333,34 @@ def test_slots_keep_their_tags_under_noise():
     assert [row["score"] for track in tracks for row in track.rows] == [1.0, 1.0]
     perfect.clear()
     assert [row["score"] for track in run_model(task, rows, model) for row in track.rows] == [0.0]
+
+
+ODD = [
+    '{"intent": "play", "slots": {"city": {"name": "x"}}}',
+    '{"intent": "play", "slots": {"city": [["x"]]}}',
+    '{"intent": "play", "slots": [["city", {"name": "x"}]]}',
+    '{"intent": "play", "slots": [[["city"], "x"]]}',
+    '{"intent": "play", "slots": 5}',
+    '{"intent": "play", "tags": 5}',
+    '{"intent": "play", "tags": {"play": "O", "jazz": "B-genre"}}',
+    '{"intent": ' * 3000,
+]
+
+
+@pytest.mark.parametrize("said", ODD)
+def test_an_odd_frame_is_no_frame(said):
+    assert Frame().parse(said, {"tokens": ["play", "jazz"]}) is None
+
+
+def test_odd_frames_are_unparsed_and_the_run_goes_on(tmp_path):
+    rows = [
+        {"id": str(i), "tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"} for i in range(len(ODD))
+    ]
+    task = replace(own_task(["tokens"], "intent"), kind=Frame())
+    model = PythonFunction(lambda rows: ODD[: len(rows)], "odd", "1")
+    for asked in (len(ODD), 0):
+        outcome = Run(Data.of_rows("mine", task, rows), model, tmp_path).execute()
+        assert (outcome.asked, outcome.unparsed) == (asked, len(ODD))
 
 
 @pytest.mark.parametrize(

@@ -258,6 +258,8 @@ class Frame(_Plain):
         tags = found.get("tags")
         slots: list[tuple[str, str]] | None
         if tags is not None:
+            if not isinstance(tags, list | tuple):
+                return None
             try:
                 slots = spans(row.get("tokens") or [], [str(tag) for tag in tags])
             except ValueError:
@@ -301,14 +303,20 @@ def spans(tokens: Sequence[str], tags: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _slot_list(slots: Any) -> list[tuple[str, str]] | None:
-    """Read slots written as {slot: text}, {slot: [texts]} or [[slot, text]]."""
+    """Read slots written as {slot: text}, {slot: [texts]} or [[slot, text]]; None where they are nested deeper.
+
+    >>> _slot_list({"city": "Rome", "day": ["today"]}), _slot_list({"city": {"name": "Rome"}})
+    ([('city', 'Rome'), ('day', 'today')], None)
+    """
     if isinstance(slots, Mapping):
         pairs = [(name, each) for name, held in slots.items() for each in (held if isinstance(held, list) else [held])]
     elif isinstance(slots, list) and all(isinstance(each, list | tuple) and len(each) == 2 for each in slots):
         pairs = [(each[0], each[1]) for each in slots]
     else:
         return None
-    return [(str(name), str(text)) for name, text in pairs if text not in {None, ""}]
+    if any(isinstance(part, Mapping | list | tuple) for pair in pairs for part in pair):
+        return None
+    return [(str(name), str(text)) for name, text in pairs if text is not None and text != ""]
 
 
 def _folded(slots: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

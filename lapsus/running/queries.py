@@ -47,10 +47,9 @@ def same_clauses(query: str, gold: str) -> bool:
 def _clauses(query: str) -> Any:
     sqlglot = needed("sqlglot", "run")
     try:
-        tree = sqlglot.parse_one(query, read="sqlite")
-    except sqlglot.errors.SqlglotError:
+        return _of(sqlglot.parse_one(query, read="sqlite"), sqlglot.exp)
+    except (sqlglot.errors.SqlglotError, RecursionError):
         return None
-    return _of(tree, sqlglot.exp)
 
 
 def _of(tree: Any, exp: Any) -> Any:
@@ -135,5 +134,5 @@ def _rows(connection: sqlite3.Connection, query: str) -> list[Any] | None:
     connection.set_progress_handler(lambda: int(monotonic() > end), STEPS)
     try:
         return connection.execute(query).fetchall()
-    except (sqlite3.Error, sqlite3.Warning):
+    except (sqlite3.Error, sqlite3.Warning, UnicodeEncodeError):
         return None

@@ -79,7 +79,7 @@ def first_object(text: str) -> dict[str, Any] | None:
     for match in re.finditer(r"\{", text):
         try:
             found, _ = decoder.raw_decode(text, match.start())
-        except ValueError:
+        except (ValueError, RecursionError):  # no object, or one that is nested without end
             continue
         if isinstance(found, dict):
             return found
