@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapsus.metrics import classification
-from lapsus.results.measuring.gaps import gaps_once
 from lapsus.results.measuring.measure import measure
+from lapsus.results.measuring.paired import corrected
 from lapsus.results.measuring.records import Estimate, GroupGap
 from lapsus.results.measuring.runs import Options
 from lapsus.results.report import report
@@ -164,4 +164,4 @@ def test_a_dialect_of_one_original_has_rates_without_intervals(tmp_path):
 
 def test_a_gap_that_could_not_be_tested_still_counts():
     gaps = [GroupGap("", "m", "noise", "side", "average", 2, "a", "b", 0.1, p) for p in (0.01, None, 0.03)]
-    assert [(gap.p_holm, gap.tests) for gap in gaps_once(gaps)] == [(0.03, 3), (None, 3), (0.06, 3)]
+    assert [(gap.p_holm, gap.tests) for gap in corrected(gaps)] == [(0.03, 3), (None, 3), (0.06, 3)]

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Place = tuple[str, str, str]
 
-ALPHA = 0.05
-
 
 @dataclass(frozen=True, slots=True)
 class Scores:
@@ -56,7 +54,7 @@ class Change:
     def verdict(self) -> str:
         """The verdict: better, worse, or no difference found."""
         moved = self.test.difference.value
-        if not moved or self.test.p_holm is None or self.test.p_holm >= ALPHA:
+        if not moved or not self.test.holds_up:
             return "no difference found"
         return "worse" if (moved > 0) == (self.tested == "drop") else "better"
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lapsus.kernel import statistics
 from lapsus.metrics.dialect_awareness.score import dialect_awareness
 from lapsus.metrics.win_rate.score import win_rate
 from lapsus.results.measuring.records import DialectScore, Estimate
@@ -83,12 +82,3 @@ def _scores(first: Run, second: Run, keys: Mask) -> tuple[FloatArray, FloatArray
     silent = first.silent | second.silent
     ours, theirs = (np.where(silent, 0.0, run.scores)[keys] for run in (first, second))
     return ours, theirs
-
-
-def corrected(records: Sequence[DialectScore]) -> list[DialectScore]:
-    """Add Holm's correction: the win rates of a report are a family of tests of their own."""
-    adjusted = statistics.holm([1.0 if record.p_value is None else record.p_value for record in records])
-    return [
-        replace(record, p_holm=None if record.p_value is None else p_value, tests=len(records))
-        for record, p_value in zip(records, adjusted, strict=True)
-    ]

@@ -24,10 +24,9 @@ from lapsus.results.measuring.class_drop import balanced_drop_p
 from lapsus.results.measuring.class_scores import class_scores
 from lapsus.results.measuring.comparisons import compared_once, comparisons
 from lapsus.results.measuring.dialects import about_dialects, dialect_score
-from lapsus.results.measuring.dialects import corrected as corrected_dialects
 from lapsus.results.measuring.doubts import doubts
 from lapsus.results.measuring.flips import MOST_LABELS, changes, transitions
-from lapsus.results.measuring.gaps import gaps_once, group_gaps
+from lapsus.results.measuring.gaps import group_gaps
 from lapsus.results.measuring.joins import left_out
 from lapsus.results.measuring.noise import mean_rate, noise_classes
 from lapsus.results.measuring.paired import corrected, paired_test
@@ -188,7 +187,7 @@ def _from_clean(run: Run, clean: Run, options: Options) -> FromClean:
 
 
 def _with_holm(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
-    """Apply Holm's correction to the report's tests: noise against clean, and models against each other.
+    """Apply Holm's correction to the report's tests: of noise, of models, of groups and of dialects, each a family.
 
     Each hypothesis counts once: where a family has one annotator, its average is that annotator's.
     """
@@ -223,8 +222,8 @@ def _with_holm(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
         "tracks": done,
         "summary": families,
         "comparisons": compared_once(tables["comparisons"]),
-        "gaps": gaps_once(tables["gaps"]),
-        "dialects": corrected_dialects(tables["dialects"]),
+        "gaps": corrected(tables["gaps"]),
+        "dialects": corrected(tables["dialects"]),
     }
     return {name: tuple(records) for name, records in (tables | given).items()}
 
