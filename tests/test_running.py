@@ -21,7 +21,7 @@ from lapsus.commands.cli import main
 from lapsus.perturbations import apply
 from lapsus.running.answers import AnswerCache
 from lapsus.running.data import Data
-from lapsus.running.kinds import Exact, Frame, Label, Span
+from lapsus.running.kinds import Exact, Frame, Label, Query, Similarity, Span, Translation
 from lapsus.running.models.python_function import PythonFunction
 from lapsus.running.noise_on_rows import with_noise
 from lapsus.running.reading import chosen
@@ -372,6 +372,9 @@ def test_odd_frames_are_unparsed_and_the_run_goes_on(tmp_path):
         ("No", "not_entailed"),
         ("**Yes**", "entailed"),
         ("<think>no, hmm, yes?</think> No.", "not_entailed"),
+        ("It might be no at first, but….</think> Yes.", "entailed"),
+        ("<think>\nOkay, one might say yes, since", None),
+        ("no.</think><think>no…</think> Yes.", "entailed"),
         ("entailed", "entailed"),
         ("not_entailed", "not_entailed"),
         ("not yes", None),
@@ -399,6 +402,15 @@ def test_reading_a_label(said, meant):
 )
 def test_reading_a_chinese_label(said, meant):
     assert chosen(said, {"相同": "same", "不同": "other"}) == meant
+
+
+@pytest.mark.parametrize(("kind", "answer", "meant"), [(Span(), "Paris", "Paris"), (Translation(), "Rain.", "Rain."),
+                                                       (Exact(), "Paris", "Paris"), (Similarity(), "85", 85.0),
+                                                       (Query(), "SELECT 1", "SELECT 1")])  # fmt: skip
+def test_reasoning_is_no_part_of_an_answer_and_no_answer_where_it_does_not_end(kind, answer, meant):
+    for thought in ("<think>SELECT 9</think> ", "SELECT 9</think>\n"):
+        assert kind.parse(thought + answer, {}) == meant
+    assert kind.parse(f"<think>SELECT 9 {answer}", {}) is None
 
 
 def test_numbers_of_labels_are_names_and_texts_that_are_numbers_stay():

@@ -103,6 +103,22 @@ def test_a_written_query_is_read_and_judged(database):
     assert Query().judged(None, row)["score"] == 0.0
 
 
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("The query with the answer is: SELECT name FROM singer", "SELECT name FROM singer"),
+        ("SELECT name\nFROM singer\n\nThis lists the names; of all.", "SELECT name FROM singer"),
+        ("```\nSELECT name\n\nFROM singer\n```\nIt lists names.", "SELECT name FROM singer"),
+        ("With s as (SELECT 1) SELECT * FROM s; done", "With s as (SELECT 1) SELECT * FROM s"),
+        ('WITH RECURSIVE "n" (i) AS(SELECT 1) SELECT i FROM n', 'WITH RECURSIVE "n" (i) AS(SELECT 1) SELECT i FROM n'),
+        ("WITH s AS NOT MATERIALIZED (SELECT 1) SELECT 2", "WITH s AS NOT MATERIALIZED (SELECT 1) SELECT 2"),
+        ("I can help with that, as you wish", None),
+    ],
+)
+def test_where_a_query_begins_and_ends(said, meant):
+    assert Query().parse(said, {}) == meant
+
+
 def test_tables_are_told_by_their_columns():
     schema = {
         "tables": [{"name": "a", "words": "甲"}, {"name": "b", "words": "乙"}],

@@ -19,7 +19,7 @@ from lapsus.kernel.names import shown
 from lapsus.metrics.answer_f1.score import best_match, right_answers
 from lapsus.results.classes import NUMBERED
 from lapsus.results.coding import label
-from lapsus.running.reading import chosen, first_number, first_object, first_query, plain
+from lapsus.running.reading import answered, chosen, first_number, first_object, first_query, plain
 
 Row = Mapping[str, Any]
 
@@ -341,7 +341,7 @@ class Span(_Plain):
 
     def parse(self, raw: Any, row: Row) -> str | None:
         found = raw.get("answer") if isinstance(raw, Mapping) else raw
-        return found.strip() or None if isinstance(found, str) else None
+        return answered(found) or None if isinstance(found, str) else None
 
     def judged(self, prediction: str | None, row: Row) -> dict[str, Any]:
         golds = [gold or self.unanswerable for gold in right_answers(row[self.column])]
@@ -363,7 +363,7 @@ class Translation(_Plain):
         return (self.column,)
 
     def parse(self, raw: Any, row: Row) -> str | None:
-        return raw.strip() or None if isinstance(raw, str) else None
+        return answered(raw) or None if isinstance(raw, str) else None
 
     def judged(self, prediction: str | None, row: Row) -> dict[str, Any]:
         from sacrebleu import sentence_chrf

@@ -20,17 +20,32 @@ LEAD = re.compile(
     re.IGNORECASE,
 )
 WRAPPING = " \t\r\n\"'`*“”‘’「」《》()（）[]【】<>.,;:!?。，；：！？"
-THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+THOUGHT = re.compile(  # the prompt may have begun it, and the most tokens allowed may have cut it
+    r"\A(?:(?!<think>).)*?</think>|<think>.*?(?:</think>|\Z)", re.DOTALL
+)
+QUERY = re.compile(  # how one begins; `with` is also a word of prose
+    r"\b(?:select\b|with\s+(?:recursive\s+)?[\w\"`]+\s*(?:\([^)]*\)\s*)?as\s*(?:(?:not\s+)?materialized\s*)?\()",
+    re.IGNORECASE,
+)
 NEGATION = re.compile(r"(?:\b(?:not|no|never|isn't|neither|nor)\W+|[不非没])$", re.IGNORECASE)
 
 
+def answered(text: str) -> str:
+    """Return a text without the train of thought before it; one that does not end is followed by no answer.
+
+    >>> answered("<think>no, or yes?</think> yes"), answered("no at first</think> yes"), answered("<think>yes, sin")
+    ('yes', 'yes', '')
+    """
+    return THOUGHT.sub("", text).strip()
+
+
 def plain(text: str) -> str:
-    """Return a text without the quotes, marks and spaces around it, and without a preceding train of thought.
+    """Return an answer without the quotes, marks and spaces around it.
 
     >>> plain(" “相同”。")
     '相同'
     """
-    return THOUGHT.sub("", text).strip(WRAPPING)
+    return answered(text).strip(WRAPPING)
 
 
 def chosen(text: str, words: Mapping[str, str]) -> str | None:
@@ -74,7 +89,7 @@ def _ends(text: str, place: int) -> bool:
 
 def first_object(text: str) -> dict[str, Any] | None:
     """Return the first JSON object in a text."""
-    text = THOUGHT.sub("", text)
+    text = answered(text)
     decoder = json.JSONDecoder()
     for match in re.finditer(r"\{", text):
         try:
@@ -92,17 +107,23 @@ def first_number(text: str) -> float | None:
     >>> first_number("I would say 85 of 100.")
     85.0
     """
-    found = re.search(r"-?\d+(?:\.\d+)?", THOUGHT.sub("", text))
+    found = re.search(r"-?\d+(?:\.\d+)?", answered(text))
     return float(found[0]) if found else None
 
 
 def first_query(text: str) -> str | None:
     """Return the SQL query in a text, on one line.
 
+    It ends with the code block that it is in; without one, with a semicolon or before an empty line.
+
     >>> first_query("```sql" + chr(10) + "SELECT name" + chr(10) + "FROM singer;" + chr(10) + "```")
     'SELECT name FROM singer'
+    >>> first_query("The query with the answer is: SELECT name FROM singer" + chr(10) * 2 + "It lists names.")
+    'SELECT name FROM singer'
     """
-    text = THOUGHT.sub("", text)
+    text = answered(text)
     fenced = re.search(r"```(?:\w+)?\s*\n?(.*?)```", text, re.DOTALL)
-    found = re.search(r"(?is)\b(?:select|with)\b[^;]*", fenced[1] if fenced else text)
-    return " ".join(found[0].split()) if found else None
+    written = fenced[1] if fenced else text
+    begun = QUERY.search(written)
+    end = ";" if fenced else r";|\n\s*\n"
+    return " ".join(re.split(end, written[begun.start() :], maxsplit=1)[0].split()) if begun else None
