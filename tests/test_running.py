@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from lapsus import report
 from lapsus import run as run_model
 from lapsus.commands.cli import main
 from lapsus.perturbations import apply
-from lapsus.running.answers import AnswerCache
+from lapsus.running.answers import Answer, AnswerCache
 from lapsus.running.data import Data
 from lapsus.running.kinds import Exact, Frame, Label, Query, Similarity, Span, Translation
 from lapsus.running.models.python_function import PythonFunction
@@ -636,6 +638,19 @@ def test_noise_goes_on_rows_of_any_kind_and_leaves_the_right_answers(name):
         assert all(made[each] == row[each] for each in task.context)
         if "tags" in row:
             assert len(made["tags"]) == len(made["tokens"]) > 3
+
+
+def test_half_a_character_is_kept_and_older_answers_are_read(tmp_path):
+    rows = [{"id": "a", "text": "x", "label": "y"}, {"id": "b", "text": "z", "label": "y"}]
+    model = PythonFunction(lambda rows: ["花\ud83d"] * len(rows), "half", "1")
+    for asked in (2, 0):
+        outcome = Run(Data.of_rows("mine", TASK, rows), model, tmp_path).execute()
+        assert (outcome.asked, [row["answer"] for row in outcome.tracks[0].rows]) == (asked, ["花\ud83d"] * 2)
+        (tmp_path / "mine" / "half" / "clean.jsonl").unlink()
+    with AnswerCache(tmp_path / "old.sqlite") as cache, closing(sqlite3.connect(tmp_path / "old.sqlite")) as old:
+        old.execute("INSERT INTO answers VALUES (?, ?)", ("k", '{"raw": "花呗", "scores": null, "problem": null}'))
+        old.commit()
+        assert cache.get("k") == Answer("花呗")
 
 
 def test_the_cache_says_when_it_is_no_cache(tmp_path):

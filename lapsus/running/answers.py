@@ -77,5 +77,6 @@ class AnswerCache:
 
     def put(self, key: str, answer: Answer) -> None:
         """Keep an answer."""
-        kept = json.dumps({"raw": answer.raw, "scores": answer.scores, "problem": answer.problem}, ensure_ascii=False)
+        told = json.dumps({"raw": answer.raw, "scores": answer.scores, "problem": answer.problem}, ensure_ascii=False)
+        kept = told.encode("utf-8", "backslashreplace").decode()  # JSON's own spelling of half a character
         self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, kept))
