@@ -95,6 +95,17 @@ def test_the_exit_code_tells_whether_a_threshold_is_crossed(tmp_path, expression
     assert ("fails: " in result.output) == (code == 3)
 
 
+def test_a_threshold_that_divides_by_zero_is_one_sentence_and_no_pass(tmp_path):
+    old = written(tmp_path / "old", {"keyboard.1": 4})  # as many as on clean text: no drop
+    new = written(tmp_path / "new", {"keyboard.1": 28})
+    result = CliRunner().invoke(main, ["compare", str(old), str(new), "--fail-if", "drop / old_drop > 0.5"])
+    assert result.exit_code == 1
+    assert result.output.splitlines()[-1] == (
+        "Error: 'drop / old_drop > 0.5' divides by 0 where drop=30, old_drop=0; "
+        'multiply instead, as in "drop > 0.5 * old_drop".'
+    )
+
+
 def test_the_command_prints_json(tmp_path):
     old = written(tmp_path / "old", {"keyboard.1": 12})
     result = CliRunner().invoke(main, ["compare", str(old), str(old), "--json"])

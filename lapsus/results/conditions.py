@@ -48,7 +48,13 @@ class Condition:
         True
         """
         known = {name: value for name in self.names if (value := values[name]) is not None}
-        return len(known) == len(self.names) and bool(_value(self.tree, known))
+        try:
+            return len(known) == len(self.names) and bool(_value(self.tree, known))
+        except ZeroDivisionError:
+            told = ", ".join(f"{name}={value:g}" for name, value in known.items())
+            raise ValueError(
+                f'{self.text!r} divides by 0 where {told}; multiply instead, as in "drop > 0.5 * old_drop".'
+            ) from None
 
 
 def condition(text: str, names: Collection[str]) -> Condition:
