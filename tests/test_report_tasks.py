@@ -109,6 +109,17 @@ def test_translations():
     assert found["chrF"].value == pytest.approx(annotated_chrf(said, right)["micro_average"] / 100)
 
 
+def test_translations_into_chinese_with_many_digits():
+    draw = Random(5)
+    rows = [
+        {"id": i, "score": 0.5, "prediction": f"会议 {i}", "gold": f"会议在 {draw.random():.12f} 点", "chrf": 50}
+        for i in range(40)
+    ]
+    said, right = [[row["prediction"]] for row in rows], [row["gold"] for row in rows]
+    expected = annotated_bleu(said, right, tokenize="zh")["micro_average"] / 100
+    assert measures(both(rows), "clean")["BLEU"].value == pytest.approx(expected)
+
+
 def test_labels_have_none_and_the_page_shows_those_that_are_there(tmp_path):
     labels = [{"id": i, "prediction": "a", "gold": "ab"[i % 2], "reference": "ab"[i % 2]} for i in range(20)]
     assert measures(both(labels), "clean") == {}

@@ -27,6 +27,7 @@ from lapsus.hub.publish import Published, publish
 from lapsus.kernel import rows as files
 from lapsus.kernel.engines import HERE, Engine
 from lapsus.kernel.names import shown
+from lapsus.kernel.words import mostly_chinese
 from lapsus.perturbations import Noise, NoiseTrack, tracks_of
 
 Row = dict[str, Any]
@@ -34,7 +35,6 @@ Row = dict[str, Any]
 CLEAN = "clean"
 SPLIT = "test"
 TRACK_NAME = re.compile(r"\w[\w-]*")
-HAN = re.compile(r"[\u4e00-\u9fff]")
 NAME = re.compile(r"[\w-][\w.-]*")
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 
@@ -129,7 +129,7 @@ def make(
         answers: The column of SQuAD answers that lie in the text; they stay whole and are moved.
         name: The name of the dataset; that of `out` otherwise.
         license: Its licence, as the Hub spells it; without one the card says that none is stated.
-        language: Its language, as the Hub spells it; otherwise zh where most texts hold Chinese characters, else en.
+        language: Its language, as the Hub spells it; otherwise zh where most letters are Chinese characters, else en.
         version: That of the data, as in 1.0.0; other rows are another version.
         human: Name of a track -> for each of some people a file of what they made of some of the rows, with the
             columns `key` and `text`; the card then says how human the track is.
@@ -185,7 +185,7 @@ def own_rows(
         "__module__": __name__,
         "NAME": name,
         "TITLE": name,
-        "LANGUAGES": (language or _language(data, text),),
+        "LANGUAGES": (language or ("zh" if mostly_chinese(chain.from_iterable(row[text] for row in data)) else "en"),),
         "LICENSE": license,
         "VERSION": datasets.Version(version),
         "ROWS": {config: {SPLIT: len(data)} for config in configs},
@@ -251,8 +251,3 @@ def _refuse_taken_names(file: Path, columns: Sequence[str], text: str, slots: st
     added = {"edits", "operator", f"clean_{text}", *([f"clean_{slots}"] if slots else [])}
     if taken := sorted(added.intersection(columns)):
         raise ValueError(f"{file} has a column {shown(taken)}, which noise writes itself; rename it")
-
-
-def _language(rows: Sequence[Row], text: str) -> str:
-    chinese = sum(bool(HAN.search("".join(row[text]))) for row in rows)
-    return "zh" if 2 * chinese > len(rows) else "en"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lapsus.kernel.words import mostly_chinese
 from lapsus.metrics import (
     annotated_bleu,
     annotated_chrf,
@@ -103,8 +104,8 @@ def _translations(rows: Rows, originals: Sequence[Any] | None, level: float) -> 
     if not all(isinstance(each, str) for each in right):
         return {}
     said = [[each if isinstance(each, str) else ""] for each in rows["prediction"]]
-    chinese = sum("\u4e00" <= letter <= "\u9fff" for letter in "".join(right)) * 2 > sum(map(len, right))
-    bleu = annotated_bleu(said, right, tokenize="zh" if chinese else "13a", clusters=originals, confidence_level=level)
+    tokenize = "zh" if mostly_chinese(right) else "13a"
+    bleu = annotated_bleu(said, right, tokenize=tokenize, clusters=originals, confidence_level=level)
     chrf = annotated_chrf(said, right, clusters=originals, confidence_level=level)
     return {name: _of_hundred(result) for name, result in (("BLEU", bleu), ("chrF", chrf))}
 
