@@ -73,6 +73,15 @@ def test_classes_of_predictions_and_of_data_may_be_numbered_in_another_order(tmp
     assert averages(read_tracks([tmp_path / "m" / "clean.parquet"], references=built)) == [1.0]
 
 
+def test_classes_of_a_column_that_was_left_out_are_no_hindrance(tmp_path, built):
+    import pyarrow.parquet as pq
+
+    [file] = (built / "clean").iterdir()
+    pq.write_table(pq.read_table(file).drop_columns("label"), file)  # the schema still tells its classes
+    path = write(tmp_path / "m" / "clean.jsonl", [{"id": f"t-{i}", "score": 1} for i in range(9)])
+    assert averages(read_tracks([path], references=built)) == [1.0]
+
+
 def test_label_numbers_are_understood_where_the_data_have_no_names(tmp_path):
     rows = [{"id": i, "prediction": f"LABEL_{i % 2}", "label": i % 2} for i in range(6)]
     assert averages(read_tracks([write(tmp_path / "m" / "clean.jsonl", rows)])) == [1.0]

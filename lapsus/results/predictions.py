@@ -15,13 +15,13 @@ import numpy as np
 
 from lapsus.kernel import frames
 from lapsus.kernel import rows as tables
-from lapsus.kernel.frames import Column, Frame
+from lapsus.kernel.frames import Frame
 from lapsus.kernel.names import shown
 from lapsus.results import coding, inspect_logs, lm_eval_logs
 from lapsus.results.coding import label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from lapsus.kernel.rows import Row
@@ -69,7 +69,11 @@ def read(path: Path, *, where: Mapping[str, str] | None = None) -> Predictions:
     for column, value in (where or {}).items():
         found = _keep(found, column, value)
     if found.classes:
-        found = replace(found, rows=[_with_names(row, found.classes) for row in found.rows])
+        named = [
+            row | {column: _in_names(row[column], names) for column, names in found.classes.items() if column in row}
+            for row in found.rows
+        ]
+        found = replace(found, rows=named)
     if found.epochs:
         found = replace(found, rows=inspect_logs.over_epochs(found.rows, found.metrics))
     if not found.rows:
@@ -107,8 +111,8 @@ def read_columns(path: Path, *, where: Mapping[str, str] | None = None) -> Predi
         raise ValueError(f"{path}: holds no predictions; give a file with at least one row.")
     for column, value in (where or {}).items():
         frame = _rows_with(path, frame, column, value)
-    classes = tables.class_names(path)
-    named = {column: _class_names(frame.columns[column], names) for column, names in classes.items()}
+    classes = {column: names for column, names in tables.class_names(path).items() if column in frame.columns}
+    named = {column: _in_names(frames.values(frame.columns[column]), names) for column, names in classes.items()}
     return PredictedColumns(path, frame.with_columns(named), classes=classes)
 
 
@@ -132,15 +136,15 @@ def _rows_with(path: Path, frame: Frame, column: str, value: str) -> Frame:
     return frame.take(kept)
 
 
-def _class_names(column: Column, names: tuple[str, ...]) -> Column:
-    """Replace class numbers by class names, and -1 (no class) by None."""
+def _in_names(numbers: Any, names: Sequence[str]) -> Any:
+    """Replace class numbers, in lists of any depth, by class names, and -1 (no class) by None.
 
-    def name(number: Any) -> Any:
-        if isinstance(number, list):
-            return [name(each) for each in number]
-        return names[number] if isinstance(number, int) and 0 <= number < len(names) else None
-
-    return [name(number) for number in frames.values(column)]
+    >>> _in_names([1, [0, -1]], ["no", "yes"])
+    ['yes', ['no', None]]
+    """
+    if isinstance(numbers, list):
+        return [_in_names(number, names) for number in numbers]
+    return names[numbers] if isinstance(numbers, int) and 0 <= numbers < len(names) else None
 
 
 def _refuse_unreadable(path: Path) -> None:
@@ -178,17 +182,6 @@ def _keep(found: Predictions, column: str, value: str) -> Predictions:
         held = f"column {column!r} holds {few(seen)}" if seen else f"the columns are {few(found.columns)}"
         raise ValueError(f"{found.path}: no row has {column}={value}; {held}.")
     return replace(found, rows=rows)
-
-
-def _with_names(row: Row, classes: Mapping[str, tuple[str, ...]]) -> Row:
-    """Replace class numbers by class names, and -1 (no class) by None."""
-
-    def name(value: Any, names: tuple[str, ...]) -> Any:
-        if isinstance(value, list):
-            return [name(each, names) for each in value]
-        return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
-
-    return {**row, **{column: name(row[column], names) for column, names in classes.items() if column in row}}
 
 
 def _named(row: Row) -> Row:
