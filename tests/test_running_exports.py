@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,6 +27,7 @@ from lapsus.running.data import Data, open_dataset
 from lapsus.running.exports import export, rendered
 from lapsus.running.exports.hub import results, scorer_of
 from lapsus.running.models import open_model
+from lapsus.running.models.inspect_provider import InspectModel
 from lapsus.running.runner import Run
 from lapsus.running.tasks import find_task, own_task
 
@@ -352,6 +354,30 @@ def test_a_model_of_inspect_answers_a_run(provider, tmp_path, monkeypatch):
     assert model.usage() == {"tokens of prompts": 10, "tokens of answers": 2}
     assert Run(data, model, tmp_path / "out").execute().asked == 0
     assert len(model.model.api.loops) == 1, "connections of a provider live in one loop"
+
+
+class FailsOnce:
+    """A model of inspect whose first question of all fails."""
+
+    def __init__(self):
+        self.asked = []
+
+    async def generate(self, prompt, config):
+        self.asked.append(prompt)
+        if len(self.asked) == 1:
+            raise TimeoutError("too slow.")
+        return SimpleNamespace(completion="music", usage=None)
+
+
+def test_the_good_answers_of_a_batch_are_kept_when_another_one_of_inspect_fails(tmp_path):
+    pytest.importorskip("inspect_ai")
+    rows = [{"id": str(i), "text": f"song {i}", "label": "music"} for i in range(4)]
+    data = Data.of_rows("mine", own_task(["text"], "label", labels=["music", "weather"]), rows)
+    model = InspectModel(FailsOnce(), "offline/words", "words", 4)
+    with pytest.raises(ConnectionError, match=r"gave no answer \(TimeoutError: too slow\); run again to go on"):
+        Run(data, model, tmp_path).execute()
+    assert Run(data, model, tmp_path).execute().asked == 1
+    assert model.model.asked == ["song 0", "song 1", "song 2", "song 3", "song 0"]
 
 
 @pytest.mark.slow

@@ -39,16 +39,20 @@ class InspectModel:
 
     def answers(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Answer]]:
         replies = self._loop.run(self._all([task.asked(row) for row in rows], task.kind.max_tokens))
+        failed: BaseException | None = None
         for place, reply in enumerate(replies):
-            if isinstance(reply, BaseException):
-                raise ConnectionError(
-                    f"inspect:{self.word} gave no answer ({type(reply).__name__}: {first_sentence(reply)}); "
-                    "run again to go on"
-                ) from reply
+            if isinstance(reply, BaseException):  # keep what the others bring, then tell
+                failed = reply if failed is None else failed
+                continue
             if reply.usage is not None:
                 self.counted["tokens of prompts"] += reply.usage.input_tokens
                 self.counted["tokens of answers"] += reply.usage.output_tokens
             yield place, Answer(reply.completion)
+        if failed is not None:
+            raise ConnectionError(
+                f"inspect:{self.word} gave no answer ({type(failed).__name__}: {first_sentence(failed)}); "
+                "run again to go on"
+            ) from failed
 
     @cached_property
     def _loop(self) -> asyncio.Runner:
