@@ -330,6 +330,8 @@ def test_two_files_of_one_judge_and_another_sheet_are_refused(tmp_path):
         read_all(files, ["a"])
     with pytest.raises(ValueError, match="judges a, which the sheet does not have"):
         read_all(files[:1], ["b"])
+    with pytest.raises(ValueError, match="is given twice"):
+        read_all([files[0], tmp_path / "." / "one.jsonl"], ["a"])
 
 
 def said(item, *similarities, grammar=(True, True, True)):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lapsus.kernel import frames
 from lapsus.kernel.rows import BrokenFileError, cells, decoded, document, json_lines, json_value, read
 
 
@@ -54,6 +55,16 @@ def test_a_table_may_end_its_lines_in_any_way(tmp_path, end):
 def test_a_table_names_the_line_that_is_short():
     with pytest.raises(BrokenFileError, match=r"^p\.csv, line 4: has 1 cells where the header names 2; quote cells"):
         list(cells(["a,b\n", '1,"x\n', 'y"\n', "2\n"], "p.csv", ","))
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_semicolons_separate_where_the_header_has_them_and_no_comma(tmp_path, quote):
+    path = tmp_path / "p.csv"
+    path.write_text(f"\ufeffid;text;score\n007;{quote}well, then{quote};1\n", encoding="utf-8")
+    assert read(path) == [{"id": "007", "text": "well, then", "score": 1}]
+    assert list(frames.read(path).columns) == ["id", "text", "score"]
+    path.write_text("a;b,c\n1;2,3\n", encoding="utf-8")
+    assert read(path) == [{"a;b": "1;2", "c": 3}]
 
 
 def test_a_json_file_may_hold_one_object_per_line_but_not_after_a_list(tmp_path):

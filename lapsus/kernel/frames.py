@@ -184,7 +184,7 @@ def _read_csv(path: Path) -> Frame | None:
     parse = csv.ParseOptions(delimiter=tables.delimiter_of(path), quote_char=False)
     try:
         names = csv.open_csv(path, csv.ReadOptions(block_size=BLOCK), parse).schema.names
-        if len(set(names)) < len(names):
+        if len(set(names)) < len(names) or (len(names) == 1 and ";" in names[0]):
             return None
         texts = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
         table = csv.read_csv(path, csv.ReadOptions(block_size=BLOCK), parse, texts)

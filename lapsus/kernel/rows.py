@@ -16,6 +16,7 @@ import re
 from bisect import bisect_left
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lapsus.kernel.names import shown
@@ -176,12 +177,17 @@ def cells(lines: Iterable[str], file: object, delimiter: str) -> Iterator[tuple[
     r"""Yield the rows of a table, first its header, each with the number of the line it ends in.
 
     Every row has as many cells as the header, which names no column twice; lines without any text are no rows.
-    A line ends in `\n`, `\r\n` or `\r`.
+    A line ends in `\n`, `\r\n` or `\r`. Where the header has semicolons and no comma, these separate: so writes a
+    spreadsheet where the comma is for decimals.
 
-    >>> list(cells(["a;b\n", "\n", "1;2\n"], "p.csv", ";"))
+    >>> list(cells(["a;b\n", "\n", "1;2\n"], "p.csv", ","))
     [(1, ['a', 'b']), (3, ['1', '2'])]
     """
-    table = csv.reader(_split_at_returns(lines), delimiter=delimiter, strict=True)
+    split = _split_at_returns(lines)
+    first = next(split, "")
+    if delimiter == "," and "," not in first and ";" in first:
+        delimiter = ";"
+    table = csv.reader(chain(filter(None, [first]), split), delimiter=delimiter, strict=True)
     try:
         header = next(table, [])
         if len(set(header)) < len(header):

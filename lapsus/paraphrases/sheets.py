@@ -69,8 +69,12 @@ def read_all(paths: Iterable[Path], items: Iterable[str]) -> list[Judgement]:
     """Return the judgements of several files; raise where two have the same judge and item, or one an unknown item."""
     known = set(items)
     seen: dict[tuple[str, str], Path] = {}
+    read_already: set[Path] = set()
     found = []
     for path in paths:
+        if path.resolve() in read_already:
+            raise ValueError(f"{path} is given twice; give the judgements of each judge once")
+        read_already.add(path.resolve())
         mine = read_judgements(path, path.stem)
         strange = [each.item for each in mine if each.item not in known]
         if strange:
