@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import os
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,8 +34,12 @@ def test_examples(name):
         if missing.name not in OPTIONAL:
             raise
         pytest.skip(f"needs {missing.name}, of an extra")
-    shown = set(re.findall(r">>> (?:from|import) (\w+)", inspect.getsource(module)))
+    source = inspect.getsource(module)
+    shown = set(re.findall(r">>> (?:from|import) (\w+)", source))
     if lacking := [name for name in sorted(shown & OPTIONAL) if find_spec(name) is None]:
         pytest.skip(f"an example needs {lacking[0]}, of an extra")
+    before = dict(os.environ)
     result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert result.failed == 0
+    changed = {variable for variable, _ in dict(os.environ).items() ^ before.items()}
+    assert not [variable for variable in changed if variable in source], "the next test would see it"

@@ -1,8 +1,8 @@
 """Where the numbers of a report come from: the command, the versions, the files and what they say about themselves.
 
->>> import os
->>> os.environ["SOURCE_DATE_EPOCH"] = "0"
->>> made("lapsus report bert.clean.jsonl --out report").date
+>>> from unittest.mock import patch
+>>> with patch.dict("os.environ", SOURCE_DATE_EPOCH="0"):
+...     made("lapsus report bert.clean.jsonl --out report").date
 '1970-01-01T00:00:00Z'
 """
 
