@@ -52,13 +52,8 @@ def main(*, debug: bool) -> None:
     """Measure what real human input costs a language model."""
 
 
-for command in (build, make, push, collect):
+for command in (build, make, push, collect, run, tasks, paraphrase, dialect, train_corrector):
     main.add_command(command)
-main.add_command(run)
-main.add_command(tasks)
-main.add_command(paraphrase)
-main.add_command(dialect)
-main.add_command(train_corrector)
 
 
 @main.command(epilog=example("lapsus demo --out demo"))

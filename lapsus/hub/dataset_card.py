@@ -140,7 +140,7 @@ def prose(
 
 
 def _beside(benchmark: type[Benchmark]) -> list[Path]:
-    """Return the folder of the module that defines a benchmark; None where the module is no file."""
+    """Return the folder of the module that defines a benchmark; nothing where the module is no file."""
     file = getattr(sys.modules.get(benchmark.__module__), "__file__", None)
     return [Path(file).parent] if file else []
 
