@@ -119,6 +119,50 @@ def test_a_dialect_that_is_a_sentences_own_or_has_no_edit_is_left_out(tmp_path):
     )
 
 
+def spoken_rows(folder, rows):
+    """Write a dataset of questions, as they were meant and as all annotators spoke them."""
+    from datasets import Dataset
+
+    paths = {"clean": [{"id": key, "question": f"meant {key}"} for key, _ in rows]}
+    paths["speech"] = [
+        {"id": key, "question": [{"annotator": who, "text": text} for who, text in said]} for key, said in rows
+    ]
+    answers = {"context": "Paris.", "answers": {"text": ["Paris"], "answer_start": [0]}}
+    for config, part in paths.items():
+        (folder / config).mkdir(parents=True)
+        Dataset.from_list([row | answers for row in part]).to_parquet(folder / config / "test.parquet")
+    told = [{"config_name": config, "data_files": f"{config}/test.parquet"} for config in paths]
+    (folder / "README.md").write_text(f"---\n{json.dumps({'configs': told})}\n---\n")
+    return open_dataset(str(folder), replace(tasks()["noiseqa"], clean="clean", tracks=("speech",)))
+
+
+def test_tracks_go_by_annotator_and_lack_the_rows_that_one_did_not_write(tmp_path):
+    data = spoken_rows(
+        tmp_path, [("a", []), ("b", [(3, "b3"), (1, "b1")]), ("c", [(1, "c1"), (2, "c2"), (10, "c10"), (3, None)])]
+    )
+    assert {name: [(row["id"], row["question"]) for row in rows] for name, rows in data.tracks.items()} == {
+        "clean": [("a", "meant a"), ("b", "meant b"), ("c", "meant c")],
+        "speech.1": [("b", "b1"), ("c", "c1")],
+        "speech.2": [("c", "c2")],
+        "speech.3": [("b", "b3")],
+        "speech.10": [("c", "c10")],
+    }
+    assert list(data.tracks) == ["clean", "speech.1", "speech.2", "speech.3", "speech.10"]
+
+
+def test_texts_that_name_no_annotator_go_by_their_place(tmp_path):
+    data = spoken_rows(tmp_path, [("a", [(None, "one"), (None, "two")])])
+    assert [(name, rows[0]["question"]) for name, rows in data.tracks.items()][1:] == [
+        ("speech.1", "one"),
+        ("speech.2", "two"),
+    ]
+
+
+def test_two_texts_of_one_annotator_are_named(tmp_path):
+    with pytest.raises(ValueError, match=r"speech, row 'a', has two texts of annotator 2; keep one of them"):
+        spoken_rows(tmp_path, [("a", [(2, "one"), (2, "two")])])
+
+
 def test_a_benchmark_that_was_built_without_its_paragraphs_says_which_file_it_lacks(tmp_path):
     from datasets import Dataset
 

@@ -290,21 +290,40 @@ def _may_hold(config: str, patterns: Sequence[str]) -> bool:
 
 
 def _annotators(config: str, rows: Sequence[Row], inputs: Sequence[str]) -> dict[str, list[Row]]:
-    """Return a config as a track, or as one per annotator where its rows hold what all of them wrote."""
-    lists = [name for name in inputs if rows and isinstance(rows[0].get(name), list) and _is_annotated(rows[0][name])]
+    """Return a config as a track, or as one per annotator where its rows hold what all of them wrote.
+
+    A row that an annotator did not write is missing on that track.
+
+    >>> rows = [{"text": [{"annotator": 1, "text": "a"}, {"annotator": 3, "text": "c"}]}]
+    >>> _annotators("speech", rows, ["text"])
+    {'speech.1': [{'text': 'a'}], 'speech.3': [{'text': 'c'}]}
+    """
+    lists = [name for name in inputs if any(_is_annotated(row.get(name)) for row in rows)]
     if not lists:
         return {config: list(rows)}
-    most = max(len(row[lists[0]]) for row in rows)
     tracks: dict[str, list[Row]] = {}
-    for place in range(most):
-        tracks[f"{config}.{place + 1}"] = [
-            {**row, **{name: row[name][place]["text"] for name in lists}} for row in rows if len(row[lists[0]]) > place
-        ]
-    return tracks
+    for row in rows:
+        written = {name: _by_annotator(row[name], f"{config}, row {row.get('id')!r},") for name in lists}
+        for who in set.intersection(*map(set, written.values())):
+            own = {name: texts[who] for name, texts in written.items()}
+            tracks.setdefault(f"{config}.{who}", []).append({**row, **own})
+    return {name: tracks[name] for name in sorted(tracks, key=lambda name: (len(name), name))}  # 10 stands behind 9
 
 
-def _is_annotated(value: Sequence[Any]) -> bool:
-    return bool(value) and isinstance(value[0], Mapping) and "text" in value[0]
+def _by_annotator(texts: Sequence[Mapping[str, Any]] | None, where: str) -> dict[Any, str]:
+    """Return the texts of a row by their annotator, or by their place where none is named."""
+    found: dict[Any, str] = {}
+    for place, each in enumerate(texts or (), 1):
+        who = place if each.get("annotator") is None else each["annotator"]
+        if who in found:
+            raise ValueError(f"{where} has two texts of annotator {who!r}; keep one of them")
+        if each["text"] is not None:
+            found[who] = each["text"]
+    return found
+
+
+def _is_annotated(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping) and "text" in value[0]
 
 
 def _merged(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
