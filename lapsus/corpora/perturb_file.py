@@ -345,7 +345,7 @@ def _open(source: str | Path, *, split: str | None, config: str | None) -> Sourc
         return {"json": _json_source, "csv": _csv_source, "parquet": _parquet_source}[format_of(path)](path, identity)
     if path.suffix.lower() in FORMATS:
         raise FileNotFoundError(f"there is no file {path}; check its name")
-    return _dataset_source(str(source), split, config)
+    return _dataset_source(str(path.resolve() if path.is_dir() else source), split, config)
 
 
 def _json_source(path: Path, identity: list[Any]) -> Source:
