@@ -10,6 +10,7 @@ from typing import Any
 from lapsus.dataset_scripts import noisy_rows
 from lapsus.kernel import rows as files
 from lapsus.kernel.names import shown, unknown
+from lapsus.kernel.words import as_text
 from lapsus.perturbations import NoiseTrack
 
 Row = dict[str, Any]
@@ -76,7 +77,7 @@ def likeness_of(
         if not chosen:
             raise ValueError(f"no row is in all of {shown(map(str, paths))}; give files of the same rows")
         made = [
-            [_joined(row[text]) for row in noisy_rows(noises, chosen)]
+            [as_text(row[text]) for row in noisy_rows(noises, chosen)]
             for noises in (one.noises(column=text, key="id", tags=tags, answers=answers) for one in tracks[track])
         ]
         found.append(Likeness(track, tuple(path.name for path in paths), _compared(made, chosen, people, text)))
@@ -90,7 +91,7 @@ def _compared(
 
     written = [[texts[row["id"]] for texts in people] for row in rows]
     return human_likeness(
-        [list(each) for each in zip(*made, strict=True)], [_joined(row[text]) for row in rows], written
+        [list(each) for each in zip(*made, strict=True)], [as_text(row[text]) for row in rows], written
     )
 
 
@@ -105,9 +106,5 @@ def _texts(path: Path, text: str, key: str) -> dict[str, str]:
         name = str(row[key])
         if name in texts:
             raise ValueError(f"{where} has the id {name!r} a second time; give a file for each person")
-        texts[name] = _joined(row[text])
+        texts[name] = as_text(row[text])
     return texts
-
-
-def _joined(value: Any) -> str:
-    return value if isinstance(value, str) else " ".join(value)

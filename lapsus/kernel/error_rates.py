@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lapsus.kernel.words import as_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -157,7 +159,7 @@ class BatchedRates:
         """Add a batch; return the clean and the first noisy text of each row, per clean column."""
         texts = {}
         for column, path in self.columns.items():
-            clean = [_text(value) for value in batch[column]]
+            clean = [as_text(value or "") for value in batch[column]]
             noisy = [_annotations(value, path[1:]) for value in batch[path[0]]]
             texts[column] = clean, noisy
             self._count(".".join(path), clean, noisy)
@@ -185,14 +187,10 @@ class BatchedRates:
                 yield TrackRates(self.place, name, mean / rows, worst / rows if several else None, edits / characters)
 
 
-def _text(value: str | list[str] | None) -> str:
-    return value if isinstance(value, str) else " ".join(value or ())
-
-
 def _annotations(value: Any, path: tuple[str, ...]) -> list[str]:
     """Return the noisy texts of a cell: one, or one per annotator."""
     for step in path:
         value = value[step]
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return [annotation["text"] for annotation in value]
-    return [_text(value)]
+    return [as_text(value or "")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +25,15 @@ def _word() -> re.Pattern[str]:  # so many characters take long to compile, whic
 def words(text: str) -> list[str]:
     """Return what stands between spaces; each character of Chinese and Japanese is a word of its own."""
     return _word().findall(text)
+
+
+def as_text(value: Any) -> str:
+    """Return tokens as the text they make when joined by spaces, and any other value as it is written.
+
+    >>> as_text(["slow", "down"]), as_text("slow down"), as_text(7)
+    ('slow down', 'slow down', '7')
+    """
+    return " ".join(value) if isinstance(value, list) else str(value)
 
 
 def mostly_chinese(texts: Iterable[str]) -> bool:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lapsus.kernel.atomic import staged_file
+from lapsus.kernel.words import as_text
 from lapsus.results.track_names import RUN_NOTE
 from lapsus.results.tracks import Track
 from lapsus.running.answers import Answer, AnswerCache, asked_key
@@ -263,9 +264,9 @@ class Run:
         """Return the row of a predictions file."""
         task, row = self.task, one.row
         prediction = None if answer.problem else task.kind.parse(answer.raw, row)
-        texts = {"text": [_said(row[name]) for name in task.inputs]}
+        texts = {"text": [as_text(row[name]) for name in task.inputs]}
         if all(f"clean_{name}" in row for name in task.inputs):
-            texts["clean_text"] = [_said(row[f"clean_{name}"]) for name in task.inputs]
+            texts["clean_text"] = [as_text(row[f"clean_{name}"]) for name in task.inputs]
         made: dict[str, Any] = {
             "id": str(row["id"]),
             "dataset": self.data.name,
@@ -292,10 +293,6 @@ def _noted(note: Path) -> dict[str, str]:
         raise ValueError(
             f"{note} does not say which model answered which task there; delete it, or give another --out"
         ) from error
-
-
-def _said(value: Any) -> str:
-    return " ".join(value) if isinstance(value, list) else str(value)
 
 
 def _batches(groups: Iterable[list[Asked]], size: int) -> Iterator[list[Asked]]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from lapsus.kernel.names import shown, unknown
 from lapsus.kernel.units import with_others
+from lapsus.kernel.words import as_text
 from lapsus.models.text_metrics.judge import SAME_MEANING
 from lapsus.running.kinds import Exact, Frame, Kind, Label, Query, Similarity, Span, Translation
 
@@ -71,7 +72,7 @@ class Task:
 
     def asked(self, row: Mapping[str, Any]) -> str:
         """Return the prompt about a row."""
-        said = {name: _text(row[name]) for name in self.columns}
+        said = {name: as_text(row[name]) for name in self.columns}
         filled: str = string.Formatter().vformat(self.prompt, (), _Filling({**said, **self.kind.filling()}))
         return filled
 
@@ -102,10 +103,6 @@ class _Filling(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         raise LookupError(f"the prompt names {{{name}}}, but there are {shown(self)}; name one of these")
-
-
-def _text(value: Any) -> str:
-    return " ".join(value) if isinstance(value, list) else str(value)
 
 
 def tasks() -> dict[str, Task]:

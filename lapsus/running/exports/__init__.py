@@ -12,6 +12,7 @@ from typing import Any
 
 from lapsus.kernel.atomic import staged_folder
 from lapsus.kernel.names import unknown
+from lapsus.kernel.words import as_text
 from lapsus.running.data import Data
 
 MARK = "lapsus-export.json"  # tells an earlier export, which may be replaced, from other folders
@@ -43,13 +44,9 @@ def rendered(data: Data, track: str) -> Iterator[dict[str, Any]]:
         texts = {"text": [row[name] for name in task.inputs]}
         if all(f"clean_{name}" in row for name in task.inputs):
             texts["clean_text"] = [row[f"clean_{name}"] for name in task.inputs]
-        made |= {name: _joined(values) for name, values in texts.items()}
+        made |= {name: "\n".join(map(as_text, values)) for name, values in texts.items()}
         kept = {name: row[name] for name in ("id", *task.columns, *task.kind.gold_columns) if name in row}
         yield {**made, "gold": judged.get("gold"), "row": json.dumps(kept, ensure_ascii=False)}
-
-
-def _joined(values: list[Any]) -> str:
-    return "\n".join(" ".join(value) if isinstance(value, list) else str(value) for value in values)
 
 
 def describe(data: Data) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from lapsus.kernel.words import as_text
 from lapsus.running.data import Data
 
 SUITE = '''"""A classifier on every track, by evaluate; written by `lapsus tasks --for evaluate`.
@@ -70,7 +71,7 @@ def write(data: Data, folder: Path) -> None:
     home.mkdir()
     for track, rows in data.tracks.items():
         lines = (
-            {"id": row["id"], **{name: _text(row[name]) for name in inputs}, "label": labels.index(gold)}
+            {"id": row["id"], **{name: as_text(row[name]) for name in inputs}, "label": labels.index(gold)}
             for row in rows
             for gold in [task.kind.judged(None, row)["gold"]]
         )
@@ -88,7 +89,3 @@ def write(data: Data, folder: Path) -> None:
     arguments |= {"second_input_column": inputs[1]} if len(inputs) == 2 else {}
     told = {"tracks": repr(list(data.tracks)), "arguments": repr(arguments), "name": task.name}
     (folder / "suite.py").write_text(SUITE.format(**told), encoding="utf-8")
-
-
-def _text(value: object) -> str:
-    return " ".join(value) if isinstance(value, list) else str(value)

@@ -16,6 +16,7 @@ from lapsus.kernel.extras import needed
 from lapsus.kernel.names import shown
 from lapsus.kernel.progress_bars import quiet_transformers
 from lapsus.kernel.rows import first_sentence
+from lapsus.kernel.words import as_text
 from lapsus.running.answers import Answer
 from lapsus.running.kinds import Exact, Frame, Label, Span, Translation
 from lapsus.running.models import Model, ModelKind, Row
@@ -98,7 +99,7 @@ class Classifier(Loaded):
         return mapped(labels, wanted, self.label_map, f"{self.name} has the labels")
 
     def question(self, task: Task, row: Row) -> Any:
-        texts = [" ".join(row[name]) if isinstance(row[name], list) else row[name] for name in task.inputs]
+        texts = [as_text(row[name]) for name in task.inputs]
         return [texts, self.label_map] if self.label_map else texts
 
     def answers(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Answer]]:
