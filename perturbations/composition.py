@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from lapsus.perturbations.core import Edit, apply, trimmed
+from lapsus.perturbations.core import Edit, apply, read_edit, trimmed
 
 
 class _Stretch(NamedTuple):
@@ -68,4 +68,4 @@ def recorded(edits: Sequence[Any] | None) -> tuple[Edit, ...]:
     >>> recorded([{"start": 9, "end": 9, "text": "!"}])
     (Edit(start=9, end=9, text='!'),)
     """
-    return tuple(Edit(**edit) if isinstance(edit, dict) else Edit(*edit) for edit in edits or ())
+    return tuple(map(read_edit, edits or ()))

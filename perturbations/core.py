@@ -7,9 +7,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -247,15 +248,27 @@ def perturb(
     return propose(op, [text], seed=seed, keys=None if key is None else [key], frames=frames)[0].edits
 
 
-def apply(text: str, edits: Iterable[Edit | tuple[int, int, str]]) -> str:
-    """Replay `edits` on `text`.
+def read_edit(edit: Mapping[str, Any] | Sequence[Any]) -> Edit:
+    """Return an edit that a noisy row records, as `Noise` writes it.
+
+    >>> read_edit({"start": 9, "end": 9, "text": "!"})
+    Edit(start=9, end=9, text='!')
+    """
+    return Edit(**edit) if isinstance(edit, Mapping) else Edit(*edit)
+
+
+def apply(text: str, edits: Iterable[Edit | tuple[int, int, str] | Mapping[str, Any]]) -> str:
+    """Replay `edits` on `text`; they may be as a noisy row records them.
 
     >>> apply("hello", [Edit(0, 1, "j"), Edit(5, 5, "!")])
     'jello!'
+    >>> apply("hello", [{"start": 0, "end": 1, "text": "j"}])
+    'jello'
     """
     parts: list[str] = []
     cursor = 0
-    for start, end, new in edits:
+    for edit in edits:
+        start, end, new = edit if isinstance(edit, tuple) else read_edit(edit)
         if not cursor <= start <= end <= len(text):
             raise ValueError(
                 f"edit {(start, end, new)} overlaps its neighbour or leaves the text of {len(text)} characters; "
