@@ -353,6 +353,25 @@ def test_the_app_answers_a_file_and_draws(name, example, tmp_path):
             answer_files(name, files, options)
 
 
+def test_the_app_says_cures_that_its_box_of_options_takes(tmp_path):
+    from lapsus.results.space import answer_files
+
+    said = {"noisy.jsonl": "ab", "clean.jsonl": "bb"}
+    for name, answers in said.items():
+        rows = [{"id": place, "heard": answer, "gold": "b"} for place, answer in enumerate(answers)]
+        (tmp_path / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    files = [str(tmp_path / name) for name in said]
+    options: list[str] = []
+    for cure in ("predictions=heard", "original_predictions=clean.jsonl"):
+        with pytest.raises(ValueError, match=f"give the option {cure}\\.$"):
+            answer_files("prediction_consistency", files[:1], "\n".join(options))
+        options.append(cure)
+    options[-1] += ":heard"
+    assert answer_files("prediction_consistency", files, "\n".join(options))["changed"] == 1
+    with pytest.raises(ValueError, match="The option 'predictions' is given twice: give it once"):
+        answer_files("prediction_consistency", files, "\n".join([*options, "predictions = gold"]))
+
+
 def test_a_metric_of_another_package_is_listed_and_scored(tmp_path):
     package, facts = tmp_path / "otherpack.py", tmp_path / "otherpack-1.dist-info"
     package.write_text(

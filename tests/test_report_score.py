@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from click.testing import CliRunner
 
 from lapsus import metrics
+from lapsus.commands.cli import main
 from lapsus.results.score import columns_of, score
 
 
@@ -74,7 +76,7 @@ def test_predictions_are_not_taken_for_the_original_ones(write):
     noisy = write("alpha.keyboard.1.jsonl", rows)
     clean = write("alpha.clean.jsonl", [row | {"prediction": "a"} for row in rows])
     for references in (None, clean):
-        with pytest.raises(LookupError, match=r"give original_predictions=clean\.jsonl \(--set\)"):
+        with pytest.raises(LookupError, match=r"give the option original_predictions=clean\.jsonl\.$"):
             score("prediction_consistency", [noisy], references)
         found = score("prediction_consistency", [noisy], references, {"original_predictions": str(clean)})
         assert found["changed"] == 1
@@ -99,10 +101,10 @@ def test_texts_are_named_by_the_user(write):
     found = score("noise_rate", [path], None, {"predictions": "question", "references": "clean_question"})
     assert found["micro_average"] == 0.25
     bare = write("bare.jsonl", [{"id": 1, "question": "花贝提额", "meant": "花呗提额"}])
-    with pytest.raises(
-        LookupError, match=r"no column for its predictions .*: name it, as in --set predictions=question"
-    ):
+    with pytest.raises(LookupError, match=r"no column for its predictions .*: give the option predictions=question\.$"):
         score("noise_rate", [bare])
+    said = CliRunner().invoke(main, ["score", "noise_rate", "--predictions", str(bare)])
+    assert said.exit_code == 1 and said.output.rstrip().endswith(": give --set predictions=question")
 
 
 def test_the_output_of_perturb_says_itself_what_is_noisy_and_what_is_clean(write):

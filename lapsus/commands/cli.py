@@ -238,9 +238,13 @@ def score(
 ) -> None:
     """Print METRIC over files of predictions, as JSON."""
     from lapsus.commands.catalogue import pairs
+    from lapsus.results.roles import LackingColumnError
     from lapsus.results.score import score as measure
 
-    result = measure(metric, predictions, references, pairs(settings), where=pairs(where))
+    try:
+        result = measure(metric, predictions, references, pairs(settings), where=pairs(where))
+    except LackingColumnError as error:
+        raise LookupError(f"{error.what}: give --set {error.option}") from error
     click.echo(json.dumps(result, ensure_ascii=False, indent=2))
 
 

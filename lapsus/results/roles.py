@@ -90,6 +90,18 @@ def of_perturbed(columns: Sequence[str]) -> dict[str, str]:
     return {"predictions": made[0], "references": f"clean_{made[0]}"}
 
 
+class LackingColumnError(LookupError):
+    """A metric lacks a column that an option can name; who knows how options are given can word the cure anew.
+
+    >>> str(LackingColumnError("noise_rate finds no column for its references", "references=said"))
+    'noise_rate finds no column for its references: give the option references=said.'
+    """
+
+    def __init__(self, what: str, option: str) -> None:
+        self.what, self.option = what, option
+        super().__init__(f"{what}: give the option {option}.")
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of a metric: its name and type in the metric, and the name in the files if the user gave one."""
@@ -130,13 +142,12 @@ class Column:
         if found is not None:
             return found
         if beside and self.name == "original_predictions":
-            raise LookupError(
-                f"{self.metric} needs the predictions before; give original_predictions=clean.jsonl (--set)."
-            )
+            raise LackingColumnError(f"{self.metric} needs the predictions before", "original_predictions=clean.jsonl")
         missing = f"column {self.source!r}" if self.source else f"column for its {self.name}"
-        example = next((name for name in names if name != "id"), "id")
-        cure = f"name it, as in --set {self.name}={example}" if names else "give rows with columns"
-        raise LookupError(f"{self.metric} finds no {missing} in the files; they have {few(names)}: {cure}.")
+        what = f"{self.metric} finds no {missing} in the files; they have {few(names)}"
+        if not names:
+            raise LookupError(f"{what}: give rows with columns.")
+        raise LackingColumnError(what, f"{self.name}={next((name for name in names if name != 'id'), 'id')}")
 
     def value(self, row: Row, name: str) -> Any:
         """Return the row's value; labels become text, so that 1 and "1" are one label."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lapsus import metrics
 from lapsus.kernel.rows import FORMATS
+from lapsus.kernel.user_errors import USER_ERRORS, one_sentence
 from lapsus.results.score import columns_of, score
 
 if TYPE_CHECKING:
@@ -47,19 +48,31 @@ def answer(metric: Callable[..., dict[str, Any]], text: str) -> dict[str, Any]:
 
 
 def answer_files(name: str, files: Sequence[str] | None, options: str) -> dict[str, Any]:
-    """Return the metric's result for uploaded files, as `lapsus score` does; options are lines of NAME=VALUE."""
+    """Return the metric's result for uploaded files, as `lapsus score` does; options are lines of NAME=VALUE.
+
+    A file that an option names by its name, as in original_predictions=clean.jsonl, is none of the predictions.
+    """
     if not files:
         raise ValueError("There is no file: upload one, or click on the example below.")
-    given = {}
+    uploaded = {Path(file).name: file for file in files}
+    beside: set[str] = set()
+    given: dict[str, str] = {}
     for line in filter(None, map(str.strip, options.splitlines())):
-        option, equals, value = line.partition("=")
+        option, equals, value = map(str.strip, line.partition("="))
         if not equals:
             raise ValueError(f"The option {line!r} has no value: write NAME=VALUE, such as confidence_level=0.99.")
-        given[option.strip()] = value.strip()
+        if option in given:
+            raise ValueError(f"The option {option!r} is given twice: give it once.")
+        file, colon, column = value.partition(":")
+        if file in uploaded:
+            beside.add(file)
+            value = f"{uploaded[file]}{colon}{column}"
+        given[option] = value
+    predictions = [path for path in map(Path, files) if path.name not in beside]
     try:
-        return score(name, [Path(file) for file in files], options=given)
-    except (LookupError, OSError, TypeError, ValueError) as error:
-        said = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+        return score(name, predictions, options=given)
+    except USER_ERRORS as error:
+        said = one_sentence(error)
         for file in files:  # the visitor knows the file by its name, not by where the server keeps it
             said = said.replace(file, Path(file).name)
         raise ValueError(said) from error
@@ -149,8 +162,8 @@ def app(metric: Callable[..., dict[str, Any]], example: dict[str, Any]) -> Any:
     def shown(make: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], Figure | None]:
         try:
             result = make()
-        except (LookupError, TypeError, ValueError) as error:
-            raise gradio.Error(str(error), print_exception=False) from None
+        except USER_ERRORS as error:
+            raise gradio.Error(one_sentence(error), print_exception=False) from None
         return result, plot(result)
 
     with gradio.Blocks(title=name, analytics_enabled=False) as blocks:
