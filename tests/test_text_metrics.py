@@ -283,6 +283,8 @@ def test_sentence_encoders_out_of_packages(name):
         ("cosine", ValueError, "cosine alone names no model; write cosine:PATH-OR-ID"),
         ("judge:http://localhost", ValueError, "names no model; write judge:http://HOST/v1#NAME"),
         ("python:f", ValueError, "names no function; write python:MODULE:FUNCTION"),
+        ("python:no_such_module:f", ModuleNotFoundError, "there is no module 'no_such_module' here; run lapsus in its"),
+        ("python:textwrap:f", LookupError, "has no function 'f'; it has wrap, fill, shorten, dedent, indent"),
         ("bertscore:x@top", ValueError, "names no layer; write a number"),
     ],
 )

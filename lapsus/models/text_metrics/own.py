@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lapsus.kernel.functions import named_function
 from lapsus.models.text_metrics import Asked, MetricKind, Rated, Reads, TextMetric
 
 if TYPE_CHECKING:
@@ -38,20 +37,13 @@ def nano_metric(nano: Nano, name: str) -> TextMetric:
 
 def open_function(rest: str) -> TextMetric:
     """Return `MODULE:FUNCTION`: it takes candidates, references, sources and tags, each empty where there are none."""
-    module, colon, name = rest.partition(":")
-    if not (module and colon and name):
-        raise ValueError(f"'python:{rest}' names no function; write python:MODULE:FUNCTION")
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    function = getattr(importlib.import_module(module), name, None)
-    if not callable(function):
-        raise LookupError(f"{module} has no function {name!r}; name one that is there")  # noqa: TRY004 - the name is at fault
+    function = named_function(rest)
 
     def rate(asked: Asked) -> Sequence[float]:
         made: Sequence[float] = function(asked.candidates, asked.references, asked.sources, asked.tags)
         return made
 
-    return Rated(name, rate, needs=(), takes=("references", "sources", "tags"))
+    return Rated(rest.partition(":")[2], rate, needs=(), takes=("references", "sources", "tags"))
 
 
 UNITS = (

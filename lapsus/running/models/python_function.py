@@ -9,14 +9,13 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import inspect
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lapsus.kernel.functions import named_function
 from lapsus.running.answers import Answer
 from lapsus.running.models import ModelKind, Row
 from lapsus.running.tasks import Task
@@ -81,29 +80,11 @@ def as_json(value: Any, name: str) -> Any:
 
 
 def open_function(rest: str, options: Mapping[str, Any]) -> PythonFunction:
-    """Return the function that MODULE:FUNCTION names, looked up in the working folder too."""
-    module_name, colon, function_name = rest.partition(":")
-    if not (module_name and colon and function_name):
-        raise ValueError(f"'python:{rest}' names no function; write python:MODULE:FUNCTION")
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name != module_name.partition(".")[0]:
-            raise
-        raise ModuleNotFoundError(
-            f"there is no module {module_name!r} here; run lapsus in its folder, or set PYTHONPATH"
-        ) from error
-    function = getattr(module, function_name, None)
-    if not callable(function):
-        defined = [name for name, value in vars(module).items() if inspect.isfunction(value) and name[0] != "_"]
-        raise LookupError(  # noqa: TRY004 - the name is at fault
-            f"{module_name} has no function {function_name!r}; it has {', '.join(defined) or 'none'}"
-        )
+    """Return the function that MODULE:FUNCTION names."""
+    function = named_function(rest)
     return PythonFunction(
         function,
-        options.get("name") or f"{module_name}.{function_name}",
+        options.get("name") or rest.replace(":", "."),
         revision_of(function),
         options.get("batch") or 256,
     )
