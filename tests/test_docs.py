@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -17,6 +19,20 @@ def test_every_page_is_in_the_navigation():
     written = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     assert {page for page in written if f"{page}\n" not in nav} == set()
+
+
+SESSIONS = [
+    (page.name, block)
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    if ">>>" in block
+]
+
+
+@pytest.mark.parametrize(("page", "session"), SESSIONS, ids=[page for page, _ in SESSIONS])
+def test_a_session_in_the_documentation_prints_what_it_says(page, session):
+    told = doctest.DocTestParser().get_doctest(session, {}, page, page, 0)
+    assert doctest.DocTestRunner().run(told).failed == 0
 
 
 @pytest.mark.slow
