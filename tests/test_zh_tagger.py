@@ -29,6 +29,7 @@ from lapsus.perturbations.zh.correction.task_words import adapted
 torch = pytest.importorskip("torch")
 
 from lapsus.models.corrector import (  # noqa: E402 - torch first, or nothing
+    BESIDE,
     CHANGED,
     Network,
     bar,
@@ -176,7 +177,7 @@ def test_a_higher_bar_changes_less_and_no_more_than_allowed_of_clean_texts():
     made = [[agreed(found[text], bar) for text in texts] for bar in (least - 2, least, least + 2)]
     assert all(set(more) >= set(fewer) for low, high in pairwise(made) for more, fewer in zip(low, high, strict=True))
     changed = [sum(map(Levenshtein.distance, texts, map(apply, texts, edits))) for edits in made]
-    assert changed[1] <= CHANGED * sum(map(len, texts)) < changed[0]
+    assert changed[1] <= BESIDE * sum(map(len, texts)) < changed[0]
     assert all(apart(*two) for edits in made[0] for two in pairwise(edits))
 
 

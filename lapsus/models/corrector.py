@@ -41,7 +41,7 @@ from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
 
 FEWEST, HELD_OUT = 100, 2000  # texts
 LONGEST = 200  # characters of a text that are learned from
-CHANGED = 0.0015  # of the characters of clean texts held out
+CHANGED, BESIDE = 0.0015, 0.0022  # of the characters of clean texts held out: alone, and beside a corpus
 LOWEST = 0.3  # threshold
 BARS = (-5.0, 20.0)  # beside a corpus
 SEEN = 2  # occurrences of a character in clean texts before it is written
@@ -169,18 +169,18 @@ def tags(clean: str, noisy: str, written: Mapping[str, int]) -> tuple[list[int],
 
 def threshold(careless: Tagger, held: Sequence[str]) -> float:
     """Return the lowest threshold at which no more than `CHANGED` of the characters of clean texts are changed."""
-    return _lowest({text: partial(careless.edits, text) for text in held}, LOWEST, 1.0)
+    return _lowest({text: partial(careless.edits, text) for text in held}, CHANGED, LOWEST, 1.0)
 
 
 def bar(careless: Tagger, model: Adapted, held: Sequence[str]) -> float:
-    """Return the lowest bar beside a corpus at which no more than `CHANGED` of the characters are changed."""
+    """Return the lowest bar beside a corpus at which no more than `BESIDE` of the characters are changed."""
     known = [text for text in held if both_know(text, careless, model)]
-    return _lowest({text: partial(agreed, proposals(text, careless, model)) for text in known}, *BARS)
+    return _lowest({text: partial(agreed, proposals(text, careless, model)) for text in known}, BESIDE, *BARS)
 
 
-def _lowest(edits: Mapping[str, Callable[[float], Sequence[Edit]]], low: float, high: float) -> float:
-    """Return the lowest bar, by how the texts are edited at one, that changes few enough of their characters."""
-    allowed = CHANGED * sum(map(len, edits))
+def _lowest(edits: Mapping[str, Callable[[float], Sequence[Edit]]], share: float, low: float, high: float) -> float:
+    """Return the lowest bar, by how the texts are edited at one, that changes no more of their characters."""
+    allowed = share * sum(map(len, edits))
     for _ in range(12):
         middle = (low + high) / 2
         changes = {text: edits[text](middle) for text in edits}
