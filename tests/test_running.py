@@ -291,6 +291,57 @@ def test_a_line_that_a_crash_cut_is_written_again(tmp_path):
     assert path.read_bytes() == whole
 
 
+def everything_in(folder):
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def failing_from(number):
+    """Return a model that answers its questions one by one, and fails at one of them."""
+
+    class Failing(PythonFunction):
+        def answers(self, task, rows):
+            for place, (_, answer) in enumerate(super().answers(task, rows)):
+                if place == number:
+                    raise ConnectionError("nobody there; start the server")
+                yield place, answer
+
+    return Failing(keywords, "m", "2")
+
+
+def test_a_run_that_is_answered_nothing_leaves_nothing_behind(tmp_path):
+    data = Data.of_rows("mine", TASK, ROWS)
+    with pytest.raises(ConnectionError):
+        Run(data, failing_from(0), tmp_path / "out", tmp_path / "kept" / "answers.sqlite").execute()
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_run_that_is_answered_nothing_leaves_an_earlier_one_as_it_was(tmp_path):
+    data = Data.of_rows("mine", TASK, ROWS)
+    Run(data, PythonFunction(keywords, "m", "1"), tmp_path).execute()
+    before = everything_in(tmp_path)
+    with pytest.raises(ConnectionError):
+        Run(data, failing_from(0), tmp_path, fresh=True).execute()
+    assert everything_in(tmp_path) == before
+
+
+def test_what_was_answered_before_a_failure_stays(tmp_path):
+    data = Data.of_rows("mine", TASK, ROWS)
+    with pytest.raises(ConnectionError):
+        Run(data, failing_from(3), tmp_path / "out").execute()
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["answers.sqlite"]
+    assert Run(data, failing_from(len(ROWS)), tmp_path / "out").execute().asked == len(ROWS) - 3
+
+
+def test_a_cache_that_another_run_has_open_stays(tmp_path):
+    path = tmp_path / "answers.sqlite"
+    with AnswerCache(path) as other:
+        with pytest.raises(ConnectionError):
+            Run(Data.of_rows("mine", TASK, ROWS), failing_from(0), tmp_path).execute()
+        other.put("k", Answer("kept"))
+    with AnswerCache(path) as cache:
+        assert cache.get("k") == Answer("kept")
+
+
 def test_another_model_of_the_same_name_is_refused(tmp_path):
     data = Data.of_rows("mine", TASK, ROWS)
     Run(data, PythonFunction(keywords, "m", "1"), tmp_path).execute()

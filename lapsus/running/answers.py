@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -52,6 +53,7 @@ class AnswerCache:
         """Open the file at `path`, or keep the answers in memory alone."""
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
         where = ":memory:" if path is None else path
         self._connection = sqlite3.connect(where, timeout=WAIT, isolation_level=None)
         try:
@@ -68,7 +70,17 @@ class AnswerCache:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if error is not None and self._path is not None:
+            self._leave(self._path)
         self._connection.close()
+
+    def _leave(self, path: Path) -> None:
+        """Delete the file where it holds no answer and no other run has it open."""
+        with suppress(sqlite3.Error, OSError):  # it is locked
+            if self._connection.execute("SELECT 1 FROM answers LIMIT 1").fetchone() is None:
+                self._connection.execute("PRAGMA busy_timeout=0")
+                self._connection.execute("PRAGMA journal_mode=DELETE")  # which only the last one that has it open may
+                path.unlink()
 
     def get(self, key: str) -> Answer | None:
         """Return the answer that was put under `key`."""

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lapsus.kernel.atomic import staged_file
+from lapsus.kernel.folders import folders
 from lapsus.kernel.words import as_text
 from lapsus.results.track_names import RUN_NOTE
 from lapsus.results.tracks import Track
@@ -137,16 +138,21 @@ class Run:
         wanted: dict[str, dict[str, Asked]] = {name: {} for name in self.data.tracks}
         for one in chain.from_iterable(groups):
             wanted[one.track][str(one.row["id"])] = one
-        self._describe()
+        self._refuse_others()
         made: dict[str, dict[str, Row]] = {name: {} for name in self.data.tracks}
         asked = reused = 0
         with ExitStack() as stack:
-            cache = stack.enter_context(AnswerCache(self._cache_path()))
-            files = self._files(wanted, stack)
-            for batch, answers in self.asking.answers(self.task, self._planned(groups, cache, files)):
+            kept_in = self._cache_path()
+            stack.enter_context(folders(*filter(None, (self.folder, kept_in and kept_in.parent))))
+            cache = stack.enter_context(AnswerCache(kept_in))
+            files = self._files(wanted)
+            batches = self.asking.answers(self.task, self._planned(groups, cache, files))
+            for number, (batch, answers) in enumerate(batches):
                 for one, kept in batch.kept:
                     made[one.track][str(one.row["id"])] = kept
                 found = self._found(batch, answers, cache)
+                if number == 0:
+                    self._begin(files.values(), stack)
                 asked += len(batch.unasked)
                 reused += len(batch.kept) + len({one.key for one in batch.todo}) - len(batch.unasked)
                 new: dict[str, list[dict[str, Any]]] = {}
@@ -170,15 +176,12 @@ class Run:
     def _cache_path(self) -> Path | None:
         return self.cache or (None if self.out is None else self.out / "answers.sqlite")
 
-    def _files(self, wanted: Mapping[str, Mapping[str, Asked]], stack: ExitStack) -> dict[str, PredictionsFile]:
+    def _files(self, wanted: Mapping[str, Mapping[str, Asked]]) -> dict[str, PredictionsFile]:
         if self.folder is None:
             return {}
         paths = {name: self.folder / f"{safe(name)}.jsonl" for name in self.data.tracks}
         known = {} if self.fresh else wanted
-        return {
-            name: stack.enter_context(PredictionsFile(path, partial(self._again, known.get(name, {}))))
-            for name, path in paths.items()
-        }
+        return {name: PredictionsFile(path, partial(self._again, known.get(name, {}))) for name, path in paths.items()}
 
     def _again(self, wanted: Mapping[str, Asked], row: Row) -> dict[str, Any] | None:
         """Return a row of an earlier run with its answer as it is read today; None where that was another question."""
@@ -187,11 +190,25 @@ class Run:
             return None
         return self._judged(one, Answer(row["answer"], row.get("scores"), row.get("problem")))
 
-    def _describe(self) -> None:
-        """Write down what is run; refuse a folder with the predictions of another model of the same name."""
+    def _refuse_others(self) -> None:
+        """Refuse a folder with the predictions of another task, or of another model of the same name."""
+        if self.folder is None or not (self.folder / RUN_NOTE).exists():
+            return
+        before = _noted(self.folder / RUN_NOTE)
+        if before["task"].rpartition(" ")[0] != self.task.name:
+            raise ValueError(
+                f"{self.folder} holds the predictions of another task ({before['task']}); give another --out"
+            )
+        if before["identity"].partition(" at ")[0] != self.model.identity.partition(" at ")[0]:
+            raise ValueError(
+                f"{self.folder} holds the predictions of another model ({before['identity']}); "
+                "give this one a --name of its own, or another --out"
+            )
+
+    def _begin(self, files: Iterable[PredictionsFile], stack: ExitStack) -> None:
+        """Write down what is run, and open its files: with the first answers, as without any all stays as it was."""
         if self.folder is None:
             return
-        note = self.folder / RUN_NOTE
         told = {
             "model": self.model.name,
             "identity": self.model.identity,
@@ -199,19 +216,10 @@ class Run:
             "data": self.data.identity,
             "lapsus": version("lapsus"),
         }
-        if note.exists():
-            before = _noted(note)
-            if before["task"].rpartition(" ")[0] != self.task.name:
-                raise ValueError(
-                    f"{self.folder} holds the predictions of another task ({before['task']}); give another --out"
-                )
-            if before["identity"].partition(" at ")[0] != self.model.identity.partition(" at ")[0]:
-                raise ValueError(
-                    f"{self.folder} holds the predictions of another model ({before['identity']}); "
-                    "give this one a --name of its own, or another --out"
-                )
-        with staged_file(note) as file:
+        with staged_file(self.folder / RUN_NOTE) as file:
             file.write(json.dumps(told, ensure_ascii=False, indent=1).encode())
+        for each in files:
+            stack.enter_context(each)
 
     def _interleaved(self) -> Iterator[list[Asked]]:
         """Yield what is asked about each example, all tracks together."""
