@@ -57,7 +57,7 @@ COVERAGE: Limits = (0.94, 0.96)
 STEPS: Limits = (0.94, 1.0)  # fewer than FEW expected 0s or 1s
 SMALL: Limits = (0.93, 1.0)  # 20 originals
 
-HEAD = ["what", "setting", "measured", "studies", "asked", "holds"]
+HEAD = ["what", "setting", "measured", "studies", "aim", "holds"]
 
 
 @dataclass(frozen=True, slots=True)

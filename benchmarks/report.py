@@ -143,7 +143,7 @@ processes draw them meanwhile (on Linux): the page of 12 models took 18.9 s by t
 cores without other work. The peak is that of the whole process, with what it imports;
 what was there before the first row counts the process that made the files and started it, where that was larger.
 
-| case | rows | files | reading | numbers, plots and page | peak | of it before the first row | page | asked |
+| case | rows | files | reading | numbers, plots and page | peak | of it before the first row | page | aim |
 |---|---|---|---|---|---|---|---|---|
 {table}
 """

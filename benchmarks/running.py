@@ -158,7 +158,7 @@ def main() -> None:
             measured("sequence classification", pairs, classifier(pairs), bare_classifier),
             measured("causal, labels by log-likelihood", intents, causal(intents), bare_causal),
         ]
-    head = ["model", "questions", "lapsus run, questions a CPU second", "bare loop", "ratio", "wanted"]
+    head = ["model", "questions", "lapsus run, questions a CPU second", "bare loop", "ratio", "aim"]
     table = ["| " + " | ".join(line) + " |" for line in (head, ["---"] * len(head), *lines)]
     print("\n".join(table))
     if not QUICK:
