@@ -31,7 +31,7 @@ def named_function(name: str) -> Callable[..., Any]:
         raise ModuleNotFoundError(
             f"there is no module {module_name!r} here; run lapsus in its folder, or set PYTHONPATH"
         ) from error
-    function = getattr(module, function_name, None)
+    function: Callable[..., Any] | None = getattr(module, function_name, None)
     if not callable(function):
         defined = [name for name, value in vars(module).items() if inspect.isfunction(value) and name[0] != "_"]
         raise LookupError(  # noqa: TRY004 - the name is at fault
