@@ -125,6 +125,33 @@ def test_one_class_for_everything_is_a_doubt(tmp_path, built):
     assert doubts(tracks) == []
 
 
+def test_a_track_whose_ids_are_not_those_of_clean_is_refused(tmp_path):
+    def ids(name, spelled):
+        return write(tmp_path / "m" / f"{name}.jsonl", [{"id": spelled(i), "score": 1} for i in range(6)])
+
+    tracks = read_tracks([ids("clean", str), ids("keyboard.1", "{}.0".format), ids("keyboard.2", str)])
+    said = (
+        r"^m / keyboard\.1: none of its ids is on clean \('0\.0' against '0'\); write each id as the same text on every"
+    )
+    with pytest.raises(ValueError, match=said):
+        measure(tracks, QUICK)
+    tracks = read_tracks([ids("clean", str), ids("keyboard.1", lambda i: f"{i}.0" if i < 2 else str(i))])
+    assert [str(doubt) for doubt in measure(tracks, QUICK).doubts] == [
+        "m / keyboard.1: 2 of 6 examples are left out, as clean lacks them (such as id '0.0', '1.0')"
+    ]
+
+
+def test_examples_that_lack_an_annotator_are_a_doubt():
+    def track(name, number):
+        return Track("m", name, [{"id": i, "score": 1} for i in reversed(range(number))])
+
+    tracks = [track("clean", 6), track("keyboard.1", 6), track("keyboard.2", 2), track("keyboard.3", 4)]
+    assert [str(doubt) for doubt in measure(tracks, QUICK).doubts] == [
+        "m / keyboard: only 2 of 6 examples have all 3 annotators; the worst of fewer is milder"
+    ]
+    assert doubts([track("clean", 6), track("keyboard.1", 4), track("keyboard.2", 4)]) == []
+
+
 def test_an_example_without_a_right_answer_is_refused(tmp_path):
     rows = [{"id": i, "prediction": "a", "gold": "a" if i else None} for i in range(3)]
     with pytest.raises(ValueError, match=r"clean\.jsonl: 1 rows have no right answer \(id '0'\)"):

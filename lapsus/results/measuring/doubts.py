@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import pyarrow.compute as pc
 
 from lapsus.kernel.names import shown
 from lapsus.results.classes import only_class
 from lapsus.results.measuring.dialects import about_dialects
 from lapsus.results.measuring.records import Doubt
+from lapsus.results.predictions import few
 from lapsus.results.track_names import CLEAN
 from lapsus.results.tracks import Track
 
@@ -30,6 +35,8 @@ def _of_model(mine: Sequence[Track]) -> Iterator[Doubt]:
         it, name = "it" if len(mine) == 1 else "them", f"{dataset}_clean" if dataset else "clean"
         said = f"no clean track belongs to {it}, so what noise costs is not known; add one, called {name}"
         yield Doubt(dataset, model, shown((track.track for track in mine), 4), said)
+    yield from _of_annotators(mine)
+    yield from _beside_clean(mine)
     for track in mine:
         if track.missing:
             whole = len(track.missing) + len(track.rows) + len(track.dropped)
@@ -43,3 +50,35 @@ def _of_model(mine: Sequence[Track]) -> Iterator[Doubt]:
             yield Doubt(dataset, model, track.track, said)
         if (answer := only_class(track)) is not None:
             yield Doubt(dataset, model, track.track, f"every answer is {answer!r}, although several are right")
+
+
+def _of_annotators(mine: Sequence[Track]) -> Iterator[Doubt]:
+    """Warn of annotators with other examples: the worst of few is milder than that of many."""
+    families: dict[str, list[Track]] = {}
+    for track in mine:
+        if track.family not in CLEAN:
+            families.setdefault(track.family, []).append(track)
+    for family, tracks in families.items():
+        first, *others = (track.columns.ids for track in tracks)
+        apart = [ids for ids in others if ids is not first and not ids.equals(first)]
+        counts = Counter(chain.from_iterable(ids.to_pylist() for ids in (first, *apart)))
+        shared = sum(count == 1 + len(apart) for count in counts.values())
+        if shared < len(counts):
+            said = f"only {shared} of {len(counts)} examples have all {len(tracks)} annotators"
+            yield Doubt(mine[0].dataset, mine[0].model, family, f"{said}; the worst of fewer is milder")
+
+
+def _beside_clean(mine: Sequence[Track]) -> Iterator[Doubt]:
+    """Warn of examples that the clean track lacks: nothing can be compared with them."""
+    clean = next((track for track in mine if track.family in CLEAN), None)
+    for track in mine:
+        ids = track.columns.ids
+        if clean is None or track.family in CLEAN or ids is clean.columns.ids:
+            continue
+        unknown = ids.filter(pc.invert(pc.is_in(ids, value_set=clean.columns.ids)))
+        if len(unknown):
+            which = few(unknown[:3].to_pylist())
+            said = (
+                f"{len(unknown)} of {len(ids)} examples are left out, as {clean.track} lacks them (such as id {which})"
+            )
+            yield Doubt(track.dataset, track.model, track.track, said)

@@ -60,7 +60,7 @@ from lapsus.results.measuring.task_scores import task_scores
 from lapsus.results.predictions import few
 from lapsus.results.track_columns import MOST_GROUPS
 from lapsus.results.track_names import DIALECTS
-from lapsus.results.tracks import Track
+from lapsus.results.tracks import Track, place_of
 
 if TYPE_CHECKING:
     from lapsus.results.measuring.runs import Mask
@@ -180,8 +180,14 @@ def _track(run: Run, clean: Run | None, options: Options) -> TrackScore:
 
 
 def _from_clean(run: Run, clean: Run, options: Options) -> FromClean:
-    """Compare a track with the clean one on the examples that both have."""
+    """Compare a track with the clean one on the examples that both have; raise if it has none of them."""
     both = shared(run, clean)
+    if not both.any():
+        mine, its = (few(each.track.columns.ids[:1].to_pylist()) for each in (run, clean))
+        raise ValueError(
+            f"{place_of(run.track)}: none of its ids is on {clean.track.track} ({mine} against {its}); write each id as"
+            " the same text on every track."
+        )
     test = paired_test(run.scores[both], clean.scores[both], chosen_originals(clean, both), options.confidence_level)
     return FromClean(int(both.sum()), changes(clean, [run], options.confidence_level), test)
 
@@ -235,7 +241,7 @@ def _family(
     by: Mapping[str, Answers],
     options: Options,
 ) -> _Family | None:
-    """Return the record of one family with all its annotators; None if they share no example with clean."""
+    """Return the record of one family with all its annotators; None if none of them has a score."""
     keys = np.logical_or.reduce([run.scored for run in members])
     keys = keys if clean is None else keys & clean.scored
     if not keys.any():
