@@ -507,7 +507,8 @@ def test_predictions_join_the_published_folder(tmp_path):
     assert numbers["noise"][0]["noise_rate"] == pytest.approx(1 / 6)
     assert [record["id"] for record in numbers["examples"]] == ["t-2"]
     with pytest.raises(
-        FileNotFoundError, match=r"holds no split 'dev' of track 'clean'; it holds 'clean', 'keyboard\.1'"
+        FileNotFoundError,
+        match=r"holds no split 'dev' of track 'clean'; it holds 'clean/test', 'keyboard\.1/test': name",
     ):
         read_tracks(files, references=tmp_path / "data", split="dev")
     stranger = write_lines(tmp_path / "m" / "clean.jsonl", [{"id": "u-1", "prediction": 1}])

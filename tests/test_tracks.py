@@ -254,6 +254,22 @@ def test_names_of_tracks_are_told_apart_from_names_of_datasets():
     assert split_all(["x_clean", "clean", "x_speech"])["x_speech"] == Place("x", "speech")
 
 
+def test_the_names_of_readins_files_are_understood():
+    for mark in "._-":
+        for name, track in {
+            "test_clean": "clean",
+            "test_noisy_1": "keyboard.1",
+            "test_noisy_keyboard_2": "keyboard.2",
+            "test_noisy_asr_3": "speech.3",
+            "noisy_asr_3": "speech.3",
+        }.items():
+            assert split(name.replace("_", mark)) == split(name.replace("_", mark).upper()) == Place("", track)
+            assert split(f"afqmc_{name}".replace("_", mark)) == Place("afqmc", track)
+    assert split_all(["test_clean", "test_fancy.2"])["test_fancy.2"] == Place("", "fancy.2")
+    assert split("noisy_1") == Place("", "noisy.1")  # whether typed or spoken is not said
+    assert split("contest_clean") == Place("contest", "clean")
+
+
 @pytest.mark.parametrize("names", [("afqmc_clean", "afqmc_keyboard_1"), ("snips-original", "snips-filler-bos")])
 def test_a_noisy_track_finds_its_clean_one(tmp_path, names):
     files = [

@@ -6,6 +6,8 @@ Known tracks are the configs of every benchmark and the operators; words may be 
 Place(dataset='afqmc', track='keyboard.1')
 >>> split("snips-filler.bos")
 Place(dataset='snips', track='filler_bos')
+>>> split("test_noisy_asr_2"), split("afqmc/test_noisy_1")  # as READIN calls its files
+(Place(dataset='', track='speech.2'), Place(dataset='afqmc', track='keyboard.1'))
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ DIALECTS = ("dialect", "perturbed", "other_tag")  # a sentence in a dialect, one
 REWRITTEN = "rewritten"  # track names for all rewrites of an original together
 RUN_NOTE = "run.json"  # what `lapsus run` writes beside its predictions
 NO_TRACKS = ("default", "schemas", "augmented")  # configs that are no tracks: whole benchmarks, tables, training data
+NOISY = "noisy"  # a track whose kind of noise is not named
 MARK = "[._/-]"
+START = "(?<![^._/-])"  # of a word
 
 
 class Place(NamedTuple):
@@ -34,7 +38,7 @@ class Place(NamedTuple):
 
 def split(name: str) -> Place | None:
     """Return the dataset and track that `name` states, the track as its config is spelled; None for no known track."""
-    found = _pattern().fullmatch(name)
+    found = _pattern().fullmatch(_usual(name))
     if not found:
         return None
     family = _families()[re.sub(MARK, "", found["family"].casefold())]
@@ -53,17 +57,25 @@ def split_all(names: Sequence[str]) -> dict[str, Place]:
     Place(dataset='', track='loud_speech')
     """
     known = {name: split(name) for name in names}
+    usual = {name: _usual(name) for name in names}
     cleans = {place.dataset for place in known.values() if place and place.track in CLEAN}
 
     def place_of(name: str, place: Place | None) -> Place:
         if place and place.dataset in cleans:
             return place
         for dataset in sorted(cleans - {""}, key=len, reverse=True):
-            if rest := re.fullmatch(rf"{re.escape(dataset)}{MARK}(.+)", name):
+            if rest := re.fullmatch(rf"{re.escape(dataset)}{MARK}(.+)", usual[name]):
                 return Place(dataset, rest[1])
-        return place if place and "" not in cleans else Place("", name)
+        return place if place and "" not in cleans else Place("", usual[name])
 
     return {name: place_of(name, place) for name, place in known.items()}
+
+
+def _usual(name: str) -> str:
+    """Return a name without what READIN's files have before the track: the split, and that it is noisy."""
+    name = re.sub(rf"(?i){START}test{MARK}noisy{MARK}(?=\d+$)", "keyboard.", name)
+    name = re.sub(rf"(?i){START}noisy{MARK}asr(?={MARK}|$)", "speech", name)
+    return re.sub(rf"(?i){START}(?:test|noisy){MARK}(?=\D)", "", name)
 
 
 @cache
@@ -73,7 +85,7 @@ def _families() -> dict[str, str]:
     from lapsus.perturbations.discovery import OPERATORS
 
     configs = (config for benchmark in benchmarks().values() for config in benchmark.ROWS)
-    names: Iterable[str] = (*CLEAN, *DIALECTS, REWRITTEN, *configs, *OPERATORS)
+    names: Iterable[str] = (*CLEAN, *DIALECTS, REWRITTEN, NOISY, *configs, *OPERATORS)
     families = {re.sub(r"\.\d+$", "", name) for name in names if name not in NO_TRACKS}
     return {re.sub(MARK, "", family.casefold()): family for family in sorted(families)}
 

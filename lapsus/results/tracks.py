@@ -304,8 +304,12 @@ def _published(folder: Path, split: str, where: Mapping[str, str] | None, track:
     """Return the data of one track of a published folder, from its Parquet."""
     files = sorted((folder / track).glob(f"{split}-*.parquet"))
     if not files:
-        held = sorted(path.name for path in folder.glob("*/") if any(path.glob("*.parquet")))
-        raise FileNotFoundError(f"{folder}: holds no split {split!r} of track {track!r}; it holds {few(held)}.")
+        held = {f"{path.parent.name}/{path.name.rsplit('-', 3)[0]}" for path in folder.glob("*/*.parquet")}
+        inside = {path.parts[-3] for path in folder.glob("*/*/*.parquet")}
+        cure = "name the track, or the split, as one of them is" if held else "give the folder of one dataset"
+        raise FileNotFoundError(
+            f"{folder}: holds no split {split!r} of track {track!r}; it holds {few(sorted(held or inside))}: {cure}."
+        )
     return _data([columns_beside(file, where) for file in files])
 
 
