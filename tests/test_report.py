@@ -248,6 +248,12 @@ def test_a_coin_is_not_called_fragile():
     again = only(measure([*noisy, toss("clean.2"), toss("clean.3")], QUICK)["summary"], family="k")
     assert again["chance_from"] == "clean text answered again"
     assert again["worst_by_chance"] == pytest.approx(0.125, abs=0.02)
+    kept = [replace(track, rows=[row | {"asked": row["text"]} for row in track.rows]) for track in noisy]
+    circular = only(measure(kept, QUICK)["summary"], family="k")  # one question, one answer: it is no second one
+    assert (circular["worst_by_chance"], circular["chance_from"]) == (None, None)
+    half = [row | {"asked": f"{row['text']} {row['id'] if i % 2 else ''}"} for i, row in enumerate(noisy[0].rows)]
+    some = only(measure([replace(noisy[0], rows=half), *kept[1:]], QUICK)["summary"], family="k")
+    assert some["worst_by_chance"] == pytest.approx(0.125, abs=0.03)
     silent = [replace(track, rows=[{"id": r["id"], "score": r["score"]} for r in track.rows]) for track in noisy]
     unknown = only(measure(silent, QUICK)["summary"], family="k")
     assert (unknown["worst_by_chance"], unknown["chance_from"]) == (None, None)

@@ -26,7 +26,8 @@ def worst_by_chance(members: Sequence[Run], clean: Run, repeats: Sequence[Run], 
     """Return the expected minimum over as many answers to the clean text as there are annotators.
 
     Further clean tracks (`clean.1`, `clean.2`, …) are answers to the same text. Without them, it is estimated from the
-    texts that an annotator left as they were: how often their score differs from the clean one.
+    texts that an annotator left as they were and that the model was asked again: how often their score differs from
+    the clean one.
     """
     if len(members) < 2:
         return WorstByChance()
@@ -42,13 +43,25 @@ def worst_by_chance(members: Sequence[Run], clean: Run, repeats: Sequence[Run], 
         return WorstByChance()
     same = apart = 0
     for run in members:
-        unchanged = examples & run.scored & same_texts(run, clean)
+        unchanged = _asked_again(run, clean, examples & run.scored & same_texts(run, clean))
         same += int(unchanged.sum())
         apart += int((run.scores[unchanged] != clean.scores[unchanged]).sum())
     if same < FEWEST_PAIRS:
         return WorstByChance()
     average = float(clean.scores[examples].mean())
     return WorstByChance(all_right(average, apart / same, len(members)), "texts left unchanged")
+
+
+def _asked_again(run: Run, clean: Run, examples: Mask) -> Mask:
+    """Return which of the examples were not answered by the kept answer to the same question, as `lapsus run` does."""
+    if any("asked" not in each.track.columns.names for each in (run, clean)):
+        return examples
+    places = np.flatnonzero(examples)
+    [ours], [its] = (each.columns(["asked"], places) for each in (run, clean))
+    kept = [mine is not None and mine == other for mine, other in zip(ours, its, strict=True)]
+    again = examples.copy()
+    again[places[np.array(kept, bool)]] = False
+    return again
 
 
 def expected_minimum(scores: Sequence[float], number: int) -> float:
