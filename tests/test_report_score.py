@@ -60,6 +60,28 @@ def test_annotators_may_be_lists_in_one_file(write):
     assert score("micro_worst_average", [path])["worst_average"] == 0.5
 
 
+def test_answers_are_not_taken_for_scores(write):
+    rows = [{"id": i, "prediction": i % 2, "gold": 1} for i in range(4)]
+    answers, gold = write("answers.jsonl", rows), write("gold.jsonl", [{"id": i, "label": 1} for i in range(4)])
+    bare = write("bare.jsonl", [{"id": row["id"], "prediction": row["prediction"]} for row in rows])
+    said = (
+        "takes scores, and column 'prediction' beside '(gold|label)' holds answers; add a column 'score', or name the"
+    )
+    for name, files in (("micro_worst_average", (answers, None)), ("micro_worst_average", (bare, gold))):
+        with pytest.raises(LookupError, match=f"{name} {said}"):
+            score(name, [files[0]], files[1])
+    with pytest.raises(LookupError, match=f"win_rate {said}"):
+        score("win_rate", [answers])
+    told = CliRunner().invoke(main, ["score", "micro_worst_average", "--predictions", str(answers)])
+    assert told.exit_code == 1 and told.output.endswith("with scores: give --set predictions=acc\n")
+    assert score("micro_worst_average", [answers], options={"predictions": "prediction"})["micro_average"] == 0.5
+    assert score("micro_worst_average", [bare])["micro_average"] == 0.5
+    scored = write("scored.jsonl", [row | {"score": row["prediction"]} for row in rows])
+    assert score("micro_worst_average", [scored])["micro_average"] == 0.5
+    pair = write("pair.jsonl", [{"id": 1, "prediction": 0.9, "reference": 0.1}])
+    assert score("win_rate", [pair])["wins"] == 1
+
+
 def test_labels_join_whatever_their_type(write):
     """lm-evaluation-harness writes the index of a choice as a number, and the target as text."""
     new = write("new.jsonl", [{"id": i, "prediction": p} for i, p in enumerate([1, 0, 1])])

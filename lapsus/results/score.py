@@ -18,7 +18,7 @@ from lapsus.kernel.names import unknown
 from lapsus.results.classes import in_words, refuse_disjoint
 from lapsus.results.joining import by_id, join
 from lapsus.results.predictions import Predictions, few, read, read_beside
-from lapsus.results.roles import METRIC_COLUMNS, Column, first_of, of_perturbed
+from lapsus.results.roles import METRIC_COLUMNS, ROLES, Column, LackingColumnError, first_of, of_perturbed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -74,6 +74,8 @@ def score(
     data = None if references is None else read_beside(references, where)
     examples, joined = _joined(columns[0], files, data, stacked="examples" in wanted)
     scored = files[0].metrics
+    if "float" in columns[0].kind and columns[0].source is None:
+        _refuse_answers(columns[0], [*files, *filter(None, [data])], scored, compared="references" in wanted)
     values = {
         column.name: _values(column, examples, scored, where)
         for column in columns
@@ -115,6 +117,19 @@ def _parsed(value: str) -> Any:
         return json.loads(value)
     except json.JSONDecodeError:
         return value
+
+
+def _refuse_answers(column: Column, files: Sequence[Predictions], scored: tuple[str, ...], *, compared: bool) -> None:
+    """Raise if a metric of scores would take answers for scores: there is a right answer beside them.
+
+    Where a metric compares two scores, a reference is the other score.
+    """
+    names = list(dict.fromkeys(chain.from_iterable(file.columns for file in files)))
+    right = first_of((name for name in ROLES["gold"] if not (compared and name.startswith("reference"))), names)
+    taken = None if right is None else column.find(names, scored)
+    if taken in ROLES["prediction"]:
+        what = f"{column.metric} takes scores, and column {taken!r} beside {right!r} holds answers"
+        raise LackingColumnError(f"{what}; add a column 'score', or name the one with scores", "predictions=acc")
 
 
 def _joined(
