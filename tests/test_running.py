@@ -476,6 +476,62 @@ def test_numbers_of_labels_are_names_and_texts_that_are_numbers_stay():
     assert Exact("gold").judged(Exact("gold").parse(1.0, {}), {"gold": 1})["score"] == 1.0
 
 
+NUMBERS = [{"id": str(i), "text": f"play song {i}", "label": i % 3 + 1} for i in range(30)]
+BY_NUMBER = own_task(["text"], "label", labels=["1", "2", "3"], name="mine")
+
+
+def by_place(said):
+    return lambda rows: [said(int(row["text"].split()[2]) % 3) for row in rows]
+
+
+@pytest.mark.parametrize(
+    "said", ["LABEL_{}".format, lambda place: {"label": f"LABEL_{place}"}, lambda place: place + 1]
+)
+def test_labels_that_are_numbers_are_said_by_name_or_as_places_of_labels(said):
+    assert all(row["score"] for row in run_model(BY_NUMBER, NUMBERS, by_place(said))[0].rows)
+
+
+def test_numbers_that_may_be_labels_or_their_places_are_refused_until_a_map_says_which(tmp_path):
+    data, model = Data.of_rows("mine", BY_NUMBER, NUMBERS), PythonFunction(by_place(int), "m", "1")
+    with pytest.raises(ValueError, match=r"an answer is 0, and the labels .* --label-map 0=1,1=2,2=3$"):
+        Run(data, model, tmp_path).execute()
+    names = {"0": "1", "1": "2", "2": "3"}
+    outcome = Run(data, model, tmp_path, label_map=names).execute()
+    assert outcome.asked == 0 and all(row["score"] for row in outcome.tracks[0].rows)
+    assert all(row["score"] for row in run_model(BY_NUMBER, NUMBERS, by_place(str), label_map=names)[0].rows)
+    with pytest.raises(ValueError, match="--label-map leads to '4', which is none of the labels 1, 2, 3"):
+        Run(data, model, label_map={"0": "4"})
+    with pytest.raises(ValueError, match="an answer is 0, and the labels are the numbers 1, 2"):
+        Frame(intents=("1", "2")).parse({"intent": 0}, {})
+
+
+def test_numbers_that_were_read_by_name_and_may_be_places_are_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "numbers.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in NUMBERS[:2]))
+    (tmp_path / "two_numbers.py").write_text("def answer(rows):\n    return [1, 2]\n")
+    words = (
+        "run",
+        "--rows",
+        "numbers.jsonl",
+        "--text",
+        "text",
+        "--gold",
+        "label",
+        "--model",
+        "python:two_numbers:answer",
+    )
+    told = invoke(*words, "--labels", "1,2,3", "--out", "out").output
+    assert "the answers 1, 2 were read as labels of that name; if they are places in 1, 2, 3, say so with" in told
+    assert "of that name" not in invoke(*words, "--labels", "0,1,2", "--out", "other").output
+
+
+def test_a_truth_value_is_the_label_of_its_name():
+    assert [Label("label", {"true": "true", "false": "false"}).parse(value, {}) for value in (True, False)] == [
+        "true",
+        "false",
+    ]
+
+
 def test_a_passage_is_judged_by_the_rules_of_its_benchmark():
     answers = {"answers": {"text": ["1990", "1990年"], "answer_start": [0, 0]}}
     for task, said, expected in (

@@ -9,9 +9,10 @@ import click
 
 from lapsus.commands.engine_options import chosen_engine, engine_options
 from lapsus.commands.help_texts import example
+from lapsus.kernel.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from lapsus.running.data import Data
     from lapsus.running.runner import Outcome, Run
@@ -76,7 +77,7 @@ class Price(click.ParamType[tuple[float, float]]):
 @click.option("--dry-run", is_flag=True, help="Say what would be asked, and what it costs at --price; ask nothing.")
 @click.option("--price", type=Price(), help="With --dry-run: price of a million tokens, of prompts and of answers.")
 @click.option("--batch", type=click.IntRange(min=1), help="Questions under way at once.")
-@click.option("--label-map", metavar="A=B,…", help="A classifier's labels A, as the task's labels B.")
+@click.option("--label-map", metavar="A=B,…", help="A model's answers A, as the task's labels B.")
 @click.option("--plain", is_flag=True, default=None, help="A model without a chat template: send the bare prompt.")
 @click.option("--tokenizer", metavar="PATH-OR-ID", help="With http: score labels behind this chat template.")
 @click.option("--device", help="Where a model of transformers runs. [default: cuda, else cpu]")
@@ -131,12 +132,13 @@ def run(
             err=True,
         )
     given = _model_options(options)
+    names = given.get("label_map", {})
     if dry_run:
-        tell_cost(Run(chosen, open_model(word, given), out, cache, fresh), price)
+        tell_cost(Run(chosen, open_model(word, given), out, cache, fresh, label_map=names), price)
         return
     with chosen_engine(engine_name, address) as engine:
         asker = open_asker(word, given, engine)
-        _execute(Run(chosen, asker.model, out, cache, fresh, asker))
+        _execute(Run(chosen, asker.model, out, cache, fresh, asker, names))
 
 
 def _execute(planned: Run) -> None:
@@ -287,7 +289,6 @@ def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> str:
 
 def troubles(task: Task, outcome: Outcome) -> list[str]:
     """Return what must be known about the answers: those that are lacking, cannot be read, or are never a right one."""
-    from lapsus.kernel.names import shown
     from lapsus.results.classes import refuse_disjoint
 
     told = [f"no answer to {number:,} rows: {problem}" for problem, number in outcome.problems.items()]
@@ -295,8 +296,10 @@ def troubles(task: Task, outcome: Outcome) -> list[str]:
     if outcome.unparsed:
         unread = next((row["answer"] for row in rows if row["unparsed"] and not row.get("problem")), None)
         example = "" if unread is None else f", such as {str(unread)[:80]!r}"
-        readable = f"; the task reads {shown(task.kind.choices.values())}" if example and task.kind.choices else ""
+        words = shown(task.kind.choices.values(), nothing="")
+        readable = f"; the task reads {words} (--label-map A=B: that A means B)" if example and words else ""
         told.append(f"{outcome.unparsed:,} answers could not be read, and count as wrong{example}{readable}")
+    told += _by_name(list(task.kind.choices), rows)
     if getattr(task.kind, "golds", ()):  # right answers that look like labels
         said, golds = ([row[name] for row in rows] for name in ("prediction", "gold"))
         try:
@@ -304,6 +307,20 @@ def troubles(task: Task, outcome: Outcome) -> list[str]:
         except ValueError as error:
             told.append(str(error))
     return told
+
+
+def _by_name(labels: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return how answers were read that are numbers, where each is the name of a label and the place of one."""
+    answers = ((row["answer"], row.get("prediction")) for row in rows)
+    numbers = sorted({said for said, read in answers if isinstance(said, int) and str(said) == read})
+    if not all(str(number) in labels and number < len(labels) for number in numbers):
+        return []
+    unclear = [number for number in numbers if labels[number] != str(number)]
+    if not unclear:
+        return []
+    places = ",".join(f"{place}={name}" for place, name in enumerate(labels[:4]))
+    said = f"the answers {shown(unclear)} were read as labels of that name"
+    return [f"{said}; if they are places in {shown(labels)}, say so with --label-map {places}"]
 
 
 @click.command(

@@ -144,17 +144,13 @@ class Label(_Plain):
             raw = raw["label"]
         if isinstance(raw, str) and raw in self.words:
             return raw
-        if isinstance(raw, str) and (numbered := NUMBERED.fullmatch(raw)):
-            raw = int(numbered[1])
+        if isinstance(raw, str) and (place := NUMBERED.fullmatch(raw)):
+            return dict(enumerate(self.words)).get(int(place[1]))
         if isinstance(raw, str):
             return chosen(raw, {word: name for name, word in self.words.items()} | {name: name for name in self.words})
         if raw is None or isinstance(raw, Mapping | list):
             return None
-        written = label(int(raw) if isinstance(raw, bool) else raw)
-        names = list(self.words)
-        if written in names:
-            return written
-        return names[int(written)] if written.isdigit() and int(written) < len(names) else None
+        return numbered(raw, list(self.words))
 
     def judged(self, prediction: str | None, row: Row) -> dict[str, Any]:
         gold = label(row[self.column])
@@ -164,6 +160,43 @@ class Label(_Plain):
                 "name all labels, or leave the row out"
             )
         return {"prediction": prediction, "gold": gold, "score": float(prediction == gold)}
+
+
+def numbered(answer: bool | float, names: Sequence[str]) -> str | None:
+    """Return the label that is called so, or that stands at this place, from 0; None where there is none.
+
+    Where labels are numbers themselves, the place of another one is refused: one run would read both.
+
+    >>> numbered(1, ["no", "yes"]), numbered(1, ["1", "2"]), numbered(True, ["true", "false"])
+    ('yes', '1', 'true')
+    >>> numbered(0, ["1", "2"])
+    Traceback (most recent call last):
+    ...
+    ValueError: an answer is 0, and the labels are the numbers 1, 2; say which is which, as in --label-map 0=1,1=2
+    """
+    called = label(answer)
+    written = label(int(answer)) if isinstance(answer, bool) else called
+    if called in names or written in names:
+        return called if called in names else written
+    if not written.isdecimal() or int(written) >= len(names):
+        return None
+    numbers = [name for name in names if name.isdecimal()]
+    if numbers:
+        raise ValueError(
+            f"an answer is {written}, and the labels are the numbers {shown(numbers)}; say which is which, as in "
+            f"--label-map {','.join(f'{place}={name}' for place, name in enumerate(names[:4]))}"
+        )
+    return names[int(written)]
+
+
+def renamed(raw: Any, label_map: Mapping[str, str]) -> Any:
+    """Return the label that a map has for an answer, or the answer where it has none.
+
+    >>> renamed(0, {"0": "no"}), renamed({"label": "LABEL_0"}, {"LABEL_0": "no"}), renamed("yes", {"0": "no"})
+    ('no', 'no', 'yes')
+    """
+    said = raw["label"] if isinstance(raw, Mapping) and "label" in raw else raw
+    return label_map.get(label(said), raw)
 
 
 def few_labels(rows: Sequence[Row], column: str) -> tuple[str, ...]:
@@ -271,10 +304,10 @@ class Frame(_Plain):
         return {"intent": intent, "slots": sorted(slots)}
 
     def _intent(self, said: Any) -> str | None:
-        if isinstance(said, int) and 0 <= said < len(self.intents):
-            return self.intents[said]
         if not self.intents:
             return str(said)
+        if isinstance(said, int):
+            return numbered(said, self.intents)
         return chosen(str(said), {intent: intent for intent in self.intents})
 
     def judged(self, prediction: dict[str, Any] | None, row: Row) -> dict[str, Any]:

@@ -24,12 +24,14 @@ from typing import Any, cast
 
 from lapsus.kernel.atomic import staged_file
 from lapsus.kernel.folders import folders
+from lapsus.kernel.names import shown
 from lapsus.kernel.words import as_text
 from lapsus.results.track_names import RUN_NOTE
 from lapsus.results.tracks import Track
 from lapsus.running.answers import Answer, AnswerCache, asked_key
 from lapsus.running.asking import Alone, Asker
 from lapsus.running.data import Data, open_dataset, safe
+from lapsus.running.kinds import renamed
 from lapsus.running.models import Model, open_model
 from lapsus.running.models.python_function import PythonFunction, revision_of
 from lapsus.running.noise_on_rows import with_noise
@@ -96,6 +98,7 @@ class Run:
         cache: The file that keeps the answers; by default `answers.sqlite` in `out`.
         fresh: Ask again, whatever the cache holds.
         asker: Who asks the model; by default this process.
+        label_map: Answers that mean a label of the task; a classifier of transformers has a map of its own.
     """
 
     data: Data
@@ -104,6 +107,13 @@ class Run:
     cache: Path | None = None
     fresh: bool = False
     asker: Asker | None = None
+    label_map: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        labels = self.task.kind.choices
+        wrong = next((name for name in self.label_map.values() if labels and name not in labels), None)
+        if wrong is not None:
+            raise ValueError(f"--label-map leads to {wrong!r}, which is none of the labels {shown(labels)}; name these")
 
     @property
     def task(self) -> Task:
@@ -271,7 +281,7 @@ class Run:
     def _judged(self, one: Asked, answer: Answer) -> dict[str, Any]:
         """Return the row of a predictions file."""
         task, row = self.task, one.row
-        prediction = None if answer.problem else task.kind.parse(answer.raw, row)
+        prediction = None if answer.problem else task.kind.parse(self._meant(answer.raw), row)
         texts = {"text": [as_text(row[name]) for name in task.inputs]}
         if all(f"clean_{name}" in row for name in task.inputs):
             texts["clean_text"] = [as_text(row[f"clean_{name}"]) for name in task.inputs]
@@ -290,6 +300,9 @@ class Run:
         made |= {name: row[name] for name in ("edits", "operator") if row.get(name) is not None}
         made |= {name: value for name, value in (("scores", answer.scores), ("problem", answer.problem)) if value}
         return made | {"asked": one.key}
+
+    def _meant(self, raw: Any) -> Any:
+        return raw if hasattr(self.model, "label_map") else renamed(raw, self.label_map)
 
 
 def _noted(note: Path) -> dict[str, str]:
@@ -359,7 +372,9 @@ def run(
         asked = PythonFunction(model, getattr(model, "__name__", "function"), revision_of(model))
     else:
         raise TypeError(f"model is {model!r}; give a word such as 'hf:PATH', or a function of rows")
-    return Run(data.limited(limit), asked, None if out is None else Path(out), fresh=fresh).execute(progress).tracks
+    folder = None if out is None else Path(out)
+    label_map = options.get("label_map") or {}
+    return Run(data.limited(limit), asked, folder, fresh=fresh, label_map=label_map).execute(progress).tracks
 
 
 def _data(task: Task, rows: Any, patterns: Sequence[str], split: str | None) -> Data:
