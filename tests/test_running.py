@@ -706,6 +706,21 @@ def test_right_answers_that_no_answer_could_equal_are_refused():
         Data.of_rows("mine", labelled, [{"id": k, "text": "x", "label": v} for k, v in (("a", "yes"), ("b", "maybe"))])
 
 
+@pytest.mark.parametrize("labels", [(), ("music", "weather")])
+@pytest.mark.parametrize("nothing", [None, "", " ", float("nan")])
+def test_rows_without_a_right_answer_are_refused(nothing, labels):
+    rows = [row | {"label": nothing} if number in {3, 5} else row for number, row in enumerate(ROWS)]
+    said = r"mine, row 3 has no right answer in 'label' \(2 of 20 rows have none\); leave these rows out"
+    with pytest.raises(ValueError, match=said):
+        Data.of_rows("mine", own_task(["text"], "label", labels=labels), rows)
+
+
+def test_empty_cells_are_no_right_answers(tmp_path):
+    (tmp_path / "mine.csv").write_text("id,text,label\na,play,music\nb,rain,\n")
+    with pytest.raises(ValueError, match=r"row 1 has no right answer in 'label' \(1 of 2 rows"):
+        Data.of_file(tmp_path / "mine.csv", TASK)
+
+
 KINDS = {
     "readin-afqmc": {"sentence1": "花呗怎么提前还款", "sentence2": "如何提前还花呗的款", "label": "paraphrase"},
     "rte1": {"premise": "The man sleeps at home", "hypothesis": "A man is asleep at home", "label": "entailed"},

@@ -22,7 +22,7 @@ from lapsus.kernel.names import shown
 from lapsus.kernel.progress_bars import quiet_datasets
 from lapsus.results.predictions import read
 from lapsus.results.track_names import CLEAN, DIALECTS
-from lapsus.running.kinds import Similarity
+from lapsus.running.kinds import Frame, Similarity
 from lapsus.running.tasks import Task
 
 Row = dict[str, Any]
@@ -54,6 +54,7 @@ class Data:
             raise LookupError(f"{name} has no column {key!r} for the id, but {shown(held[0])}; name one with --key")
         if numbered:
             said = (f"{name} has no column 'id': its rows are known by their number, from 0",)
+        _refuse_unanswered(name, task, held)
         seen: set[str] = set()
         for number, row in enumerate(held):
             where = f"{name}, row {number}"
@@ -240,6 +241,7 @@ class _Reader:
             tracks = self.with_schemas(tracks)
         for track, rows in tracks.items():
             if rows:
+                _refuse_unanswered(f"{self.place}, track {track}", self.task, rows)
                 self.whole(rows[0], track)
                 self.task.fit(rows[0], f"{self.place}, track {track},")
         return Data(self.task.name, self.task.bound(names), tracks)  # one dataset may have several tasks
@@ -274,6 +276,29 @@ class _Reader:
         if not path.is_file():
             raise FileNotFoundError(f"there is no database {path}; --databases is the folder with NAME/NAME.sqlite")
         return {"database": str(path)}
+
+
+def _refuse_unanswered(name: str, task: Task, rows: Sequence[Row]) -> None:
+    """Refuse rows whose right answer is empty: whatever a model says there, it would be wrong.
+
+    >>> from lapsus.running.tasks import own_task
+    >>> _refuse_unanswered("mine", own_task(["text"], "label"), [{"label": "yes"}, {"label": None}, {"label": ""}])
+    Traceback (most recent call last):
+    ...
+    ValueError: mine, row 1 has no right answer in 'label' (2 of 3 rows have none); leave these rows out
+    """
+    kind = task.kind
+    if isinstance(kind, Frame) and not kind.with_intent:
+        return
+    for column in kind.gold_columns[:1]:
+        empty = [number for number, row in enumerate(rows) if column in row and _is_empty(row[column])]
+        if empty:
+            few = f"{len(empty)} of {len(rows)} rows have none"
+            raise ValueError(f"{name}, row {empty[0]} has no right answer in {column!r} ({few}); leave these rows out")
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and not value.strip())  # noqa: PLR0124 - NaN
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:
