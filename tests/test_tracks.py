@@ -116,6 +116,54 @@ def test_vocabularies_that_share_nothing_are_both_named(tmp_path):
     assert averages(read_tracks([write(path, free) for path in files])) == [0.0, 0.0]  # free text may be all wrong
 
 
+def test_a_track_with_answers_of_its_own_is_refused_by_its_file(tmp_path):
+    def said(name, say):
+        rows = [{"id": i, "prediction": say((i + i // 7) % 2), "gold": i % 2} for i in range(20)]
+        return write(tmp_path / "m" / f"{name}.jsonl", rows)
+
+    clean = said("clean", int)
+    with pytest.raises(
+        ValueError, match=r"m/keyboard\.1\.jsonl: no prediction .* predicted are 'false', 'true', and right"
+    ):
+        read_tracks([clean, said("keyboard.1", bool)])
+    tracks = read_tracks([clean, said("keyboard.1", lambda _: 2)])  # a model may come to say one class only
+    assert averages(tracks)[1] == 0.0
+
+
+def test_a_model_that_answers_all_wrong_by_the_other_class_is_measured():
+    rows = [{"id": i, "gold": "ab"[i % 2], "prediction": "ab"[i % 2] if i else "c"} for i in range(20)]
+    swapped = [row | {"prediction": "ba"[row["id"] % 2]} for row in rows]
+    numbers = measure([Track("m", "clean", rows), Track("m", "keyboard.1", swapped)], QUICK)
+    assert numbers.summary[0].changes.flips.correct_to_wrong == 19
+    assert numbers.summary[0].changes.flips.wrong_to_other_wrong == 1
+
+
+def test_answers_that_call_the_right_ones_otherwise_are_doubts():
+    names = ("Card lost", "Refund")
+
+    def told(say, right=names, scored=True):
+        rows = [{"id": i, "gold": right[i % 2], "prediction": say(i)} for i in range(8)]
+        rows = [row | {"score": int(row["prediction"] == row["gold"])} for row in rows] if scored else rows
+        return "; ".join(doubt.doubt for doubt in doubts([Track("m", "clean", rows)]))
+
+    assert told(lambda i: f"LABEL_{i % 2}") == (
+        "no answer is right; said are 'LABEL_0', 'LABEL_1', and right are 'Card lost', 'Refund': "
+        "if they mean the same, call them the same"
+    )
+    for scored in (True, False):
+        assert told(lambda i: names[i % 2] if i > 2 else names[i % 2].lower() + " ", scored=scored) == (
+            "3 of 8 answers, such as 'card lost ', differ from the right one, 'Card lost', only in case or "
+            "spaces, and count as wrong"
+        )
+        assert told(lambda i: names[i % 2], scored=scored) == ""
+        assert "in case" not in told(lambda i: "Aa"[i % 2], "aA", scored=scored)  # two classes of one letter
+    assert told(lambda i: i % 2 if i else 1, (1, 2)) == (
+        "answers are the numbers 0 to 1, and right ones 1 to 2; if both count classes, from the same number "
+        "on, mend one of them"
+    )
+    assert told(lambda i: (i // 2) % 2, (0, 1)) == ""
+
+
 def test_one_class_for_everything_is_a_doubt(tmp_path, built):
     tracks = read_tracks([saying(tmp_path / "m" / "clean.jsonl", lambda _: "refund")], references=built)
     assert [str(doubt) for doubt in doubts(tracks)] == [

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from lapsus.kernel.names import shown
-from lapsus.results.coding import label
+from lapsus.results.coding import MOST_WORDS, label
 from lapsus.results.predictions import few
 
 if TYPE_CHECKING:
@@ -87,6 +87,62 @@ def refuse_disjoint(who: object, said: Iterable[Any], golds: Iterable[Any], time
             f"{who}: no prediction is ever one of the right answers; predicted are {_vocabulary(predicted)}, and right "
             f"are {_vocabulary(right)}: give predictions in the words of the answers, or a column of scores."
         )
+
+
+def never_right(track: Track) -> tuple[str, str] | None:
+    """Return what is said and what is right on a track where no answer is right although right answers repeat."""
+    columns = track.columns
+    if columns.predictions is None or columns.golds is None or columns.scores.any():
+        return None
+    said, golds = columns.predictions.counts(~columns.unparsed), columns.golds.counts()
+    few_answers = sum(said.values()) < FEWEST or max(golds.values(), default=0) == 1
+    return None if few_answers else (_vocabulary(Counter(said)), _vocabulary(Counter(golds)))
+
+
+def spelled_otherwise(track: Track) -> tuple[int, str, str] | None:
+    """Return how many wrong answers differ from the right ones in case or spaces alone, one of them, and its right one.
+
+    >>> from lapsus.results.tracks import Track
+    >>> spelled_otherwise(Track("bert", "clean", [{"id": 1, "prediction": "card  lost ", "gold": "Card lost"}]))
+    (1, 'card  lost ', 'Card lost')
+    """
+    columns = track.columns
+    if columns.predictions is None or columns.golds is None:
+        return None
+    names = set(columns.golds.hashes.tolist())
+    alike = {_plain(word): (code, word) for code, word in columns.golds.words.items()}
+    found = []
+    for code, word in columns.predictions.words.items():
+        right, name = alike.get(_plain(word), (code, word))
+        if code not in names and right != code:
+            same = (columns.predictions.codes == code) & (columns.golds.codes == right) & (columns.scores == 0)
+            found += [(int(same.sum()), word, name)] if same.any() else []
+    return (sum(number for number, *_ in found), *max(found)[1:]) if found else None
+
+
+def counted_from(tracks: Iterable[Track]) -> tuple[str, str] | None:
+    """Return the numbers that are said and those that are right where these are the same ones counted from another.
+
+    >>> from lapsus.results.tracks import Track
+    >>> counted_from([Track("bert", "clean", [{"id": n, "prediction": n % 5, "gold": n % 5 + 1} for n in range(9)])])
+    ('0 to 4', '1 to 5')
+    """
+    said, right = set[str](), set[str]()
+    for track in tracks:
+        columns = track.columns
+        if columns.predictions is not None and columns.golds is not None:
+            said |= columns.predictions.counts(~columns.unparsed).keys()
+            right |= columns.golds.counts().keys()
+        if len(said | right) > MOST_WORDS or not all(map(str.isdecimal, said | right)):
+            return None
+    if min(len(said), len(right)) < 2:
+        return None
+    (low, high), (first, last) = ((min(each), max(each)) for each in ({*map(int, said)}, {*map(int, right)}))
+    return (f"{low} to {high}", f"{first} to {last}") if abs(low - first) == 1 and high - low == last - first else None
+
+
+def _plain(word: str) -> str:
+    return " ".join(word.casefold().split())
 
 
 def only_class(track: Track) -> str | None:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lapsus.kernel.frames import Column, Frame, Rows, concatenated, taken, values
+from lapsus.kernel.names import shown
 from lapsus.results import inspect_logs, lm_eval_logs
 from lapsus.results.classes import in_words, refuse_disjoint
 from lapsus.results.coding import coded
@@ -158,8 +159,7 @@ def read_tracks(
         for part in parts
     ]
     for who in dict.fromkeys((track.model, track.dataset) for track in tracks):
-        mine = [track.columns for track in tracks if (track.model, track.dataset) == who]
-        _refuse_disjoint(who[0], mine)
+        _refuse_disjoint(who[0], [track for track in tracks if (track.model, track.dataset) == who])
     return tracks
 
 
@@ -495,17 +495,25 @@ def _at(column: Column, row: int) -> Any:
     return column[row] if isinstance(column, list) else column[row].as_py()
 
 
-def _refuse_disjoint(model: str, mine: Sequence[Columns]) -> None:
-    """Raise if a model never says a right answer, although right answers repeat."""
+def _refuse_disjoint(model: str, mine: Sequence[Track]) -> None:
+    """Raise if a model, or one of its files, never says any of the right answers, although these repeat."""
     graded = [
-        (columns.predictions, columns.golds, ~columns.unparsed)
-        for columns in mine
-        if columns.graded and columns.predictions is not None and columns.golds is not None
+        (track, columns.predictions, columns.golds, ~columns.unparsed)
+        for track in mine
+        if (columns := track.columns).graded and columns.predictions is not None and columns.golds is not None
     ]
-    if not graded or any((said.codes == golds.codes)[answered].any() for said, golds, answered in graded):
+    silent = [
+        (track, Counter(said.counts(answered)))
+        for track, said, golds, answered in graded
+        if not (said.codes == golds.codes)[answered].any()
+    ]
+    if not silent:
         return
-    words, right = (Counter[str](), Counter[str]())
-    for said, golds, answered in graded:
-        words.update(said.counts(answered))
+    right = Counter[str]()
+    for _, _, golds, answered in graded:
         right.update(golds.counts(answered))
-    refuse_disjoint(model, words, right, times=len(mine))
+    if len(silent) == len(graded):
+        refuse_disjoint(model, sum((words for _, words in silent), Counter()), right, times=len(mine))
+    for track, words in silent:
+        if len(words) > 1:  # a model may say one class only, and that never be right
+            refuse_disjoint(shown(map(str, track.files)), words, right, times=len(mine))

@@ -9,7 +9,7 @@ from itertools import chain
 import pyarrow.compute as pc
 
 from lapsus.kernel.names import shown
-from lapsus.results.classes import only_class
+from lapsus.results.classes import counted_from, never_right, only_class, spelled_otherwise
 from lapsus.results.measuring.dialects import about_dialects
 from lapsus.results.measuring.records import Doubt
 from lapsus.results.predictions import few
@@ -37,6 +37,7 @@ def _of_model(mine: Sequence[Track]) -> Iterator[Doubt]:
         yield Doubt(dataset, model, shown((track.track for track in mine), 4), said)
     yield from _of_annotators(mine)
     yield from _beside_clean(mine)
+    yield from _other_words(mine)
     for track in mine:
         if track.missing:
             whole = len(track.missing) + len(track.rows) + len(track.dropped)
@@ -50,6 +51,25 @@ def _of_model(mine: Sequence[Track]) -> Iterator[Doubt]:
             yield Doubt(dataset, model, track.track, said)
         if (answer := only_class(track)) is not None:
             yield Doubt(dataset, model, track.track, f"every answer is {answer!r}, although several are right")
+
+
+def _other_words(mine: Sequence[Track]) -> Iterator[Doubt]:
+    """Warn of answers that call the right ones by other names."""
+    dataset, model = mine[0].dataset, mine[0].model
+    if never := {track.track: words for track in mine if (words := never_right(track))}:
+        said, right = next(iter(never.values()))
+        said = f"no answer is right; said are {said}, and right are {right}: if they mean the same, call them the same"
+        yield Doubt(dataset, model, shown(never, 4), said)
+    for track in mine:
+        if found := spelled_otherwise(track):
+            number, answer, right = found
+            said = f"{number} of {len(track.rows)} answers, such as {answer!r}, differ from the right one, {right!r}, "
+            yield Doubt(dataset, model, track.track, f"{said}only in case or spaces, and count as wrong")
+    if numbers := counted_from(mine):
+        said = (
+            f"answers are the numbers {numbers[0]}, and right ones {numbers[1]}; if both count classes, from the same"
+        )
+        yield Doubt(dataset, model, shown((track.track for track in mine), 4), f"{said} number on, mend one of them")
 
 
 def _of_annotators(mine: Sequence[Track]) -> Iterator[Doubt]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lapsus.results.coding import Codes
 
 MOST_LABELS = 8  # with more labels than this, the matrix shows right and wrong only
-RIGHT = 0  # the number of every right answer
+RIGHT, WRONG, OTHERWISE = range(3)  # the numbers of right answers, of wrong ones, and of wrong ones that changed
 
 
 def changes(clean: Run, members: Sequence[Run], level: float) -> Changes:
@@ -36,19 +36,17 @@ def changes(clean: Run, members: Sequence[Run], level: float) -> Changes:
     if said is None and not graded:
         return Changes()
 
-    def answers(scores: FloatArray, codes: Codes | None) -> NDArray[np.int64]:
-        wrong = np.ones(len(scores), np.int64) if codes is None else codes.view(np.int64)
-        return np.where(scores == 1, RIGHT, wrong) if graded else wrong
-
-    one, other = (None, None) if said is None else said
+    one, other = (before, after) if said is None else said
+    was_right, is_right = (graded & (side == 1) for side in (before, after))
+    same = one == other
     originals: list[IntArray] = []
     for mask in both:
         mine = chosen_originals(clean, mask)
         originals.append(np.flatnonzero(mask) if mine is None else mine)
     result = prediction_consistency(
-        answers(after, other),
-        np.zeros(len(after), np.int64),
-        answers(before, one),
+        np.where(is_right, RIGHT, np.where(same, WRONG, OTHERWISE)),
+        np.full(len(after), RIGHT),
+        np.where(was_right, RIGHT, WRONG),
         clusters=np.concatenate(originals),
         confidence_level=level,
     )
