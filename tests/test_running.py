@@ -183,20 +183,37 @@ def test_kill_9_loses_at_most_the_batch_under_way(tmp_path):
     command = [sys.executable, "-m", "lapsus", *words]
     env = os.environ | {"CALLS": str(tmp_path / "calls"), "PYTHONPATH": str(tmp_path)}
     running = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    clean = tmp_path / "out" / "rows" / "slow.answer" / "clean.jsonl"
-    while running.poll() is None and not (clean.exists() and clean.read_bytes().count(b"\n") >= 12):
+    calls = tmp_path / "calls"
+    while running.poll() is None and not (calls.exists() and calls.read_bytes().count(b"\n") >= 24):
         time.sleep(0.02)
     running.send_signal(signal.SIGKILL)
     running.wait()
-    called = (tmp_path / "calls").read_text().splitlines()
-    tracks = [path.read_bytes().count(b"\n") for path in sorted(clean.parent.glob("*.jsonl"))]
-    assert 12 <= tracks[0] < 200 and max(tracks) - min(tracks) <= 12, "a stopped run is paired"
+    called = calls.read_text().splitlines()
+    assert not list((tmp_path / "out").rglob("*.jsonl")), "predictions are written when they are whole"
+    part = subprocess.run([*command, "--limit", "4"], cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+    assert "asked 0 questions" in part.stdout, "all tracks of an example are asked together"
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
-    again = (tmp_path / "calls").read_text().splitlines()
+    again = calls.read_text().splitlines()
     assert len(again) <= 600 + 12 and len(again) - len(called) < 600, done.stdout
-    for path in clean.parent.glob("*.jsonl"):
+    for path in (tmp_path / "out" / "rows" / "slow.answer").glob("*.jsonl"):
         found = [json.loads(line) for line in path.read_text().splitlines()]
         assert len(found) == len({row["id"] for row in found}) == 200
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_run_that_is_stopped_says_what_is_kept_and_leaves_earlier_predictions_as_they_were():
+    words = (*OWN, "--noise", "filler_eos:2", "--model", "python:my_test_model:stopping", "--batch", "12")
+    assert invoke(*words, "--limit", "2").exit_code == 0
+    before = {path: path.read_bytes() for path in Path("out").rglob("*.json*")}
+    result = invoke(*words)
+    assert result.exit_code == 130
+    assert "stopped after 8 examples" in result.output and "with --limit 8 for the predictions of these" in (
+        result.output
+    )
+    assert {path: path.read_bytes() for path in Path("out").rglob("*.json*")} == before
+    result = invoke(*words, "--limit", "8")
+    assert "asked 0 questions" in result.output, result.output
+    assert [len(path.read_text().splitlines()) for path in Path("out").rglob("*.jsonl")] == [8] * 3
 
 
 KILLED = """
@@ -255,8 +272,7 @@ while True:
     assert not before & set(asked), "what was answered is asked again"
     assert before <= now and len(set(asked) - now) <= BATCH, "more than the batch under way is lost"
     files = sorted(OUT.rglob("*.jsonl"))
-    ids = [{row["id"] for row in lines(path)} for path in files]
-    assert not ids or len(set.union(*ids) - set.intersection(*ids)) <= BATCH, "a stopped run is paired"
+    assert all(len(lines(path)) == 60 for path in files), "predictions are written when they are whole"
     before = now
     if ended == 0:
         break
@@ -340,6 +356,54 @@ def test_a_cache_that_another_run_has_open_stays(tmp_path):
         other.put("k", Answer("kept"))
     with AnswerCache(path) as cache:
         assert cache.get("k") == Answer("kept")
+
+
+LEFT = PythonFunction(keywords, "m", "1")
+
+
+def noisy_rows(*noise, rows=ROWS, seed=0, labels=()):
+    task = own_task(["text"], "label", name="mine", labels=labels)
+    return with_noise(Data.of_rows("mine", task, rows), noise, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (noisy_rows("filler_eos:2", seed=7), "seed of the noise,"),
+        (noisy_rows("filler_eos:2").limited(5), "rows, right answers or labels,"),
+        (noisy_rows("filler_eos:2", rows=[*ROWS, ROWS[0] | {"id": "20"}]), "rows, right answers or labels,"),
+        (noisy_rows("filler_eos:2", rows=[row | {"label": "music"} for row in ROWS]), "rows, right answers or labels,"),
+        (noisy_rows("filler_eos:2", labels=("music", "weather")), "rows, right answers or labels,"),
+    ],
+)
+def test_tracks_of_another_run_do_not_stay_beside_the_new_ones(tmp_path, data, said):
+    Run(noisy_rows("filler_eos:3"), LEFT, tmp_path).execute()
+    before = everything_in(tmp_path)
+    with pytest.raises(
+        ValueError, match=r"also holds filler_eos\.3, from a run of other (.*), which a report"
+    ) as raised:
+        Run(data, LEFT, tmp_path).execute()
+    assert f"of other {said}" in str(raised.value) and everything_in(tmp_path) == before
+    next(tmp_path.rglob("filler_eos.3.jsonl")).unlink()
+    assert Run(data, LEFT, tmp_path).execute().files[0].is_file()
+
+
+def test_tracks_of_another_revision_do_not_stay_beside_the_new_ones(tmp_path):
+    Run(noisy_rows("filler_eos:2"), LEFT, tmp_path).execute()
+    changed = PythonFunction(keywords, "m", "2")
+    with pytest.raises(
+        ValueError, match=r"also holds filler_eos\.1, filler_eos\.2, from a run of other revision of the model,"
+    ):
+        Run(noisy_rows("filler_eos"), changed, tmp_path).execute()
+    Run(noisy_rows("filler_eos:3"), changed, tmp_path).execute()
+
+
+def test_further_tracks_of_the_same_rows_go_beside_the_others(tmp_path):
+    for data in (noisy_rows("filler_eos", seed=3), Data.of_rows("mine", TASK, ROWS), noisy_rows("filler_bos", seed=3)):
+        Run(data, LEFT, tmp_path).execute()
+    assert sorted(path.stem for path in tmp_path.rglob("*.jsonl")) == ["clean", "filler_bos", "filler_eos"]
+    with pytest.raises(ValueError, match="seed of the noise"):
+        Run(noisy_rows("filler_bos", seed=4), LEFT, tmp_path).execute()
 
 
 def test_another_model_of_the_same_name_is_refused(tmp_path):
@@ -586,6 +650,8 @@ def mine(tmp_path, monkeypatch):
     (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     (tmp_path / "my_test_model.py").write_text(
         "def answer(rows):\n    return ['music'] * len(rows)\ndef short(rows):\n    return []\ndef broken(rows):\n    return 1 / 0\n"
+        "def stopping(rows):\n    if any(row['id'] == '10' for row in rows):\n        raise KeyboardInterrupt\n"
+        "    return ['music'] * len(rows)\n"
     )
     return tmp_path
 
@@ -598,7 +664,7 @@ OWN = ("run", "--rows", "mine.jsonl", "--text", "text", "--gold", "label", "--ou
     [
         ((*OWN,), "which model?"),
         ((*OWN, "--model", "nothing"), "names no kind of model"),
-        ((*OWN, "--model", "python:my_test_model:other"), "it has answer, short, broken"),
+        ((*OWN, "--model", "python:my_test_model:other"), "it has answer, short, broken, stopping"),
         ((*OWN, "--model", "python:no_such_module:answer"), "there is no module 'no_such_module' here"),
         ((*OWN, "--model", "python:my_test_model:short"), "returned 0 answers for 20 rows"),
         ((*OWN, "--model", "python:my_test_model:broken"), "my_test_model.broken raised ZeroDivisionError"),

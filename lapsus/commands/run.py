@@ -145,12 +145,19 @@ def _execute(planned: Run) -> None:
     from tqdm import tqdm
 
     total = sum(map(len, planned.data.tracks.values()))
+    done: list[int] = []  # rows, since a bar that is not shown does not count
     with tqdm(total=total, unit=" rows", disable=None, dynamic_ncols=True) as bar:
         try:
-            outcome = planned.execute(bar.update)
+            outcome = planned.execute(lambda rows: (done.append(rows), bar.update(rows)))
         except KeyboardInterrupt:
             bar.close()
-            click.echo("stopped; run the same command again to go on, nothing is asked twice", err=True)
+            whole = planned.whole(sum(done))
+            part = f", or with --limit {whole} for the predictions of these" if whole else ""
+            click.echo(
+                f"stopped after {whole:,} examples, before any predictions were written; run the same command again to "
+                f"go on, nothing is asked twice{part}",
+                err=True,
+            )
             raise SystemExit(130) from None
     tell_outcome(planned, outcome)
 

@@ -39,6 +39,7 @@ class Data:
     task: Task
     tracks: Mapping[str, Sequence[Row]] = field(repr=False)
     said: tuple[str, ...] = ()  # what a user should know about how the rows were read
+    seed: int | None = None  # of the noise that was put on the rows, where they came without
 
     @classmethod
     def of_rows(cls, name: str, task: Task, rows: Iterable[Mapping[str, Any]], key: str = "id") -> Data:
@@ -80,10 +81,14 @@ class Data:
     @property
     def identity(self) -> str:
         """The name of the data, and a hash of the rows of all tracks."""
+        return f"{self.name} at {self.digest(self.tracks)}"
+
+    def digest(self, tracks: Iterable[str], *more: Any) -> str:
+        """Return a hash of the rows of some tracks, and of other values."""
         digest = blake2b(digest_size=16)
-        for name, rows in self.tracks.items():
-            digest.update(json.dumps([name, list(rows)], sort_keys=True, default=str).encode())
-        return f"{self.name} at {digest.hexdigest()}"
+        for each in (*([name, list(self.tracks[name])] for name in tracks), *more):
+            digest.update(json.dumps(each, sort_keys=True, default=str).encode())
+        return digest.hexdigest()
 
     def limited(self, limit: int | None) -> Data:
         """Return the data with the first so many examples of the clean track, on every track."""

@@ -30,7 +30,7 @@ def with_noise(data: Data, specs: Sequence[str], *, seed: int = 0) -> Data:
             if name in data.tracks or name in made:
                 raise ValueError(f"there are two tracks called {name!r}; give each noise once")
             made[name] = list(noisy(data, clean, track.noises(seed=seed, key="id")))
-    return replace(data, tracks={**data.tracks, **made})
+    return replace(data, tracks={**data.tracks, **made}, seed=seed if made else data.seed)
 
 
 def track_name(spec: str) -> str:

@@ -1,6 +1,7 @@
 """A model on every track of a dataset: each question asked once, each answer kept as it comes.
 
-Tracks are interleaved: all tracks of an example are asked together, so that a run that stops is paired all the same.
+Tracks are interleaved: all tracks of an example are asked together, so that what a stopped run was answered is paired.
+Its answers are kept; files of predictions are written when they are whole.
 
 >>> rows = [{"id": "a", "text": "rain today", "label": "weather"}, {"id": "b", "text": "a song", "label": "music"}]
 >>> def keywords(rows):
@@ -18,7 +19,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,10 +36,16 @@ from lapsus.running.kinds import renamed
 from lapsus.running.models import Model, open_model
 from lapsus.running.models.python_function import PythonFunction, revision_of
 from lapsus.running.noise_on_rows import with_noise
-from lapsus.running.predictions_files import PredictionsFile
+from lapsus.running.predictions_files import earlier, write
 from lapsus.running.tasks import Task, find_task, own_task
 
 Row = Mapping[str, Any]
+TOGETHER = {  # what tracks of one model must share to stand in one folder
+    "identity": "revision of the model",
+    "task": "version of the task",
+    "rows": "rows, right answers or labels",
+    "seed": "seed of the noise",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,7 @@ class Asked:
 class Together:
     """Some examples, whole: what is known of their rows, what is not, and the questions that nobody has asked yet."""
 
-    kept: list[tuple[Asked, Row]]
+    kept: list[tuple[Asked, dict[str, Any]]]
     todo: list[Asked]
     unasked: dict[str, Row] = field(repr=False)
 
@@ -149,31 +156,26 @@ class Run:
         for one in chain.from_iterable(groups):
             wanted[one.track][str(one.row["id"])] = one
         self._refuse_others()
-        made: dict[str, dict[str, Row]] = {name: {} for name in self.data.tracks}
+        made: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in self.data.tracks}
+        paths = {} if self.folder is None else {name: self.folder / f"{safe(name)}.jsonl" for name in wanted}
         asked = reused = 0
         with ExitStack() as stack:
             kept_in = self._cache_path()
             stack.enter_context(folders(*filter(None, (self.folder, kept_in and kept_in.parent))))
             cache = stack.enter_context(AnswerCache(kept_in))
-            files = self._files(wanted)
-            batches = self.asking.answers(self.task, self._planned(groups, cache, files))
-            for number, (batch, answers) in enumerate(batches):
+            known = {} if self.fresh else paths
+            rows_before = {name: earlier(path, partial(self._again, wanted[name])) for name, path in known.items()}
+            for batch, answers in self.asking.answers(self.task, self._planned(groups, cache, rows_before)):
                 for one, kept in batch.kept:
                     made[one.track][str(one.row["id"])] = kept
                 found = self._found(batch, answers, cache)
-                if number == 0:
-                    self._begin(files.values(), stack)
                 asked += len(batch.unasked)
                 reused += len(batch.kept) + len({one.key for one in batch.todo}) - len(batch.unasked)
-                new: dict[str, list[dict[str, Any]]] = {}
                 for one in batch.todo:
-                    written = self._judged(one, found[one.key])
-                    made[one.track][written["id"]] = written
-                    new.setdefault(one.track, []).append(written)
-                for track, rows in new.items():
-                    if files:
-                        files[track].append(rows)
+                    made[one.track][str(one.row["id"])] = self._judged(one, found[one.key])
                 progress(len(batch.kept) + len(batch.todo))
+            write((path, [made[name][key] for key in wanted[name]]) for name, path in paths.items())
+            self._note()
         tracks = [Track(self.model.name, name, list(rows.values()), self.data.name) for name, rows in made.items()]
         everything = [row for track in tracks for row in track.rows]
         problems: dict[str, int] = {}
@@ -181,17 +183,10 @@ class Run:
             if row.get("problem"):
                 problems[row["problem"]] = problems.get(row["problem"], 0) + 1
         unparsed = sum(bool(row["unparsed"]) for row in everything)
-        return Outcome(tracks, [file.path for file in files.values()], asked, reused, unparsed, problems)
+        return Outcome(tracks, list(paths.values()), asked, reused, unparsed, problems)
 
     def _cache_path(self) -> Path | None:
         return self.cache or (None if self.out is None else self.out / "answers.sqlite")
-
-    def _files(self, wanted: Mapping[str, Mapping[str, Asked]]) -> dict[str, PredictionsFile]:
-        if self.folder is None:
-            return {}
-        paths = {name: self.folder / f"{safe(name)}.jsonl" for name in self.data.tracks}
-        known = {} if self.fresh else wanted
-        return {name: PredictionsFile(path, partial(self._again, known.get(name, {}))) for name, path in paths.items()}
 
     def _again(self, wanted: Mapping[str, Asked], row: Row) -> dict[str, Any] | None:
         """Return a row of an earlier run with its answer as it is read today; None where that was another question."""
@@ -201,7 +196,7 @@ class Run:
         return self._judged(one, Answer(row["answer"], row.get("scores"), row.get("problem")))
 
     def _refuse_others(self) -> None:
-        """Refuse a folder with the predictions of another task, or of another model of the same name."""
+        """Refuse a folder with predictions that would stand beside the new ones, but are of another kind of run."""
         if self.folder is None or not (self.folder / RUN_NOTE).exists():
             return
         before = _noted(self.folder / RUN_NOTE)
@@ -214,28 +209,55 @@ class Run:
                 f"{self.folder} holds the predictions of another model ({before['identity']}); "
                 "give this one a --name of its own, or another --out"
             )
+        written = {safe(name) for name in self.data.tracks}
+        others = sorted(path.stem for path in self.folder.glob("*.jsonl") if path.stem not in written)
+        now = self._told()
+        differing = [said for name, said in TOGETHER.items() if None is not now[name] != before.get(name)]
+        if others and differing:
+            raise ValueError(
+                f"{self.folder} also holds {shown(others)}, from a run of other {shown(differing)}, which a report "
+                "would join with this one; run these tracks too, delete their files (the answers are kept), or give "
+                "another --out"
+            )
 
-    def _begin(self, files: Iterable[PredictionsFile], stack: ExitStack) -> None:
-        """Write down what is run, and open its files: with the first answers, as without any all stays as it was."""
-        if self.folder is None:
-            return
-        told = {
+    def _told(self) -> dict[str, Any]:
+        """Return what a run says about itself."""
+        choices = [*self.task.kind.choices.items(), *({} if self._maps_itself else self.label_map).items()]
+        return {
             "model": self.model.name,
             "identity": self.model.identity,
             "task": self.task.identity,
             "data": self.data.identity,
+            "rows": self.data.digest(list(self.data.tracks)[:1], choices),
+            "seed": self.data.seed,
             "lapsus": version("lapsus"),
         }
-        with staged_file(self.folder / RUN_NOTE) as file:
+
+    def _note(self) -> None:
+        """Write down what was run; the seed of tracks that an earlier run made stays where this one made none."""
+        if self.folder is None:
+            return
+        note, told = self.folder / RUN_NOTE, self._told()
+        if told["seed"] is None and note.exists():
+            told["seed"] = _noted(note).get("seed")
+        with staged_file(note) as file:
             file.write(json.dumps(told, ensure_ascii=False, indent=1).encode())
-        for each in files:
-            stack.enter_context(each)
+
+    def whole(self, rows: int) -> int:
+        """Return how many examples the first so many rows are, as they are asked."""
+        ends = accumulate(map(len, self._groups()))
+        return sum(end <= rows for end in ends)
+
+    def _groups(self) -> Iterator[list[tuple[str, Row]]]:
+        """Yield the rows of each example with their tracks."""
+        by_id = {name: {str(row["id"]): row for row in rows} for name, rows in self.data.tracks.items()}
+        for key in dict.fromkeys(chain.from_iterable(by_id.values())):
+            yield [(name, rows[key]) for name, rows in by_id.items() if key in rows]
 
     def _interleaved(self) -> Iterator[list[Asked]]:
         """Yield what is asked about each example, all tracks together."""
-        by_id = {name: {str(row["id"]): row for row in rows} for name, rows in self.data.tracks.items()}
-        for key in dict.fromkeys(chain.from_iterable(by_id.values())):
-            yield [self._asked(name, rows[key]) for name, rows in by_id.items() if key in rows]
+        for group in self._groups():
+            yield [self._asked(name, row) for name, row in group]
 
     def _asked(self, track: str, row: Row) -> Asked:
         return Asked(
@@ -243,16 +265,16 @@ class Run:
         )
 
     def _planned(
-        self, groups: Iterable[list[Asked]], cache: AnswerCache, files: Mapping[str, PredictionsFile]
+        self, groups: Iterable[list[Asked]], cache: AnswerCache, before: Mapping[str, Mapping[str, dict[str, Any]]]
     ) -> Iterator[Together]:
         """Yield batches; a question stands in the first one that needs it, and its answer in the cache from then on."""
         asked: set[str] = set()
         for batch in _batches(groups, self.model.batch):
-            kept: list[tuple[Asked, Row]] = []
+            kept: list[tuple[Asked, dict[str, Any]]] = []
             todo: list[Asked] = []
             unanswered: dict[str, Row] = {}
             for one in batch:
-                row = files[one.track].kept.get(str(one.row["id"])) if files and not self.fresh else None
+                row = before.get(one.track, {}).get(str(one.row["id"]))
                 if row is not None:
                     kept.append((one, row))
                     continue
@@ -301,15 +323,19 @@ class Run:
         made |= {name: value for name, value in (("scores", answer.scores), ("problem", answer.problem)) if value}
         return made | {"asked": one.key}
 
+    @property
+    def _maps_itself(self) -> bool:
+        return hasattr(self.model, "label_map")
+
     def _meant(self, raw: Any) -> Any:
-        return raw if hasattr(self.model, "label_map") else renamed(raw, self.label_map)
+        return raw if self._maps_itself else renamed(raw, self.label_map)
 
 
-def _noted(note: Path) -> dict[str, str]:
+def _noted(note: Path) -> dict[str, Any]:
     """Return what an earlier run wrote down about itself."""
     try:
         told = json.loads(note.read_bytes())
-        return {name: str(told[name]) for name in ("task", "identity")}
+        return {**told, **{name: str(told[name]) for name in ("task", "identity")}}
     except (ValueError, LookupError, TypeError) as error:
         raise ValueError(
             f"{note} does not say which model answered which task there; delete it, or give another --out"
