@@ -65,6 +65,58 @@ def test_a_model_that_was_renamed_is_found_where_it_is_the_only_one(tmp_path):
         compare(old, other)
 
 
+def told(out, name="keyboard.1", number=40, gold="ab", text="text {}", tracks=("clean",)):
+    """A report whose rows hold right answers and texts."""
+    rows = [{"id": str(i), "prediction": "a", "gold": gold[i % 2], "text": text.format(i)} for i in range(number)]
+    made = [Track("m", track, rows) for track in (*tracks, name)]
+    return report(made, out, n_resamples=20).folder
+
+
+def test_reports_with_other_right_answers_are_not_compared(tmp_path):
+    old, new = told(tmp_path / "old"), told(tmp_path / "new", gold="aa")
+    said = r"^m / clean: the right answer of id '1' is not the same in .*old and .*new \(20 of 40 ids differ\); compare"
+    with pytest.raises(ValueError, match=said):
+        compare(old, new)
+    [change] = compare(old, told(tmp_path / "same"))
+    assert (change.doubts, change.old_examples, change.new_examples, change.other_texts) == ([], 40, 40, 0)
+
+
+def test_what_only_one_report_holds_is_said(tmp_path):
+    old = told(tmp_path / "old", tracks=("clean", "keyboard.2"))
+    result = CliRunner().invoke(main, ["compare", str(old), str(told(tmp_path / "new", number=30, text="other {}"))])
+    assert result.stderr.splitlines() == [
+        "warning: m on keyboard: only 30 examples are in both reports, of 40 in the old one and 30 in the new one",
+        "warning: m on keyboard: 30 of 30 examples have other texts (another seed, operator or data): the change is also theirs",
+        "warning: m on keyboard: left out, as only one report has them: 'keyboard.2'",
+    ]
+    assert result.stdout.splitlines()[1].split()[:3] == ["m", "keyboard", "30"]
+    told_in_json = CliRunner().invoke(main, ["compare", str(old), str(tmp_path / "new"), "--json"])
+    [record] = json.loads(told_in_json.stdout)
+    assert [record[name] for name in ("examples", "old_examples", "new_examples", "other_texts", "left_out")] == [
+        *(30, 40, 30, 30),
+        ["keyboard.2"],
+    ]
+
+
+def test_reports_that_share_no_example_are_not_compared(tmp_path):
+    old = report([Track("m", name, [{"id": "a", "score": 1}]) for name in ("clean", "k.1")], tmp_path / "old")
+    new = report([Track("m", name, [{"id": "a.0", "score": 1}]) for name in ("clean", "k.1")], tmp_path / "new")
+    with pytest.raises(
+        ValueError, match=r"share no example of k of m \('a' against 'a\.0'\); compare reports on the same"
+    ):
+        compare(old.folder, new.folder)
+
+
+def test_a_report_without_hashes_of_its_data_is_still_read(tmp_path):
+    import pyarrow.parquet as pq
+
+    old, new = told(tmp_path / "old"), told(tmp_path / "new", gold="aa", text="other {}")
+    path = old / "scores.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(["gold", "text"]), path)
+    [change] = compare(old, new)
+    assert (change.examples, change.other_texts) == (40, 0)
+
+
 def test_scores_come_back_as_they_were_written(tmp_path):
     rows = [{"id": "a", "score": 0.25, "cluster": "x"}, {"id": "b", "score": 1, "cluster": "x"}]
     out = report([Track("m", "clean", rows, "d")], tmp_path / "out", n_resamples=20).folder

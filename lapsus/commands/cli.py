@@ -340,6 +340,8 @@ def compare(old: Path, new: Path, *, fail_if: str | None, confidence_level: floa
         if as_json
         else comparing.as_text(changes)
     )
+    for doubt in (doubt for change in changes for doubt in change.doubts):
+        click.echo(f"warning: {doubt}", err=True)
     failing = [change for change in changes if fails and fails.holds(change.values())]
     for change in failing:
         click.echo(f"fails: {fail_if} holds for {change.model} on {change.family}", err=True)
