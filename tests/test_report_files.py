@@ -126,6 +126,13 @@ def test_plots_stand_alone(made):
         assert image.width == 2 * 360 and (255, 255, 255) in colours
 
 
+def test_no_point_of_a_plot_is_cut_off(made):
+    for path in made.folder.glob("plots/*.svg"):
+        parts = ET.fromstring(path.read_text()).iter("{http://www.w3.org/2000/svg}g")  # noqa: S314 - our own
+        clipped = [part for group in parts if "clip-path" in group.attrib for part in group]
+        assert not [part for part in clipped if part.tag.endswith("use")]  # a point
+
+
 def test_plots_are_the_same_in_any_process(made, monkeypatch):
     chapters = chapters_of(made.numbers)
     monkeypatch.setattr(drawings, "FEW", 1)

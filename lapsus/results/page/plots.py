@@ -47,8 +47,9 @@ LIGHT = {
 INK, MUTED, GRID, PAPER, CLEAN, AVERAGE, WORST, *SERIES = LIGHT.values()
 QUICK = {"compress_level": 2}  # a third larger than the default, in a fraction of its time
 STATES = ((CLEAN, "o"), (AVERAGE, "D"), (WORST, "s"))
-LARGE: dict[str, Any] = {"markersize": 9, "markeredgecolor": PAPER, "zorder": 4}
-DISC: dict[str, Any] = {"markersize": 13, "markeredgecolor": AVERAGE, "markeredgewidth": 1.6, "zorder": 4}
+WHOLE: dict[str, Any] = {"clip_on": False}  # a point at the end of the axis is not cut in half
+LARGE: dict[str, Any] = {"markersize": 9, "markeredgecolor": PAPER, "zorder": 4} | WHOLE
+DISC: dict[str, Any] = {"markersize": 13, "markeredgecolor": AVERAGE, "markeredgewidth": 1.6, "zorder": 4} | WHOLE
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[Any, ...] = (
     "-",
@@ -139,7 +140,7 @@ def annotators(
             first = top + 32
             if clean is not None:
                 last = first + step * (len(tracks) - 1)
-                axes.plot([clean, clean], [first - 9, last + 9], color=CLEAN, linewidth=2.5, zorder=2)
+                axes.plot([clean, clean], [first - 9, last + 9], color=CLEAN, linewidth=2.5, zorder=2, **WHOLE)
             for number, (annotator, score) in enumerate(tracks):
                 if score.value is None:
                     continue
@@ -167,7 +168,7 @@ def curves(name: str, title: str, lines: Sequence[Line], axis: Limits, along: st
     with _panel(220, key) as (figure, axes):
         for text, number, points in lines:
             colour = SERIES[number % 7]
-            style = {"color": colour, "marker": MARKERS[number % 7], "linestyle": DASHES[number % 7]}
+            style = {"color": colour, "marker": MARKERS[number % 7], "linestyle": DASHES[number % 7], **WHOLE}
             known = [(place, value, score.interval) for place, score in points if (value := score.value) is not None]
             x, y = [place for place, _, _ in known], [value for _, value, _ in known]
             axes.plot(x, y, label=_short(text, 24), markersize=7, linewidth=2, markeredgecolor=PAPER, zorder=3, **style)
