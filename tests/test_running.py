@@ -843,5 +843,44 @@ def test_half_a_character_is_kept_and_older_answers_are_read(tmp_path):
 
 def test_the_cache_says_when_it_is_no_cache(tmp_path):
     (tmp_path / "answers.sqlite").write_text("these are no answers, but a text that is long enough to be no database")
-    with pytest.raises(ValueError, match="is no cache of answers"):
+    with pytest.raises(ValueError, match=r"is no cache of answers .*; delete it, or name another"):
         AnswerCache(Path(tmp_path / "answers.sqlite"))
+
+
+OPENED = """
+import multiprocessing
+from pathlib import Path
+from lapsus.running.answers import Answer, AnswerCache
+
+def put(number, start):
+    for place in range(100):
+        start.wait(30)
+        with AnswerCache(Path(f"{place}.sqlite")) as cache:
+            cache.put(str(number), Answer(number))
+
+if __name__ == "__main__":
+    start = multiprocessing.Barrier(6)
+    runs = [multiprocessing.Process(target=put, args=(number, start)) for number in range(6)]
+    for run in runs:
+        run.start()
+    assert runs and not any([run.join(30) or run.exitcode for run in runs])
+    for path in Path().glob("*.sqlite"):
+        with AnswerCache(path) as cache:
+            assert all(cache.get(str(number)) == Answer(number) for number in range(6))
+"""
+
+
+def test_runs_that_open_one_new_cache_at_the_same_moment_wait_for_one_another(tmp_path):
+    (tmp_path / "opened.py").write_text(OPENED)
+    subprocess.run([sys.executable, "opened.py"], cwd=tmp_path, check=True)
+
+
+def test_a_cache_that_stays_locked_is_not_to_be_deleted(tmp_path, monkeypatch):
+    monkeypatch.setattr("lapsus.running.answers.WAIT", 0.1)
+    path = tmp_path / "answers.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(TimeoutError, match=r"another run has locked .* wait for its end, or name another"):
+            AnswerCache(path)
+    with pytest.raises(ValueError, match=r"\(unable to open database file\); name another with --cache"):
+        AnswerCache(tmp_path)

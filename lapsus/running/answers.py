@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 import sqlite3
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -46,6 +48,38 @@ def asked_key(model: str, task: str, question: Any) -> str:
 WAIT = 60.0  # seconds for another run that writes to the same file
 
 
+LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY, sqlite3.SQLITE_BUSY_SNAPSHOT, sqlite3.SQLITE_LOCKED}
+
+
+def _opened(where: Path | str) -> sqlite3.Connection:
+    """Open a file of answers, after runs that are making it: SQLite itself does not wait for all of its locks."""
+    ends = time.monotonic() + WAIT
+    while True:
+        try:
+            return _prepared(where)
+        except sqlite3.Error as error:
+            if error.sqlite_errorcode not in LOCKED:
+                cure = "delete it, or name" if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB else "name"
+                raise ValueError(f"{where} is no cache of answers ({error}); {cure} another with --cache") from error
+            if time.monotonic() > ends:
+                raise TimeoutError(
+                    f"another run has locked {where} for {WAIT:g} s; wait for its end, or name another with --cache"
+                ) from error
+        time.sleep(0.05 * random.random())
+
+
+def _prepared(where: Path | str) -> sqlite3.Connection:
+    connection = sqlite3.connect(where, timeout=WAIT, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")  # safe from kill -9; a power cut may lose the last
+        connection.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
 class AnswerCache:
     """Answers by key, in one SQLite file: an answer that was put is there after the process was killed."""
 
@@ -54,15 +88,7 @@ class AnswerCache:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
-        where = ":memory:" if path is None else path
-        self._connection = sqlite3.connect(where, timeout=WAIT, isolation_level=None)
-        try:
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute("PRAGMA synchronous=NORMAL")  # safe from kill -9; a power cut may lose the last
-            self._connection.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)")
-        except sqlite3.DatabaseError as error:
-            self._connection.close()
-            raise ValueError(f"{path} is no cache of answers ({error}); delete it, or name another folder") from error
+        self._connection = _opened(":memory:" if path is None else path)
 
     def __enter__(self) -> Self:
         return self
