@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -124,6 +126,27 @@ def test_a_mistake_costs_one_sentence(words, sentence, tmp_path, monkeypatch):
     assert sentence in result.output.splitlines()[-1]
     assert "Traceback" not in result.output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_ends_early_is_no_error(tmp_path):
+    (tmp_path / "quiet.py").write_text("def answer(rows):\n    return ['a'] * len(rows)\n")
+    rows = "".join(f'{{"id": {number}, "text": "rain", "label": "a"}}\n' for number in range(3))
+    (tmp_path / "mine.jsonl").write_text(rows)
+    run = "run --rows mine.jsonl --text text --gold label --model python:quiet:answer --out out"
+    for words in ("list operators", run):
+        command = [sys.executable, "-m", "lapsus", *words.split()]
+        with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as made:
+            made.stdout.close()
+            assert "Broken pipe" not in made.stderr.read()
+    assert len(list(tmp_path.glob("out/*/*/*.jsonl"))) == 1
+
+
+def test_a_broken_pipe_elsewhere_is_an_error(monkeypatch):
+    def broken(_kind):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("lapsus.commands.catalogue.listed", broken)
+    assert "Broken pipe" in CliRunner().invoke(main, ["list"]).output
 
 
 def test_debug_shows_the_traceback():

@@ -40,9 +40,18 @@ class OneSentenceErrors(click.Group):
         try:
             return super().invoke(ctx)
         except USER_ERRORS as error:
-            if ctx.params["debug"]:
-                raise
+            if ctx.params["debug"] or (isinstance(error, BrokenPipeError) and _nobody_reads()):
+                raise  # click ends quietly where nobody reads on
             raise click.ClickException(one_sentence(error)) from error
+
+
+def _nobody_reads() -> bool:
+    """Return whether what is printed goes to a program that has ended, such as `head`."""
+    try:
+        click.echo()
+    except BrokenPipeError:
+        return True
+    return False
 
 
 @click.group(cls=OneSentenceErrors, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
