@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from lapsus.commands.cli import main
 from lapsus.metrics import mixed_effects, win_rate
 from lapsus.models.text_metrics import Rated
-from lapsus.results.dialect_tables import Scores, awareness, coefficients, figure, success
+from lapsus.results.dialect_tables import Scores, awareness, coefficients, figure, success, tables
 from lapsus.running.dialect_study import Sentences, score
 
 ROWS = [
@@ -145,8 +145,15 @@ def test_awareness_of_both_dialects():
     ]
     biased = awareness(score(tagged({"pt-any": "x", "pt-BR": "the", "pt-PT": "none"}), sentences))
     assert [each.aware for each in biased] == [True, False]
-    equal = awareness(score(tagged({"pt-any": "x", "pt-BR": "the", "pt-PT": "the"}), sentences))
-    assert all(each.aware and each.rate == 1 for each in equal)  # Definition 2.3 has "at least": see the errata
+    some = awareness(score(tagged({"pt-any": "x", "pt-BR": "5", "pt-PT": "none"}), sentences))
+    assert [(each.rate, each.aware) for each in some] == [(1, True), (5 / 6, False)]  # Definition 2.3 has "at least"
+
+
+def test_a_metric_that_reads_no_tag_is_not_aware():
+    sentences = Sentences("dialect-pt", ("pt-BR", "pt-PT"), ROWS)
+    scored = score(tagged({"pt-any": "x", "pt-BR": "the", "pt-PT": "the"}), sentences)
+    assert [(each.reads_tag, each.aware) for each in awareness(scored)] == [(False, False)] * 2
+    assert [row[-2:] for row in tables([scored])["Awareness (Table 5)"][1]] == [["–", "reads no tag"]] * 2
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 The tables are those of Sun et al. (ACL 2023), with what the errata of their paper teach: success is tested two-sided,
 wins against losses, so that a mark says better or worse; a rate that is marked neither way stands with the rate that so
-few sentences could have found; equal scores are aware (Definition 2.3 has "at least").
+few sentences could have found; equal scores are aware (Definition 2.3 has "at least"), unless all of them are equal.
 
 >>> scores = Scores("m", "dialect-zh", ("1", "2", "3"), {"dialect": (0.9, 0.8, 0.7), "perturbed": (0.2, 0.9, 0.1)})
 >>> found = success(scores)[0]
@@ -76,7 +76,10 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class Awareness:
-    """The mean score of texts in one dialect with their own tag and with another's, and whether own is at least it."""
+    """The mean score of texts in one dialect with their own tag and with another's, and whether own is at least it.
+
+    A metric that gives every text the same with both tags reads no tag, and is not aware.
+    """
 
     metric: str
     dataset: str
@@ -85,6 +88,7 @@ class Awareness:
     own: float
     other: float
     rate: float
+    reads_tag: bool
     aware: bool
 
 
@@ -167,7 +171,8 @@ def awareness(scores: Scores) -> list[Awareness]:
         own, wrong = (list(scores.aware[text, tag]) for tag in (text, other))
         means = sum(own) / len(own), sum(wrong) / len(wrong)
         rate = sum(a >= b for a, b in zip(own, wrong, strict=True)) / len(own)
-        found.append(Awareness(scores.metric, scores.dataset, text, other, *means, rate, means[0] >= means[1]))
+        reads, aware = own != wrong, means[0] >= means[1]
+        found.append(Awareness(scores.metric, scores.dataset, text, other, *means, rate, reads, reads and aware))
     return found
 
 
@@ -200,8 +205,9 @@ def tables(scored: Sequence[Scores], comparisons: int = COMPARISONS) -> dict[str
         made["Awareness (Table 5)"] = (
             ["metric", "data", "text", "own tag", "other tag", "own at least other", "aware"],
             [
-                [e.metric, e.dataset, e.text, f"{e.own:.3f}", f"{e.other:.3f}", f"{e.rate:.2f}",
-                 "yes" if e.aware else "no"]
+                [e.metric, e.dataset, e.text, f"{e.own:.3f}", f"{e.other:.3f}",
+                 f"{e.rate:.2f}" if e.reads_tag else "–",
+                 "reads no tag" if not e.reads_tag else "yes" if e.aware else "no"]
                 for e in aware
             ],
         )  # fmt: skip
