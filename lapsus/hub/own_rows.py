@@ -27,7 +27,7 @@ from lapsus.hub.publish import Published, publish
 from lapsus.kernel import rows as files
 from lapsus.kernel.engines import HERE, Engine
 from lapsus.kernel.names import shown
-from lapsus.kernel.words import mostly_chinese
+from lapsus.kernel.words import as_text, mostly_chinese
 from lapsus.perturbations import Noise, NoiseTrack, tracks_of
 
 Row = dict[str, Any]
@@ -92,7 +92,7 @@ class OwnRows(Benchmark):
             texts = [
                 {
                     "annotator": number,
-                    "text": row[self.TEXT] if isinstance(row[self.TEXT], str) else " ".join(row[self.TEXT]),
+                    "text": as_text(row[self.TEXT]),
                     **{name: row[name] for name in filter(None, (self.SLOTS, self.ANSWERS))},
                 }
                 for number, row in enumerate(noisy, 1)
