@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -99,6 +100,42 @@ def test_a_dataset_that_the_project_wrote_is_built(tmp_path):
 def test_a_mistake_is_one_sentence(folder, words, said):
     done = lapsus(*(word.replace("FOLDER", str(folder)) for word in words))
     assert done.exit_code != 0 and said in done.output and "Traceback" not in done.output, done.output
+
+
+OWN = """
+def boom(candidates, references, sources, tags):
+    return 1 / 0
+def two(candidates, references):
+    return [0.0] * len(candidates)
+def one(candidates, references, sources, tags):
+    return len(candidates)
+def named(candidates, references, sources, tags):
+    return {"scores": [1.0] * len(candidates)}
+def none(candidates, references, sources, tags):
+    return [None] * len(candidates)
+def short(candidates, references, sources, tags):
+    return (1.0 for _ in "a")
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("boom", "boom raised ZeroDivisionError: division by zero (own_metric.py, line 3); a metric takes"),
+        ("two", "two takes (candidates, references), but a metric takes lists of candidates, references, sources"),
+        ("one", "one returned int, not a list; a metric takes"),
+        ("named", "named returned dict, not a list; a metric takes"),
+        ("none", "none returned None in place 0; a metric takes"),
+        ("short", "short gave 1 numbers for 6 texts; it must give one each"),
+    ],
+)
+def test_a_function_that_is_no_metric_is_one_sentence(tmp_path, monkeypatch, folder, name, said):
+    (tmp_path / "own_metric.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_metric", raising=False)
+    done = lapsus(f"python:own_metric:{name}", "--data", folder)
+    assert done.exit_code == 1 and done.output.startswith("Error: ") and done.output.count("\n") == 1
+    assert said in done.output
 
 
 def test_a_list_of_metrics():
