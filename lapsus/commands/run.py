@@ -145,13 +145,19 @@ def _execute(planned: Run) -> None:
     from tqdm import tqdm
 
     total = sum(map(len, planned.data.tracks.values()))
-    done: list[int] = []  # rows, since a bar that is not shown does not count
+    done = 0
     with tqdm(total=total, unit=" rows", disable=None, dynamic_ncols=True) as bar:
+
+        def tell(rows: int) -> None:
+            nonlocal done  # a bar that is not shown does not count
+            done += rows
+            bar.update(rows)
+
         try:
-            outcome = planned.execute(lambda rows: (done.append(rows), bar.update(rows)))
+            outcome = planned.execute(tell)
         except KeyboardInterrupt:
             bar.close()
-            whole = planned.whole(sum(done))
+            whole = planned.whole(done)
             part = f", or with --limit {whole} for the predictions of these" if whole else ""
             click.echo(
                 f"stopped after {whole:,} examples, before any predictions were written; run the same command again to "
