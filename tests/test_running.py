@@ -537,6 +537,8 @@ def test_numbers_of_labels_are_names_and_texts_that_are_numbers_stay():
     assert Label("label", {"no": "no", "yes": "yes"}).parse({"label": "LABEL_1", "score": 0.9}, {}) == "yes"
     assert Label("label", {"LABEL_1": "one", "LABEL_0": "none"}).parse("LABEL_1", {}) == "LABEL_1"
     assert Label("label", {"no": "no"}).parse("LABEL_7", {}) is None
+    assert Label("label", {"Yes": "Yes", "No": "No"}).parse(True, {}) == "Yes"
+    assert Label("label", {"apart": "apart", "alike": "alike"}).parse(True, {}) == "alike"
     assert Exact("gold").judged(Exact("gold").parse(1.0, {}), {"gold": 1})["score"] == 1.0
 
 

@@ -162,22 +162,28 @@ class Label(_Plain):
         return {"prediction": prediction, "gold": gold, "score": float(prediction == gold)}
 
 
+MEANT = {True: ("yes", "true", "1"), False: ("no", "false", "0")}  # what answers that are true or false are called
+
+
 def numbered(answer: bool | float, names: Sequence[str]) -> str | None:
     """Return the label that is called so, or that stands at this place, from 0; None where there is none.
 
-    Where labels are numbers themselves, the place of another one is refused: one run would read both.
+    True is yes, whatever its place. Where labels are numbers themselves, the place of another one is refused: one run
+    would read both.
 
-    >>> numbered(1, ["no", "yes"]), numbered(1, ["1", "2"]), numbered(True, ["true", "false"])
-    ('yes', '1', 'true')
+    >>> numbered(1, ["no", "yes"]), numbered(1, ["1", "2"]), numbered(True, ["yes", "no"])
+    ('yes', '1', 'yes')
     >>> numbered(0, ["1", "2"])
     Traceback (most recent call last):
     ...
     ValueError: an answer is 0, and the labels are the numbers 1, 2; say which is which, as in --label-map 0=1,1=2
     """
     called = label(answer)
+    if called in names:
+        return called
+    if isinstance(answer, bool) and (meant := [name for name in names if name.casefold() in MEANT[answer]]):
+        return meant[0]
     written = label(int(answer)) if isinstance(answer, bool) else called
-    if called in names or written in names:
-        return called if called in names else written
     if not written.isdecimal() or int(written) >= len(names):
         return None
     numbers = [name for name in names if name.isdecimal()]
