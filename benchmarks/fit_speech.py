@@ -159,10 +159,10 @@ def usual(pairs: Pairs) -> dict[str, dict[str, float]]:
         said[word.said] += 1
         written[word.said, word.written] += 1
     found: dict[str, dict[str, float]] = {}
-    for (word, other), count in sorted(written.items()):
-        lost = word[-1] in WEAK and other == word[:-1]
-        if other != word and not lost and count >= OFTEN and count >= MUCH * said[word]:
-            found.setdefault(word, {})[other] = round(count / said[word], 3)
+    for (one, other), count in sorted(written.items()):
+        lost = one[-1] in WEAK and other == one[:-1]
+        if other != one and not lost and count >= OFTEN and count >= MUCH * said[one]:
+            found.setdefault(one, {})[other] = round(count / said[one], 3)
     return found
 
 
@@ -237,9 +237,9 @@ def heard(pairs: Pairs, hearing: Hearing, written: Mapping[str, Mapping[str, flo
                 deleted[op.src_start : op.src_end] = True
                 if clean[op.src_start : op.src_end] in tuple(WEAK):
                     kept[op.src_start] = True
-        for word in transcribed(clean, noisy):
-            if word.clear and word.written in written.get(word.said, {}):
-                kept[word.start : word.start + len(word.said)] = True
+        for one in transcribed(clean, noisy):
+            if one.clear and one.written in written.get(one.said, {}):
+                kept[one.start : one.start + len(one.said)] = True
         before = False
         for match in PARTS.finditer(clean):
             start = match.start()
