@@ -212,7 +212,7 @@ class Run:
         written = {safe(name) for name in self.data.tracks}
         others = sorted(path.stem for path in self.folder.glob("*.jsonl") if path.stem not in written)
         now = self._told()
-        differing = [said for name, said in TOGETHER.items() if None is not now[name] != before.get(name)]
+        differing = [said for name, said in TOGETHER.items() if now[name] is not None and now[name] != before.get(name)]
         if others and differing:
             raise ValueError(
                 f"{self.folder} also holds {shown(others)}, from a run of other {shown(differing)}, which a report "
