@@ -3,10 +3,13 @@
     python benchmarks/fidelity.py speed
     python benchmarks/fidelity.py likeness SHARED_DATA_FOLDER
     python benchmarks/fidelity.py recognisers SHARED_DATA_FOLDER
+    python benchmarks/fidelity.py careful TYPOS
     python benchmarks/fidelity.py correction SHARED_DATA_FOLDER [CORRECTOR]
     python benchmarks/fidelity.py accuracy SHARED_DATA_FOLDER [CORRECTOR]
 
-CORRECTOR is a folder that `lapsus train-corrector` wrote: what it does alone and with the corpus beside it is shown.
+TYPOS is a file of (typed, right) texts with a tab between, such as pycorrector/data/sighan2015_test.tsv in the wheel of
+pycorrector 1.1.4, which holds test sentences of SIGHAN 2015. CORRECTOR is a folder that `lapsus train-corrector` wrote:
+what it does alone and with the corpus beside it is shown.
 Speeds are ratios in one process, in CPU time, the best of five, on sentences of about 15 characters. The peers are
 nlpcda (its homophones) and JioNLP (its homophone substitution), needed by this script only.
 """
@@ -130,6 +133,43 @@ def recognisers(data: Path) -> None:
             result = human_likeness(made, clean, heard)
             low, high = result["auc_ci"]
             print(f"{who:20}{errors(clean, made)}   AUC {result['auc']:.3f} [{low:.2f}, {high:.2f}]", flush=True)
+
+
+def careful(typos: Path) -> None:
+    """Print how `zh_keyboard` with care differs from people who take care: on all texts, and those of equal length."""
+    rows = [line.split("\t") for line in typos.read_text(encoding="utf-8").splitlines()]
+    typed, clean = ([row[n] for row in rows] for n in (0, 1))
+    print(
+        f"{len(clean)} texts\n{'people':12}{errors(clean, typed)}, one character each {plain_edits(clean, typed):.2f}"
+    )
+    for rate in (0.1, 0.15, 0.2, 0.25):
+        people = [ZhKeyboard.annotator(n, rate=rate) for n in (1, 2, 3)]
+        made = [list(map(apply, clean, perturb_batch(person, clean, keys=clean))) for person in people]
+        every, noisy = clean * len(made), [text for side in made for text in side]
+        told = f"{errors(every, noisy)}, one character each {plain_edits(every, noisy):.2f}"
+        aucs = f"AUC {auc(clean, made, typed):.3f}, of equal length {auc(clean, made, typed, equal=True):.3f}"
+        print(f"{f'rate {rate}':12}{told}, {aucs}", flush=True)
+
+
+def auc(clean: list[str], made: list[list[str]], typed: list[str], *, equal: bool = False) -> float:
+    """Return the AUC between what typists made of texts and what was typed; where asked, of texts as long as theirs."""
+
+    def kept(old: str, new: str) -> str | None:
+        return new if not equal or len(old) == len(new) else None
+
+    rows = [
+        (old, [kept(old, new) for new in ours], human)
+        for old, human, *ours in zip(clean, typed, *made, strict=True)
+        if kept(old, human) is not None
+    ]
+    found: float = human_likeness([row[1] for row in rows], [row[0] for row in rows], [row[2] for row in rows])["auc"]
+    return found
+
+
+def plain_edits(clean: list[str], noisy: list[str]) -> float:
+    """Return the share of edits that put one character for one."""
+    steps = [op for pair in zip(clean, noisy, strict=True) for op in Levenshtein.opcodes(*pair) if op.tag != "equal"]
+    return sum(op.src_end - op.src_start == op.dest_end - op.dest_start == 1 for op in steps) / len(steps)
 
 
 def errors(clean: list[str], noisy: list[str]) -> str:
@@ -283,6 +323,7 @@ if __name__ == "__main__":
         "speed": speed,
         "likeness": likeness,
         "recognisers": recognisers,
+        "careful": careful,
         "correction": correction,
         "accuracy": accuracy,
     }
