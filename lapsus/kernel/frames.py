@@ -178,13 +178,15 @@ def _read_csv(path: Path) -> Frame | None:
     from pyarrow import csv
 
     with path.open("rb") as file:
+        header = file.readline().decode(errors="replace")
+        file.seek(0)
         while part := file.read(BLOCK):
             if b'"' in part or b"\r" in part:
                 return None
-    parse = csv.ParseOptions(delimiter=tables.delimiter_of(path), quote_char=False)
+    parse = csv.ParseOptions(delimiter=tables.separator(header, tables.delimiter_of(path)), quote_char=False)
     try:
         names = csv.open_csv(path, csv.ReadOptions(block_size=BLOCK), parse).schema.names
-        if len(set(names)) < len(names) or (len(names) == 1 and ";" in names[0]):
+        if len(set(names)) < len(names):
             return None
         texts = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
         table = csv.read_csv(path, csv.ReadOptions(block_size=BLOCK), parse, texts)

@@ -95,6 +95,17 @@ def delimiter_of(path: Path) -> str:
     return "\t" if path.suffix.lower() == ".tsv" else ","
 
 
+def separator(header: str, delimiter: str) -> str:
+    """Return what separates the cells of a table: semicolons for commas, where its header has them and no comma.
+
+    So writes a spreadsheet where the comma is for decimals.
+
+    >>> separator("a;b", ","), separator("a;b,c", ",")
+    (';', ',')
+    """
+    return ";" if delimiter == "," and "," not in header and ";" in header else delimiter
+
+
 def document(path: Path) -> Any:
     """Return the content of a JSON file; concatenated objects, as in READIN's files, become a list."""
     with path.open("rb") as file:
@@ -177,17 +188,14 @@ def cells(lines: Iterable[str], file: object, delimiter: str) -> Iterator[tuple[
     r"""Yield the rows of a table, first its header, each with the number of the line it ends in.
 
     Every row has as many cells as the header, which names no column twice; lines without any text are no rows.
-    A line ends in `\n`, `\r\n` or `\r`. Where the header has semicolons and no comma, these separate: so writes a
-    spreadsheet where the comma is for decimals.
+    A line ends in `\n`, `\r\n` or `\r`. What separates the cells is told by `separator`.
 
     >>> list(cells(["a;b\n", "\n", "1;2\n"], "p.csv", ","))
     [(1, ['a', 'b']), (3, ['1', '2'])]
     """
     split = _split_at_returns(lines)
     first = next(split, "")
-    if delimiter == "," and "," not in first and ";" in first:
-        delimiter = ";"
-    table = csv.reader(chain(filter(None, [first]), split), delimiter=delimiter, strict=True)
+    table = csv.reader(chain(filter(None, [first]), split), delimiter=separator(first, delimiter), strict=True)
     try:
         header = next(table, [])
         if len(set(header)) < len(header):
