@@ -46,8 +46,6 @@ def asked_key(model: str, task: str, question: Any) -> str:
 
 
 WAIT = 60.0  # seconds for another run that writes to the same file
-
-
 LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY, sqlite3.SQLITE_BUSY_SNAPSHOT, sqlite3.SQLITE_LOCKED}
 
 

@@ -155,7 +155,8 @@ class Run:
         wanted: dict[str, dict[str, Asked]] = {name: {} for name in self.data.tracks}
         for one in chain.from_iterable(groups):
             wanted[one.track][str(one.row["id"])] = one
-        self._refuse_others()
+        told = self._told()
+        self._refuse_others(told)
         made: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in self.data.tracks}
         paths = {} if self.folder is None else {name: self.folder / f"{safe(name)}.jsonl" for name in wanted}
         asked = reused = 0
@@ -175,7 +176,7 @@ class Run:
                     made[one.track][str(one.row["id"])] = self._judged(one, found[one.key])
                 progress(len(batch.kept) + len(batch.todo))
             write((path, [made[name][key] for key in wanted[name]]) for name, path in paths.items())
-            self._note()
+            self._note(told)
         tracks = [Track(self.model.name, name, list(rows.values()), self.data.name) for name, rows in made.items()]
         everything = [row for track in tracks for row in track.rows]
         problems: dict[str, int] = {}
@@ -195,7 +196,7 @@ class Run:
             return None
         return self._judged(one, Answer(row["answer"], row.get("scores"), row.get("problem")))
 
-    def _refuse_others(self) -> None:
+    def _refuse_others(self, now: Mapping[str, Any]) -> None:
         """Refuse a folder with predictions that would stand beside the new ones, but are of another kind of run."""
         if self.folder is None or not (self.folder / RUN_NOTE).exists():
             return
@@ -211,7 +212,6 @@ class Run:
             )
         written = {safe(name) for name in self.data.tracks}
         others = sorted(path.stem for path in self.folder.glob("*.jsonl") if path.stem not in written)
-        now = self._told()
         differing = [said for name, said in TOGETHER.items() if now[name] is not None and now[name] != before.get(name)]
         if others and differing:
             raise ValueError(
@@ -233,13 +233,13 @@ class Run:
             "lapsus": version("lapsus"),
         }
 
-    def _note(self) -> None:
+    def _note(self, told: Mapping[str, Any]) -> None:
         """Write down what was run; the seed of tracks that an earlier run made stays where this one made none."""
         if self.folder is None:
             return
-        note, told = self.folder / RUN_NOTE, self._told()
+        note = self.folder / RUN_NOTE
         if told["seed"] is None and note.exists():
-            told["seed"] = _noted(note).get("seed")
+            told = {**told, "seed": _noted(note).get("seed")}
         with staged_file(note) as file:
             file.write(json.dumps(told, ensure_ascii=False, indent=1).encode())
 
