@@ -324,6 +324,8 @@ def troubles(task: Task, outcome: Outcome) -> list[str]:
 
 def _by_name(labels: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return how answers were read that are numbers, where each is the name of a label and the place of one."""
+    from lapsus.running.kinds import by_place
+
     answers = ((row["answer"], row.get("prediction")) for row in rows)
     numbers = sorted({said for said, read in answers if isinstance(said, int) and str(said) == read})
     if not all(str(number) in labels and number < len(labels) for number in numbers):
@@ -331,9 +333,8 @@ def _by_name(labels: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> list[s
     unclear = [number for number in numbers if labels[number] != str(number)]
     if not unclear:
         return []
-    places = ",".join(f"{place}={name}" for place, name in enumerate(labels[:4]))
     said = f"the answers {shown(unclear)} were read as labels of that name"
-    return [f"{said}; if they are places in {shown(labels)}, say so with --label-map {places}"]
+    return [f"{said}; if they are places in {shown(labels)}, say so with --label-map {by_place(labels)}"]
 
 
 @click.command(

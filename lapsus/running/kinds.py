@@ -190,9 +190,18 @@ def numbered(answer: bool | float, names: Sequence[str]) -> str | None:
     if numbers:
         raise ValueError(
             f"an answer is {written}, and the labels are the numbers {shown(numbers)}; say which is which, as in "
-            f"--label-map {','.join(f'{place}={name}' for place, name in enumerate(names[:4]))}"
+            f"--label-map {by_place(names)}"
         )
     return names[int(written)]
+
+
+def by_place(names: Sequence[str]) -> str:
+    """Return a map from the places of the first labels to their names, as `--label-map` takes it.
+
+    >>> by_place(["no", "yes"])
+    '0=no,1=yes'
+    """
+    return ",".join(f"{place}={name}" for place, name in enumerate(names[:4]))
 
 
 def renamed(raw: Any, label_map: Mapping[str, str]) -> Any:
