@@ -81,6 +81,8 @@ def _of_annotators(mine: Sequence[Track]) -> Iterator[Doubt]:
     for family, tracks in families.items():
         first, *others = (track.columns.ids for track in tracks)
         apart = [ids for ids in others if ids is not first and not ids.equals(first)]
+        if not apart:
+            continue
         counts = Counter(chain.from_iterable(ids.to_pylist() for ids in (first, *apart)))
         shared = sum(count == 1 + len(apart) for count in counts.values())
         if shared < len(counts):
