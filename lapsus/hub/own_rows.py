@@ -213,9 +213,9 @@ def _read(file: Path, text: str, key: str, slots: str | None, answers: str | Non
     found = files.read(file)
     if not found:
         raise ValueError(f"{file} has no rows; give it some")
-    columns = list(dict.fromkeys(chain.from_iterable(found)))
+    columns = [name for name in dict.fromkeys(chain.from_iterable(found)) if name != key]
     wanted = [name for name in (text, key, slots, answers) if name]
-    if key != "id" and "id" in columns:
+    if "id" in columns:
         raise ValueError(f"{file} has a column 'id' beside the key {key!r}; rename it, or give --key id")
     _refuse_taken_names(file, columns, text, slots)
     seen: dict[str, int] = {}
@@ -234,7 +234,7 @@ def _read(file: Path, text: str, key: str, slots: str | None, answers: str | Non
         if name in seen:
             raise ValueError(f"{where} has the id {name!r} of row {seen[name]}; ids must be unique")
         seen[name] = number
-        rows.append({"id": name} | {column: row.get(column) for column in columns if column != key})
+        rows.append({"id": name} | {column: row.get(column) for column in columns})
     try:
         features = datasets.Dataset.from_list(rows).features
     except (TypeError, ValueError, ArithmeticError) as error:

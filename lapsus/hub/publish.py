@@ -263,7 +263,7 @@ def check_edits(place: str, batch: Mapping[str, list[Any]], texts: Mapping[str, 
         name = clean_name.removeprefix("clean_")
         for row, edits in enumerate(batch["edits"]):
             mine = edits[name] if isinstance(edits, dict) else edits
-            if apply(clean[row], [(edit["start"], edit["end"], edit["text"]) for edit in mine]) != noisy[row]:
+            if apply(clean[row], mine) != noisy[row]:
                 raise ValueError(
                     f"the edits of row {batch['id'][row]!r} in {place} do not give {name!r} back from {clean_name!r}; "
                     "rebuild it with the operator that made it"
