@@ -69,12 +69,11 @@ def read_all(paths: Iterable[Path], items: Iterable[str]) -> list[Judgement]:
     """Return the judgements of several files; raise where two have the same judge and item, or one an unknown item."""
     known = set(items)
     seen: dict[tuple[str, str], Path] = {}
-    read_already: set[Path] = set()
     found = []
+    paths = list(paths)
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise ValueError(f"a file of {shown(map(str, paths))} is given twice; give the judgements of each judge once")
     for path in paths:
-        if path.resolve() in read_already:
-            raise ValueError(f"{path} is given twice; give the judgements of each judge once")
-        read_already.add(path.resolve())
         mine = read_judgements(path, path.stem)
         strange = [each.item for each in mine if each.item not in known]
         if strange:
