@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from _aligned import places
 from _readin import news
 from _recognised import recognised
 from rapidfuzz.distance import Levenshtein
@@ -48,9 +49,8 @@ CHOSEN: dict[str, Any] = {
     "foreign": [0.72, 0.12],
     "number": 0.03,
 }
-WRITING: dict[
-    str, Any
-] = {  # READIN's recogniser; the shares of words were counted in all transcripts, also the others'
+# What READIN's recogniser writes; the shares of words were counted in all transcripts, also the others'.
+WRITING: dict[str, Any] = {
     "usual": {
         "地": {"的": 0.05},
         "得": {"的": 0.05},
@@ -84,11 +84,8 @@ SAME_TONE = 0.29  # share of same-tone homophones if the tone is ignored
 ANYONES_TONES = 0.3
 HAN = re.compile(r"[\u4e00-\u9fff]+")
 ENOUGH = 20  # times that a character must be said for its losses to be counted
-FREQUENT, DOUBT, SOME = (
-    20,
-    6.0,
-    0.2,
-)  # texts that a word with a hazard of its own is in, what draws that to 0, the least
+FREQUENT = 20  # texts that a word with a hazard of its own is in
+DOUBT, SOME = 6.0, 0.2  # what draws that hazard to 0, and the least that is kept
 OFTEN, MUCH = 5, 0.02  # times, and share, from which on a word that is written for another is usual
 PHRASE = 5  # deleting this many characters at once is an omission, not a mishearing
 NEAR_INITIALS = ("zh ch sh r z c s", "j q x zh ch sh", "b p m f", "d t n l r", "g k h f", "y w n l", "j q x d t")
@@ -138,11 +135,7 @@ def transcribed(clean: str, noisy: str) -> Iterator[Word]:
     [('她', '他', True), ('来', '来', False), ('啦', '了', True)]
     """
     kept = np.concatenate([[True], intact(clean, noisy), [True]])
-    place = [0] * (len(clean) + 1)
-    for op in Levenshtein.opcodes(clean, noisy):
-        for at in range(op.src_start, op.src_end):
-            place[at] = op.dest_start + min(at - op.src_start, op.dest_end - op.dest_start)
-        place[op.src_end] = op.dest_end
+    place = places(clean, noisy)
     for match in HAN.finditer(clean):
         start = match.start()
         for word in load_engine().split(match.group()):
@@ -381,12 +374,8 @@ def main(readin: Path, recognisers: Path) -> None:
         habits["hazard"][0] = round(habits["hazard"][0] + recogniser.missed, 3)
         print(name, {habit: value for habit, value in habits.items() if habit not in {"usual", "own"}})
         print(len(often), "usual words,", len(habits["own"]), "words missed more or less often")
-        habits |= {
-            "language": recogniser.language,
-            "spread": list(recogniser.spread),
-            "omitted": 0.0,
-            "ended": 0.0,
-        }  # short texts, read to the end
+        habits |= {"omitted": 0.0, "ended": 0.0}  # short texts, read to the end
+        habits |= {"language": recogniser.language, "spread": list(recogniser.spread)}
         fitted["recognisers"].append(fitted["anyone"] | {"sounds": name} | habits)
     FITTED.write_text(json.dumps(fitted, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"wrote {FITTED}")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from _aligned import places
 from _readin import Tracks, questions
 from rapidfuzz.distance import Levenshtein
 
@@ -41,11 +42,7 @@ def became(clean: str, noisy: str) -> dict[str, str]:
     >>> became("花呗怎么还款", "华北怎么还款")["怎么"]
     '怎么'
     """
-    place = [0] * (len(clean) + 1)
-    for op in Levenshtein.opcodes(clean, noisy):
-        for at in range(op.src_start, op.src_end):
-            place[at] = op.dest_start + min(at - op.src_start, op.dest_end - op.dest_start)
-        place[op.src_end] = op.dest_end
+    place = places(clean, noisy)
     found, start = {}, 0
     for word in load_engine().split(clean):
         found[word] = noisy[place[start] : place[start + len(word)]]
