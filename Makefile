@@ -51,7 +51,7 @@ bench: .venv/installed-dev  ## speed beside peers, as ratios
 	PYTHONPATH=build/typist $(BIN)/python benchmarks/chinese.py
 
 generated: .venv/installed-dev  ## write every generated text: after a new unit, or another docstring
-	$(BIN)/python -m lapsus.commands.generated
+	$(BIN)/python -m tools.generate_texts
 
 clean:
 	rm -rf .venv build dist *.egg-info

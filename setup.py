@@ -6,8 +6,8 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-TYPIST = ("candidates", "confusable_words", "habits", "keys", "learned_words", "punctuation", "retyping", "sitting")
-COMPILED = ("zh/engine/pinyin", *(f"zh/typist/{name}" for name in TYPIST))
+TYPIST = ("candidates", "confusable_words", "habits", "keys", "memory", "punctuation", "retyping", "session")
+COMPILED = ("zh/input_method/pinyin", *(f"zh/typist/{name}" for name in TYPIST))
 WANTED = os.environ.get("LAPSUS_COMPILE", "") not in ("", "0")
 
 
@@ -18,7 +18,7 @@ def extensions() -> list[Extension]:
     root = Path(__file__).resolve().parent
     package = root / "build" / "compiled" / "lapsus"
     package.mkdir(parents=True, exist_ok=True)
-    places = {"__init__.py": "lapsus/__init__.py", "kernel": "lapsus/kernel", "perturbations": "perturbations"}
+    places = {"__init__.py": "lapsus/__init__.py", "core": "lapsus/core", "perturbations": "perturbations"}
     for name, folder in places.items():
         if not (package / name).exists():
             (package / name).symlink_to(root / folder)

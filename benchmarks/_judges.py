@@ -18,7 +18,7 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from lapsus.metrics.human_likeness.score import stretches
+from lapsus.metrics.human_likeness.score import diff_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,7 +61,7 @@ def judged(human: Iterable[Pair], ours: Iterable[Pair]) -> Verdict:
 
 
 def _numbers(clean: str, noisy: str, words: Counter[str]) -> dict[str, float]:
-    edits = stretches(clean, noisy)
+    edits = diff_texts(clean, noisy)
     sizes = [max(len(old), len(new)) for _, old, new in edits]
     gaps = [later[0] - earlier[0] for earlier, later in pairwise(edits)]
     found: Counter[str] = Counter()
@@ -109,7 +109,7 @@ def _shape(text: str) -> str:
 
 def _ngrams(clean: str, noisy: str) -> Counter[str]:
     found: Counter[str] = Counter()
-    for at, old, new in stretches(clean, noisy):
+    for at, old, new in diff_texts(clean, noisy):
         before, after = clean[max(0, at - 2) : at], clean[at + len(old) : at + len(old) + 2]
         found.update(
             (f"{old}>{new}", f"{before[-1:]}|{old}>{new}", f"{old}>{new}|{after[:1]}", f"{before}[{new}]{after}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.perturbations.en.speech.dictation import ENDS, tokens_of
+from lapsus.perturbations.en.speech.dictation import ENDS, split_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +88,7 @@ def read_as_words(heard: str) -> tuple[list[str], list[str]]:
 
 def aligned(clean: str, heard: str) -> tuple[list[str], list[Missed], list[tuple[int, str, str]]]:
     """Return the words of a text, the stretches that were missed, and each word that was heard as it is written."""
-    old = [token.word for token in tokens_of(clean)]
+    old = [token.word for token in split_tokens(clean)]
     new, written = read_as_words(heard)
     missed: list[Missed] = []
     right: list[tuple[int, str, str]] = []

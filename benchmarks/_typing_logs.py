@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from lapsus.metrics.human_likeness.score import stretches
-from lapsus.perturbations.en.typist.keys import beside, key
-from lapsus.perturbations.en.typist.places import CLOSING
+from lapsus.metrics.human_likeness.score import diff_texts
+from lapsus.perturbations.en.typist.keys import find_key, neighbouring_keys
+from lapsus.perturbations.en.typist.model import CLOSING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ def slips(clean: str, typed: str) -> Iterator[Slip]:
     >>> [(slip.kind, slip.at) for slip in slips("The cat is here.", "Teh cst is here")]
     [('swap', 1), ('beside', 5), ('open', 15)]
     """
-    for at, old, new in _with_swaps(clean, stretches(clean, typed)):
+    for at, old, new in _with_swaps(clean, diff_texts(clean, typed)):
         yield _named(clean, at, old, new)
 
 
@@ -127,7 +127,7 @@ def _replacement(old: str, new: str, before: str, after: str) -> str:
             "upper": old.upper() == new,
             "next": new.lower() == after.lower(),
             "before": new.lower() == before.lower(),
-            "beside": key(new) in beside(key(old)),
+            "beside": find_key(new) in neighbouring_keys(find_key(old)),
             "other": True,
         }.items()
         if holds
@@ -157,8 +157,8 @@ def _insertion(at: int, new: str, before: str, after: str) -> Slip:
             ("space", True): new == " ",
             ("double", True): new.lower() == before.lower(),
             ("double", False): new.lower() == after.lower(),
-            ("too_after", True): key(new) in beside(key(before)),
-            ("too_before", False): key(new) in beside(key(after)),
+            ("too_after", True): find_key(new) in neighbouring_keys(find_key(before)),
+            ("too_before", False): find_key(new) in neighbouring_keys(find_key(after)),
             ("stray", True): True,
         }.items()
         if holds

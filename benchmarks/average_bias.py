@@ -31,8 +31,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from lapsus.perturbations import apply, perturb_batch
-from lapsus.perturbations.zh.engine.pinyin import load_engine
 from lapsus.perturbations.zh.homophone import ZhHomophone
+from lapsus.perturbations.zh.input_method.pinyin import load_engine
 from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def noisy(op: Operator, pairs: Pairs, seed: int) -> list[tuple[str, str]]:
     """Return pairs as an operator makes them, the two questions of a pair in one sitting."""
     texts = [text for pair in pairs for text in pair]
     keys = [f"{n // 2}/{n % 2}" for n in range(len(texts))]
-    edits = perturb_batch(op, texts, seed=seed, keys=keys, sittings=[key.partition("/")[0] for key in keys])
+    edits = perturb_batch(op, texts, seed=seed, keys=keys, sessions=[key.partition("/")[0] for key in keys])
     made = list(map(apply, texts, edits))
     return list(zip(made[::2], made[1::2], strict=True))
 

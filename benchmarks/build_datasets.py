@@ -72,7 +72,7 @@ class Peak(threading.Thread):
 def build(name: str, source: str | None, only: str, skip: str) -> None:
     """Build one benchmark and print its rows, seconds and peak memory as JSON."""
     from lapsus.dataset_scripts import benchmarks
-    from lapsus.hub.publish import publish
+    from lapsus.hub.build import build_dataset
 
     anonymous = Peak()
     start, worked = time.perf_counter(), time.process_time()
@@ -80,7 +80,7 @@ def build(name: str, source: str | None, only: str, skip: str) -> None:
     chosen = {config for config in benchmark.ROWS if config != skip and only in {"", config}}
     benchmark.ROWS = {config: splits for config, splits in benchmark.ROWS.items() if config in chosen}
     with tempfile.TemporaryDirectory() as out:
-        built = publish(benchmark, Path(out) / name, source=Path(source) if source else None, allow_partial=True)
+        built = build_dataset(benchmark, Path(out) / name, source=Path(source) if source else None, allow_partial=True)
     print(
         json.dumps(
             {

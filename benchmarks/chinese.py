@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from lapsus.perturbations.core import perturb_batch
-from lapsus.perturbations.zh.engine import pinyin as pinyin_engine
-from lapsus.perturbations.zh.engine.installed import engines
+from lapsus.perturbations.zh.input_method import pinyin as pinyin_engine
+from lapsus.perturbations.zh.input_method.installed import list_input_methods
 from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def workers() -> Iterator[tuple[str, Callable[[Sequence[str]], object]]]:
     """Yield the name and function of each contender that is installed."""
     how = "interpreted" if pinyin_engine.__file__.endswith(".py") else "compiled"
     yield f"zh_keyboard, embedded, {how}", lambda texts: perturb_batch(ZhKeyboard(1), texts)
-    for engine in engines():
+    for engine in list_input_methods():
         if engine.available:
             operator = ZhKeyboard(1, engine=engine.name)
             yield f"zh_keyboard, {engine.name}", partial(perturb_batch, operator)

@@ -30,7 +30,7 @@ from rapidfuzz.distance import Levenshtein
 
 from lapsus.perturbations import EnRepair, EnSpeech, apply, perturb_batch
 from lapsus.perturbations.en.typist.keyboard import EnKeyboard
-from lapsus.perturbations.en.typist.model import WORDS, Model
+from lapsus.perturbations.en.typist.model import WORDS, TypistModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ def profile(rows: list[Row]) -> tuple[float, float, float, Counter[str]]:
 
 def likeness(keystrokes: Path, fitted: Path) -> None:
     """Print what people and the fitted typist do on the half that was not fitted on, and who can tell."""
-    model = Model.of(json.loads(fitted.read_text(encoding="utf-8")))
+    model = TypistModel.from_fit(json.loads(fitted.read_text(encoding="utf-8")))
     for name, rows, corrects in zip(("corrects", "does not"), read(keystrokes), (True, False), strict=True):
         held = [row for row in rows if half(row, 1)]
         versions = [retyped(model, held, corrects=corrects, seed=1000 + seed) for seed in range(VERSIONS)]
@@ -144,7 +144,7 @@ def speed() -> None:
     theirs = BY_PEER / seconds(lambda: [peer.augment(text) for text in texts[:BY_PEER]])
     for corrects in (True, False):
         op = EnKeyboard(corrects=corrects)
-        rate = TEXTS / seconds(lambda op=op: op.edits_keyed(texts, 0, keys))  # type: ignore[misc]
+        rate = TEXTS / seconds(lambda op=op: op.edits_from_keys(texts, 0, keys))  # type: ignore[misc]
         print(f"corrects={corrects}: {rate:,.0f} sentences of 50 characters a second, {rate / theirs:.1f}x KeyboardAug")
     for spoken in (EnSpeech(recogniser="assistant"), EnSpeech(recogniser="search"), EnRepair()):
         rate = 2000 / seconds(lambda op=spoken: perturb_batch(op, texts[:2000], keys=keys[:2000]))  # type: ignore[misc]

@@ -38,7 +38,7 @@ from lapsus.perturbations.zh.correction.task_words import Corpus
 from lapsus.perturbations.zh.homophone import ZhHomophone
 from lapsus.perturbations.zh.speech.dictation import ZhSpeech
 from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
-from lapsus.results.fidelity import report
+from lapsus.reporting.fidelity import format_fidelity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,7 +114,7 @@ def likeness(data: Path) -> None:
             made = [list(map(apply, texts, perturb_batch(person, texts, keys=keys))) for person in people]
             humans = [[side[n] for n in rows] for side in noisy]
             result = human_likeness(list(zip(*made, strict=True)), texts, list(zip(*humans, strict=True)))
-            print(f"{name}, rows {judged} ({len(rows)}):\n{report(result)}\n")
+            print(f"{name}, rows {judged} ({len(rows)}):\n{format_fidelity(result)}\n")
 
 
 def recognisers(data: Path) -> None:
@@ -224,8 +224,8 @@ def correction(data: Path, corrector: Path | None = None) -> None:
         other = found["wmt keyboard 1" if name.startswith("afqmc") else "afqmc keyboard 1"].clean
         ways: dict[str, Callable[[], ZhCorrect]] = {
             "plain": ZhCorrect,
-            "adapted": partial(ZhCorrect.learned, clean),
-            "elsewhere": partial(ZhCorrect.learned, other),
+            "adapted": partial(ZhCorrect.from_texts, clean),
+            "elsewhere": partial(ZhCorrect.from_texts, other),
         }
         for how, make in ways.items() if corrector is None else trained(corrector, clean).items():
             op = make()
@@ -249,15 +249,17 @@ def accuracy(data: Path, corrector: Path | None = None) -> None:
 
     What correction gains is shown in points, with the interval of 95 % of 2,000 samples of the rows.
     """
-    from lapsus.models.pair_model import Bags, train
+    from lapsus.papers.pair_model import BagNetwork, train
 
     folder = data / AFQMC
     pairs = labelled(folder, "train")
     clean = unseen(folder, "train")
-    ops: dict[str, Callable[[], ZhCorrect]] = {"adapted": partial(ZhCorrect.learned, clean)}
+    ops: dict[str, Callable[[], ZhCorrect]] = {"adapted": partial(ZhCorrect.from_texts, clean)}
     if corrector is not None:
         ops = trained(corrector, clean)
-    model = train(pairs, labelled(folder, "dev"), network=partial(Bags, size=16), epochs=2, batch_size=128, rate=1e-2)
+    model = train(
+        pairs, labelled(folder, "dev"), network=partial(BagNetwork, size=16), epochs=2, batch_size=128, rate=1e-2
+    )
     tracks = [labelled(folder, name)[1::2] for name in ("test_clean", *(f"test_noisy_{n}" for n in (1, 2, 3)))]
     labels = np.array([label for _, _, label in tracks[0]])
     draws = np.random.default_rng(0).multinomial(len(labels), np.full(len(labels), 1 / len(labels)), size=2000)

@@ -20,12 +20,20 @@ from _typing_logs import Row, Slip, read, slips
 from scipy.stats import beta, norm
 
 from lapsus.perturbations.core import Edit, apply
-from lapsus.perturbations.en.typist.keyboard import EnKeyboard, looks_right, typed
-from lapsus.perturbations.en.typist.keys import beside, key
-from lapsus.perturbations.en.typist.model import FITTED, WORDS, Model
-from lapsus.perturbations.en.typist.places import CLASSES, CLOSING, PARTS, SIZE, places
-from lapsus.perturbations.en.typist.slips import SLIPS, class_of
-from lapsus.perturbations.hashed_draws import starts
+from lapsus.perturbations.en.typist.keyboard import EnKeyboard, leaves_only_words, simulate_typing
+from lapsus.perturbations.en.typist.keys import find_key, neighbouring_keys
+from lapsus.perturbations.en.typist.model import (
+    CLASSES,
+    CLOSING,
+    FITTED,
+    PARTS,
+    SIZE,
+    WORDS,
+    TypistModel,
+    classify_characters,
+)
+from lapsus.perturbations.en.typist.slips import SLIPS, find_class
+from lapsus.perturbations.streams import stream_starts
 
 PRIOR = 4.0  # how many slips what is expected weighs beside those counted, in a part of a place and in a cell
 QUANTILES = 65
@@ -51,7 +59,7 @@ def counted(rows: list[Row]) -> dict[str, list[tuple[Row, Slip]]]:
 def rates(rows: list[Row], found: dict[str, list[tuple[Row, Slip]]]) -> dict[str, dict[str, Any]]:
     """Return how often each kind happens, as the product of what the parts of a place contribute."""
     texts = sorted({row.clean for row in rows})
-    place, bounds = places(texts)
+    place, bounds = classify_characters(texts)
     start = {text: bounds[number] for number, text in enumerate(texts)}
     times = Counter(row.clean for row in rows)
     repeats = np.repeat([times[text] for text in texts], np.diff(bounds))
@@ -91,7 +99,7 @@ def written(found: dict[str, list[tuple[Row, Slip]]]) -> dict[str, dict[str, dic
     for kind in LETTER_KINDS:
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for row, slip in found.get(kind, []):
-            counts[class_of(row.clean, slip.at)][slip.new] += 1
+            counts[find_class(row.clean, slip.at)][slip.new] += 1
         everywhere = sum(counts.values(), Counter())
         total = everywhere.total()
         result[kind] = {}
@@ -100,7 +108,7 @@ def written(found: dict[str, list[tuple[Row, Slip]]]) -> dict[str, dict[str, dic
             own = counts.get(name, Counter())
             prior: dict[str, float]
             if kind in ("beside", "too_after", "too_before"):
-                near = sorted(beside(key(character)))
+                near = sorted(neighbouring_keys(find_key(character)))
                 if name == "digit":
                     near = list("1234567890")
                 upper = character.isupper() and kind in ("beside", "too_before")
@@ -133,9 +141,9 @@ def shares(found: dict[str, list[tuple[Row, Slip]]], rows: list[Row]) -> tuple[d
         else:
             rest.append(slip)
     lengths = Counter(f"{len(slip.old)} {len(slip.new)}" for slip in rest if len(slip.old) < 6 and len(slip.new) < 6)
-    near = sum(key(b) in beside(key(a)) for slip in rest for a, b in zip(slip.old, slip.new, strict=False)) / max(
-        sum(min(len(slip.old), len(slip.new)) for slip in rest), 1
-    )
+    near = sum(
+        find_key(b) in neighbouring_keys(find_key(a)) for slip in rest for a, b in zip(slip.old, slip.new, strict=False)
+    ) / max(sum(min(len(slip.old), len(slip.new)) for slip in rest), 1)
     cut = Counter(str(len(slip.old)) for _, slip in found["cut"] if len(slip.old) < 8)
     of_words = Counter(word for row in rows for word in row.clean.lower().split())
     gone = Counter(slip.old.lower() for _, slip in found["cut_word"])
@@ -247,7 +255,7 @@ def word_odds(rows: list[Row]) -> float:
             if slip.kind in ("beside", "other", "next", "before", "omit", "swap", "double", "stray", "run", "cut"):
                 edit = Edit(slip.at, slip.at + len(slip.old), slip.new)
                 if (slip.old + slip.new).isalpha() and slip.kind not in ("double", "stray"):
-                    good = looks_right(row.clean, edit, words)
+                    good = leaves_only_words(row.clean, edit, words)
                     right, wrong = right + good, wrong + (not good)
     return right / wrong
 
@@ -274,7 +282,7 @@ def habit(rows: list[Row], kind: str, exposed: Any) -> list[float]:
     return [rounded(value) for value in values / np.trapezoid(values, dx=1 / (QUANTILES - 1))]
 
 
-def retyped(model: Model, rows: list[Row], *, corrects: bool, seed: int) -> list[Row]:
+def retyped(model: TypistModel, rows: list[Row], *, corrects: bool, seed: int) -> list[Row]:
     """Return the same sentences as the fitted people type them: each typist is replaced by one of them."""
     by_typist: dict[int, list[Row]] = defaultdict(list)
     for row in rows:
@@ -283,7 +291,7 @@ def retyped(model: Model, rows: list[Row], *, corrects: bool, seed: int) -> list
     for typist, own in by_typist.items():
         op = EnKeyboard.annotator(typist + 10_000 * (seed + 1), corrects=corrects)
         texts = [row.clean for row in own]
-        made = typed(model, op, texts, starts(f"{op.name}/{seed}", [f"{i}" for i in range(len(own))]))
+        made = simulate_typing(model, op, texts, stream_starts(f"{op.name}/{seed}", [f"{i}" for i in range(len(own))]))
         result += [row._replace(typed=apply(row.clean, edits)) for row, edits in zip(own, made, strict=True)]
     return result
 
@@ -328,7 +336,7 @@ def correct(
 ) -> None:
     """Type the rows with the model, and move it to where they come out as people's: kinds, words, share changed."""
     is_left = trait == "unseen"
-    fitted, step = Model.of(model), 1 / (1 + turn / 3)
+    fitted, step = TypistModel.from_fit(model), 1 / (1 + turn / 3)
     seeds = range(AGAIN * turn, AGAIN * (turn + 1))
     again = [row for seed in seeds for row in retyped(fitted, rows, corrects=is_left, seed=seed)]
     ours = counted(again)

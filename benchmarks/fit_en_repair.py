@@ -15,8 +15,8 @@ from typing import Any
 
 from _repairs import FIRST, key, pairs, repairs
 
-from lapsus.perturbations.en.repair import ENDS, FITTED, FUNCTION, Word, kind_of, words_of
-from lapsus.perturbations.en.sounds import frequencies
+from lapsus.perturbations.en.repair import ENDS, FITTED, FUNCTION, RepairWord, classify_word, split_words
+from lapsus.perturbations.en.sounds import load_frequencies
 
 LONGEST = 12
 COMMON = 1e-5  # share of English: words that are listed though they were said once
@@ -27,7 +27,7 @@ ALONE = 0.75  # one word comes out more often than it is drawn, where no longer 
 
 def kinds_of(words: list[str]) -> list[str]:
     """Return the kind of each word of a question."""
-    found: list[Word] = words_of(" ".join(words))
+    found: list[RepairWord] = split_words(" ".join(words))
     by_place = {word.start: word.kind for word in found}
     places, at = [], 0
     for word in words:
@@ -84,7 +84,7 @@ def fit(file: Path) -> dict[str, Any]:
         sizes[kind][str(min(max(len(new), 1), LONGEST))] += 1
         if 0 < len(new) < 4:
             phrase = " ".join(ENDS.sub("", word) for word in new)
-            of = kind_of(ENDS.sub("", new[-1]) or "x")
+            of = classify_word(ENDS.sub("", new[-1]) or "x")
             part = (
                 "names"
                 if kind == of == "name"
@@ -101,7 +101,7 @@ def fit(file: Path) -> dict[str, Any]:
             kind: {
                 phrase: [n, " ".join(word for word, _ in near[phrase].most_common(KEYWORDS)) if n > 1 else ""]
                 for phrase, n in sorted(counts.items())
-                if n > 1 or (part == "words" and all(frequencies().get(w, 0) > COMMON for w in phrase.split()))
+                if n > 1 or (part == "words" and all(load_frequencies().get(w, 0) > COMMON for w in phrase.split()))
             }
             for kind, counts in sorted(things[part].items())
         }

@@ -20,10 +20,10 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 from lapsus.perturbations import EnSpeech, apply, perturb_batch
-from lapsus.perturbations.en.sounds import pronounced
+from lapsus.perturbations.en.sounds import pronounce
 from lapsus.perturbations.en.speech import dictation, hearing
-from lapsus.perturbations.en.speech.dictation import tokens_of
-from lapsus.perturbations.en.speech.model import FITTED, TRAITS, Recogniser, traits
+from lapsus.perturbations.en.speech.dictation import split_tokens
+from lapsus.perturbations.en.speech.model import FITTED, WORD_FEATURES, Recogniser, word_features
 
 ROUNDS = 8
 AT_ONCE = 1600  # texts that are dictated in a round
@@ -51,7 +51,7 @@ def of_half(row: Row, *, quarter: bool) -> bool:
 def language(rows: list[Row], more: list[str], often: int) -> tuple[dict[str, float], dict[str, float]]:
     """Return how often words and pairs were written; texts of the domain count like one recording each."""
     texts = [read_as_words(row.heard)[0] for row in rows]
-    texts += [[token.word for token in tokens_of(text)] for text in more]
+    texts += [[token.word for token in split_tokens(text)] for text in more]
     words = Counter(word for text in texts for word in text if word != "<unk>")
     pairs = Counter(
         f"{one} {other}"
@@ -66,7 +66,7 @@ def language(rows: list[Row], more: list[str], often: int) -> tuple[dict[str, fl
 def blank(name: str, words: dict[str, float], pairs: dict[str, float]) -> dict[str, Any]:
     """Return a recogniser of which only the language is known."""
     return {
-        "hazard": [0.0] * len(TRAITS),
+        "hazard": [0.0] * len(WORD_FEATURES),
         "spread": [0.0, 0.0, 0.0],
         "shares": {
             "general": 0.2 if name == "assistant" else 0.6,
@@ -96,11 +96,11 @@ def hazard(whole: dict[str, Any], parts: list[dict[str, Any]], rows: list[Row], 
     The traits of a row are those that it has for a recogniser that knows only the other part of the rows.
     """
     values, labels, names, of = [], [], [], []
-    made = [Recogniser.of(part) for part in parts]
+    made = [Recogniser.from_fit(part) for part in parts]
     for row, (words, missed, _) in zip(rows, found, strict=True):
         gone = {at for one in missed for at in range(one.start, one.end)}
-        capital = [token.text[:1].isupper() for token in tokens_of(row.clean)]
-        for at, trait in enumerate(traits(made[1 - fold(row)], words, capital)):
+        capital = [token.text[:1].isupper() for token in split_tokens(row.clean)]
+        for at, trait in enumerate(word_features(made[1 - fold(row)], words, capital)):
             trait[9] = float(at - 1 in gone)
             values.append(trait)
             labels.append(at in gone)
@@ -125,7 +125,7 @@ def hazard(whole: dict[str, Any], parts: list[dict[str, Any]], rows: list[Row], 
         part["habits"] = habits(chance, part_of == number)
     x[:, 10] = [parts[1 - number]["habits"].get(name, 0.0) for name, number in zip(names, of, strict=True)]
     weights = line.fit(x, y).coef_[0]
-    print("hazard", dict(zip(TRAITS, weights.round(2).tolist(), strict=True)))
+    print("hazard", dict(zip(WORD_FEATURES, weights.round(2).tolist(), strict=True)))
     for one in (whole, *parts):
         one["hazard"] = [round(float(weight), 4) for weight in weights]
 
@@ -149,7 +149,9 @@ def stretches(model: dict[str, Any], rows: list[Row], found: list[Any]) -> None:
                 if "<unk>" not in one.new and len(one.new) < MANY:
                     added[" ".join(one.new)] += 1
                 continue
-            sizes[0 if size == 1 and len(old[0]) < dictation.SHORT else min(size, dictation.MOST)][len(one.new)] += 1
+            sizes[0 if size == 1 and len(old[0]) < dictation.SHORT else min(size, dictation.MAX_STRETCH)][
+                len(one.new)
+            ] += 1
             if size <= MANY:
                 memory[" ".join(old)][" ".join(one.new).replace("<unk>", "< unk >")] += 1
     model["sizes"] = {
@@ -175,7 +177,7 @@ def case_and_marks(model: dict[str, Any], name: str, rows: list[Row], found: lis
     capital: Counter[tuple[bool, bool]] = Counter()
     lowered: Counter[bool] = Counter()
     for row, (_, _, right) in zip(rows, found, strict=True):
-        tokens = tokens_of(row.clean)
+        tokens = split_tokens(row.clean)
         named = [dictation.ENDS.sub("", token.text)[:1].isupper() for token in tokens]
         if sum(named[at] for at, *_ in right if at) > 1:
             lowered[row.heard.islower()] += 1
@@ -226,18 +228,21 @@ def confusions(parts: list[dict[str, Any]], name: str, rows: list[Row], found: l
     ones = 0
     for number, part in enumerate(parts):
         use(name, part)
-        made = Recogniser.of(part)
+        made = Recogniser.from_fit(part)
         for row, (words, missed, _) in zip(rows, found, strict=True):
             for one in missed:
                 if fold(row) == number or not one.end - one.start == len(one.new) == 1 or one.new[0] == "<unk>":
                     continue
                 ones += 1
-                said = pronounced(words[one.start])
-                options = [heard for heard in hearing.alike(name, said) if heard.word != words[one.start]]
+                said = pronounce(words[one.start])
+                options = [heard for heard in hearing.find_similar_words(name, said) if heard.word != words[one.start]]
                 if one.new[0] in {heard.word for heard in options}:
                     before = words[one.start - 1] if one.start else "^"
                     after = words[one.end] if one.end < len(words) else "$"
-                    far = [[h.distance, h.rarity, -made.fit(before, h.word), -made.fit(h.word, after)] for h in options]
+                    far = [
+                        [h.distance, h.rarity, -made.pair_affinity(before, h.word), -made.pair_affinity(h.word, after)]
+                        for h in options
+                    ]
                     cases.append((np.array(far), next(n for n, h in enumerate(options) if h.word == one.new[0])))
 
     def loss(weights: np.ndarray) -> float:
@@ -259,7 +264,7 @@ def profile(pairs: list[tuple[str, str]]) -> tuple[float, float, float, float, f
     words = changed = 0
     for clean, noisy in pairs:
         old, new = (
-            [token.word.replace("'", "") for token in tokens_of(clean)],
+            [token.word.replace("'", "") for token in split_tokens(clean)],
             [w.replace("'", "") for w in read_as_words(noisy)[0]],
         )
         words += len(old)
@@ -286,16 +291,16 @@ def far(pairs: list[tuple[str, str]]) -> float:
 
 def plain(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the pairs with the clean text in words without marks."""
-    return [(" ".join(token.word for token in tokens_of(clean)), noisy) for clean, noisy in pairs]
+    return [(" ".join(token.word for token in split_tokens(clean)), noisy) for clean, noisy in pairs]
 
 
 def use(name: str, model: dict[str, Any]) -> None:
     """Let the operator use a model that is not written down yet."""
-    made = {name: Recogniser.of(model)}
+    made = {name: Recogniser.from_fit(model)}
     for module in (hearing, dictation):
         vars(module)["load"] = lambda: made
-    hearing.alike.cache_clear()
-    hearing._vocabulary.cache_clear()  # noqa: SLF001 - the words of this fit
+    hearing.find_similar_words.cache_clear()
+    hearing._load_vocabulary.cache_clear()  # noqa: SLF001 - the words of this fit
 
 
 def dictated(name: str, model: dict[str, Any], rows: list[Row], seed: int) -> list[tuple[str, str]]:

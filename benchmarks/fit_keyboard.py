@@ -28,18 +28,18 @@ from _readin import column, news, questions
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.metrics.human_likeness.score import KINDS as COARSE
-from lapsus.metrics.human_likeness.score import kind as coarse_kind
-from lapsus.metrics.human_likeness.score import latin, stretches
+from lapsus.metrics.human_likeness.score import classify_change as coarse_kind
+from lapsus.metrics.human_likeness.score import count_latin, diff_texts
 from lapsus.perturbations.core import apply
-from lapsus.perturbations.sittings import sitting_starts
-from lapsus.perturbations.zh.engine.pinyin import PinyinEngine, load_engine
+from lapsus.perturbations.streams import session_starts
+from lapsus.perturbations.zh.input_method.pinyin import PinyinEngine, load_engine
 from lapsus.perturbations.zh.typist.candidates import EMBEDDED
 from lapsus.perturbations.zh.typist.confusable_words import commonness
-from lapsus.perturbations.zh.typist.habits import ANNOTATORS, Typist, annotators
-from lapsus.perturbations.zh.typist.keys import BESIDE
-from lapsus.perturbations.zh.typist.learned_words import MEMORIES, NOTHING, Memory
-from lapsus.perturbations.zh.typist.retyping import IMES, RUNS, retyped
-from lapsus.perturbations.zh.typist.sitting import Sitting
+from lapsus.perturbations.zh.typist.habits import ANNOTATORS, Typist, load_annotators
+from lapsus.perturbations.zh.typist.keys import NEIGHBOURS
+from lapsus.perturbations.zh.typist.memory import MEMORIES, NOTHING, Memory
+from lapsus.perturbations.zh.typist.retyping import IMES, RUNS, retype
+from lapsus.perturbations.zh.typist.session import TypingSession
 
 TASKS = {"question": "afqmc", "prose": "wmt"}
 COUNTED = {
@@ -82,13 +82,13 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
     wrong: dict[str, list[float]] = {"common": [], "rare": [], "of 1": [], "of 2": [], "of 3": []}
     for _, clean, typed in pairs:
         rates.append(Levenshtein.distance(clean, typed) / len(clean))
-        found = stretches(clean, typed)
+        found = diff_texts(clean, typed)
         per_text.append(len(found))
         unchanged += not found
         equal += bool(found) and len(clean) == len(typed)
         shifts.append(len(typed) - len(clean))
         edits += len(found)
-        more_latin += latin(typed) > latin(clean)
+        more_latin += count_latin(typed) > count_latin(clean)
         gone = {n for place, old, _ in found for n in range(place, place + len(old))}
         for start, end in bounds(clean):
             if _han(clean[start:end]):
@@ -109,7 +109,7 @@ def statistics(pairs: Pairs) -> dict[str, tuple[float, float]]:
             counts[coarse := coarse_kind(old, new)] += 1
             counts[f"{coarse} {shape}"] += 1
             counts[f"{old}>{new}"] += 1
-            letters += max(0, latin(new) - latin(old))
+            letters += max(0, count_latin(new) - count_latin(old))
     n = len(pairs)
     total = max(edits, 1)
     found_stats = {
@@ -188,7 +188,7 @@ def _kind(engine: PinyinEngine, clean: str, place: int, old: str, new: str) -> s
     first, second = ([x[:1] for x in side] for side in (a, b))
     if len(old) > 1 and sorted(first) == sorted(second):
         return f"swapped{tail}"
-    if all(x == y or y in BESIDE.get(x, "") for x, y in zip(first, second, strict=True)):
+    if all(x == y or y in NEIGHBOURS.get(x, "") for x, y in zip(first, second, strict=True)):
         return f"beside{tail}"
     if len(old) > 1 and (old[0] == new[0] or old[-1] == new[-1]):
         return "begins alike" if old[0] == new[0] else "ends alike"
@@ -197,10 +197,10 @@ def _kind(engine: PinyinEngine, clean: str, place: int, old: str, new: str) -> s
 
 def typed(typist: Typist, pairs: Pairs, seed: int, memory: Memory = NOTHING, ime: int = 0) -> Pairs:
     """Return `pairs` with the operator's texts in place of the human's."""
-    shared = sitting_starts(f"{seed}", [key.split("-")[0] for key, _, _ in pairs])
+    shared = session_starts(f"{seed}", [key.split("-")[0] for key, _, _ in pairs])
     return [
-        (key, clean, apply(clean, retyped(clean, typist, Random(f"{seed}/{key}"), EMBEDDED, ime, memory, sitting)))
-        for (key, clean, _), sitting in zip(pairs, [Sitting.of(each) for each in shared], strict=True)
+        (key, clean, apply(clean, retype(clean, typist, Random(f"{seed}/{key}"), EMBEDDED, ime, memory, sitting)))
+        for (key, clean, _), sitting in zip(pairs, [TypingSession.for_person(each) for each in shared], strict=True)
     ]
 
 
@@ -223,7 +223,7 @@ class Person:
 
     def goes(self, go: int) -> Pairs:
         """Return the human's clean texts typed synthetically with `SEEDS` seeds."""
-        memory = Memory.of(self.learned)
+        memory = Memory.from_json(self.learned)
         seeds = range(100 * go, 100 * go + SEEDS)
         return [pair for seed in seeds for pair in typed(self.typist, self.human, seed, memory, self.ime)]
 
@@ -321,7 +321,7 @@ def _words(pairs: Pairs) -> Counter[tuple[str, str]]:
     """Count the replacements of whole words, for changes that lie within one word."""
     found: Counter[tuple[str, str]] = Counter()
     for _, clean, noisy in pairs:
-        for place, old, new in stretches(clean, noisy):
+        for place, old, new in diff_texts(clean, noisy):
             for start, end in bounds(clean):
                 if old and start <= place and place + len(old) <= end:
                     found[clean[start:end], clean[start:place] + new + clean[place + len(old) : end]] += 1
@@ -329,7 +329,7 @@ def _words(pairs: Pairs) -> Counter[tuple[str, str]]:
 
 
 def _replaced(pairs: Pairs) -> Counter[tuple[str, str]]:
-    return Counter((old, new) for _, clean, noisy in pairs for _, old, new in stretches(clean, noisy))
+    return Counter((old, new) for _, clean, noisy in pairs for _, old, new in diff_texts(clean, noisy))
 
 
 def to_logits(typist: Typist, only: Container[str] = ()) -> tuple[list[str], np.ndarray]:
@@ -361,7 +361,7 @@ def from_logits(typist: Typist, names: list[str], values: np.ndarray) -> Typist:
 
 def fit(person: Person, label: str, rounds: int, only: Container[str] = ()) -> Typist:
     """Fit the habits: return those with which the operator's statistics are nearest to the human's."""
-    human, typist, memory, ime = person.human, person.typist, Memory.of(person.learned), person.ime
+    human, typist, memory, ime = person.human, person.typist, Memory.from_json(person.learned), person.ime
     target = statistics(human)
 
     def differences(candidate: Typist, seed: int) -> np.ndarray:
@@ -434,7 +434,7 @@ def main() -> None:
     if options.folder is None:
         print("nothing to fit on: give the folder of READIN's files")
         return
-    habits = {number: dict(row) for number, row in annotators().items()}
+    habits = {number: dict(row) for number, row in load_annotators().items()}
     learned = json.loads(MEMORIES.read_text(encoding="utf-8"))
     train = options.folder / "afqmc_balanced" / "train.json"
     learned["topics"] = [topic(sorted({*column(train, "sentence1"), *column(train, "sentence2")}))]

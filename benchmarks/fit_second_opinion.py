@@ -17,9 +17,9 @@ from rapidfuzz.distance import Levenshtein
 from sklearn.linear_model import LogisticRegression
 
 from lapsus.perturbations.core import apply
-from lapsus.perturbations.zh.correction.second_opinion import both_know, described
+from lapsus.perturbations.zh.correction.combine import extract_features, is_in_both_tasks
 from lapsus.perturbations.zh.correction.tagger import Tagger
-from lapsus.perturbations.zh.correction.task_words import Adapted
+from lapsus.perturbations.zh.correction.task_words import TaskModel
 
 
 def main(data: Path, corrector: Path, every: int = 1) -> None:
@@ -27,7 +27,7 @@ def main(data: Path, corrector: Path, every: int = 1) -> None:
     folder = data / "readin/afqmc_balanced"
     train = unseen(folder, "train")
     known = set(train)
-    tagger, model = Tagger.read(str(corrector)), Adapted(train)
+    tagger, model = Tagger.read(str(corrector)), TaskModel(train)
     dev = [text for text in unseen(folder, "dev") if text not in known][::every]
     keys, clean, noisy = questions(folder)
     even = [n for n, key in enumerate(keys) if int(key.split("-")[0]) % 2 == 0][::every]
@@ -35,10 +35,10 @@ def main(data: Path, corrector: Path, every: int = 1) -> None:
     typed = [(clean[n], side[n], 0.5) for side in noisy for n in even if side[n] != clean[n]]
     rows, labels, weights = [], [], []
     for meant, text, weight in right + typed:
-        if not both_know(text, tagger, model):
+        if not is_in_both_tasks(text, tagger, model):
             continue
         before = Levenshtein.distance(meant, text)
-        for edit, features in described(text, tagger, model):
+        for edit, features in extract_features(text, tagger, model):
             rows.append(features)
             labels.append(Levenshtein.distance(meant, apply(text, [edit])) < before)
             weights.append(weight)

@@ -24,10 +24,10 @@ from rapidfuzz.distance import Levenshtein
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from lapsus.metrics.human_likeness.score import changes
-from lapsus.perturbations.zh.engine.pinyin import load_engine
-from lapsus.perturbations.zh.speech.accents import FITTED, Hearing, sound, tone
-from lapsus.perturbations.zh.speech.dictation import PARTS, STRONG, WEAK, break_after, traits
+from lapsus.metrics.human_likeness.score import list_changes
+from lapsus.perturbations.zh.input_method.pinyin import load_engine
+from lapsus.perturbations.zh.speech.accents import FITTED, Hearing, find_tone, split_syllable
+from lapsus.perturbations.zh.speech.dictation import PARTS, STRONG, WEAK, classify_comma, iter_word_features
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -172,7 +172,7 @@ def confusions(pairs: Pairs) -> tuple[Counts, Counts]:
                 continue
             for n, m in zip(range(op.src_start, op.src_end), range(op.dest_start, op.dest_end), strict=False):
                 if op.tag == "replace" or (n < len(kept) and not kept[n]):
-                    (initial, final), (other, another) = sound(old[n]), sound(new[m])
+                    (initial, final), (other, another) = split_syllable(old[n]), split_syllable(new[m])
                     initials[initial, other] += 1
                     finals[final, another] += 1
     return initials, finals
@@ -198,9 +198,9 @@ def costs(own: Counts, pooled: Counts, near: tuple[str, ...]) -> dict[str, dict[
 def tones(pairs: Pairs) -> float:
     """Return the cost of a wrong tone in nats; negative where wrong tones are more frequent than by chance."""
     same = [
-        tone(old) == tone(new)
+        find_tone(old) == find_tone(new)
         for clean, noisy in pairs
-        for change in changes(clean, noisy)
+        for change in list_changes(clean, noisy)
         if change.kind == "homophone"
         for old, new in zip(change.old, change.new, strict=True)
     ]
@@ -237,7 +237,9 @@ def heard(pairs: Pairs, hearing: Hearing, written: Mapping[str, Mapping[str, flo
         for match in PARTS.finditer(clean):
             start = match.start()
             words = load_engine().segment(match.group()) if HAN.match(match.group()) else []
-            for word, trait in zip(words, traits(words, hearing, clean[max(start - 1, 0) : start]), strict=True):
+            for word, trait in zip(
+                words, iter_word_features(words, hearing, clean[max(start - 1, 0) : start]), strict=True
+            ):
                 span = slice(start, start + len(word.text))
                 values.append((*trait, float(before)))
                 before = not kept[span].all()
@@ -317,8 +319,8 @@ def marks(pairs: Pairs) -> dict[str, Any]:
         for start, comma in pairwise([-1, *(m.start() for m in re.finditer("，", clean))]):
             if comma + 1 < len(clean) and kept[comma - 1] and kept[comma + 1]:
                 clause = re.sub(r"\W", "", clean[start + 1 : comma])
-                word = load_engine().last_word(clause[-4:])
-                lost[break_after(len(clause), word)].append(not kept[comma])
+                word = load_engine().find_last_word(clause[-4:])
+                lost[classify_comma(len(clause), word)].append(not kept[comma])
         operations = Levenshtein.opcodes(clean, noisy)
         added += sum(op.tag == "insert" and "，" in noisy[op.dest_start : op.dest_end] for op in operations)
         words += sum(len(load_engine().split(match.group())) for match in HAN.finditer(clean))

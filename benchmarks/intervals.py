@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from lapsus.kernel import statistics
+from lapsus import stats as statistics
 from lapsus.metrics import (
     annotated_bleu,
     annotated_chrf,
@@ -37,10 +37,10 @@ from lapsus.metrics import (
     slu_accuracy,
     win_rate,
 )
-from lapsus.results.measuring.class_drop import balanced_drop_p
-from lapsus.results.measuring.measure import measure
-from lapsus.results.measuring.runs import Options
-from lapsus.results.tracks import Track
+from lapsus.reporting.analysis.alignment import AnalysisOptions
+from lapsus.reporting.analysis.measure import measure
+from lapsus.reporting.analysis.scores import compute_balanced_drop_p
+from lapsus.reporting.tracks import Track
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "statistics.md"
@@ -424,7 +424,7 @@ def classes() -> Iterator[Cell]:
             guess, truth = answers_by_class(rng, examples, recalls)
             clean = guess == truth
             noisy = rng.random(examples) < np.array(recalls)[truth]
-            p_value = balanced_drop_p(clean, noisy, truth, None)
+            p_value = compute_balanced_drop_p(clean, noisy, truth, None)
             return p_value is not None and p_value < 0.05
 
         return study
@@ -441,7 +441,7 @@ def gaps() -> Iterator[Cell]:
             ability = np.repeat(rng.beta(3, 1, examples), rewrites)
             scores = (rng.random(len(ability)) < ability).astype(np.float64)
             group = np.repeat(rng.choice(groups, examples), rewrites)
-            found = statistics.group_gap(scores, group, np.repeat(np.arange(examples), rewrites))
+            found = statistics.compare_group_extremes(scores, group, np.repeat(np.arange(examples), rewrites))
             return found is not None and found.p_value is not None and found.p_value < 0.05
 
         return study
@@ -464,7 +464,7 @@ def families_of_a_report() -> Iterator[Cell]:
                 return Track(model, name, [{"id": key, "score": score} for key, score in zip(ids, scores, strict=True)])
 
             names = ("clean", "keyboard.1", "keyboard.2", "keyboard.3", "speech")
-            found = measure([track(model, name) for model in ("one", "other") for name in names], Options())
+            found = measure([track(model, name) for model in ("one", "other") for name in names], AnalysisOptions())
             if table == "comparisons":
                 return any((record.test.p_holm or 1.0) < 0.05 for record in found.comparisons)
             tests = [record.from_clean.test for record in found.tracks if record.from_clean]
@@ -558,7 +558,7 @@ def comparisons() -> Iterator[Cell]:
     """`statistics.compare` of two tracks, which reports use."""
 
     def rejects(kind: str, examples: int) -> Callable[[Generator], bool]:
-        return lambda rng: (statistics.compare(*pairs(rng, kind, examples)).p_value or 0.0) < 0.05
+        return lambda rng: (statistics.compare_paired(*pairs(rng, kind, examples)).p_value or 0.0) < 0.05
 
     def permuted(kind: str, examples: int) -> Callable[[Generator], bool]:
         return lambda rng: (
@@ -574,7 +574,7 @@ def comparisons() -> Iterator[Cell]:
     def covers(examples: int) -> Callable[[Generator], bool]:
         def study(rng: Generator) -> bool:
             first, second = ((rng.random(examples) < chance).astype(np.float64) for chance in (0.9, 0.7))
-            return holds(statistics.compare(first, second).interval, 0.2)
+            return holds(statistics.compare_paired(first, second).interval, 0.2)
 
         return study
 

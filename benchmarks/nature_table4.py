@@ -20,15 +20,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lapsus.core.bio import extract_slots
 from lapsus.dataset_scripts.nature import NatureAtis, NatureNlued, NatureSnips
 from lapsus.dataset_scripts.source import open_source
-from lapsus.kernel.bio import slots
-from lapsus.models.slu_model import SluModel, train
-from lapsus.perturbations.core import Mixture, stream
+from lapsus.papers.slu import SluModel, train
+from lapsus.perturbations.core import Mixture, open_stream
 from lapsus.perturbations.en.nature import NATURE, random_operator
 from lapsus.perturbations.en.nlpaug import CLASSES, Nlpaug, train_tfidf
-from lapsus.perturbations.selection import Candidate, candidates, hardest, judged_by, shares
-from lapsus.perturbations.tokens import perturb_tokens_batch, utterance
+from lapsus.perturbations.selection import (
+    Candidate,
+    count_operator_shares,
+    make_candidates,
+    make_selector,
+    select_hardest,
+)
+from lapsus.perturbations.tokens import parse_utterance, perturb_tokens_batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,7 +98,7 @@ def run(name: str, data: Path, work: Path, seeds: int, stack: int, more: int) ->
     known = json.loads(path.read_text()) if path.exists() else {}
     results: dict[str, Any] = {
         "sets": told,
-        "shares": shares(one.operator for one in sets["hard"]),
+        "shares": count_operator_shares(one.operator for one in sets["hard"]),
         "unchanged": {key: mean(not one.edits for one in rows) for key, rows in sets.items() if key != "original"},
         "models": known["models"] if known.get("sets") == told else [],
     }
@@ -126,7 +132,7 @@ def trained(path: Path, rows: Sequence[Row], dev: Sequence[Row], seed: int, netw
 
 def test_sets(rows: Sequence[Row], selector: SluModel) -> dict[str, list[Candidate]]:
     """Return the original, the ten operators', the ten random and the hard set."""
-    said = [utterance(row["tokens"], row["tags"]) for row in rows]
+    said = [parse_utterance(row["tokens"], row["tags"]) for row in rows]
     keys = [row["id"] for row in rows]
     sets = {"original": [Candidate("", row["tokens"], row["tags"], row["intent"], ()) for row in rows]}
     for operator in (*NATURE, *(random_operator(index) for index in range(10))):
@@ -134,7 +140,7 @@ def test_sets(rows: Sequence[Row], selector: SluModel) -> dict[str, list[Candida
             Candidate(noisy.operator.name, noisy.tokens, noisy.tags or [], row["intent"], noisy.edits)
             for row, noisy in zip(rows, perturb_tokens_batch(operator, said, keys=keys), strict=True)
         ]
-    sets["hard"] = hardest(candidates(rows, NATURE), judged_by(selector))
+    sets["hard"] = select_hardest(make_candidates(rows, NATURE), make_selector(selector))
     return sets
 
 
@@ -153,7 +159,7 @@ def augmented(rows: Sequence[Row], words: Path) -> list[Row]:
         "augmented",
         tuple(Nlpaug(one, str(words) if one == "tfidf" else "") for one in CLASSES if one != "contextual"),
     )
-    said = [utterance(row["tokens"], row["tags"]) for row in rows]
+    said = [parse_utterance(row["tokens"], row["tags"]) for row in rows]
     made = perturb_tokens_batch(mixture, said, keys=[row["id"] for row in rows])
     new = [
         {"id": f"{row['id']}-augmented", "tokens": noisy.tokens, "tags": noisy.tags, "intent": row["intent"]}
@@ -165,8 +171,8 @@ def augmented(rows: Sequence[Row], words: Path) -> list[Row]:
 def score(model: SluModel, rows: Sequence[Candidate]) -> tuple[dict[str, float], list[bool]]:
     """Return slot F1, intent and end-to-end accuracy, and for each utterance whether all of it is right."""
     frames = model.predict([row.tokens for row in rows])
-    true = [set(slots(row.tags)) for row in rows]
-    predicted = [set(slots(frame["tags"])) for frame in frames]
+    true = [set(extract_slots(row.tags)) for row in rows]
+    predicted = [set(extract_slots(frame["tags"])) for frame in frames]
     found = sum(len(a & b) for a, b in zip(true, predicted, strict=True))
     intents = [row.intent == frame["intent"] for row, frame in zip(rows, frames, strict=True)]
     right = [ok and a == b for ok, a, b in zip(intents, true, predicted, strict=True)]
@@ -209,7 +215,7 @@ def redrawn(right: dict[str, list[bool]], rows: Sequence[Row], draws: int = 300)
     """Return the mean end-to-end accuracy of many random sets; the candidates are fixed, only the operator is drawn."""
     mixtures = [random_operator(index) for index in range(draws)]
     return mean(
-        right[mixture.choose(stream(mixture, 0, row["id"])).name][i]
+        right[mixture.choose(open_stream(mixture, 0, row["id"])).name][i]
         for mixture in mixtures
         for i, row in enumerate(rows)
     )

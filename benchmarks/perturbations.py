@@ -21,10 +21,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
-from lapsus.corpora.perturb_file import perturb_file
+from lapsus.jobs.perturb_file import perturb_file
 from lapsus.perturbations import OPERATORS, apply, perturb_batch
-from lapsus.perturbations.en.tables import table
-from lapsus.perturbations.en.tagging import PERCEPTRON, tagged
+from lapsus.perturbations.en.lexicon import read_table
+from lapsus.perturbations.en.tagging import PERCEPTRON, tag_text
 
 TAG_USERS = [
     "filler_pre_verb",
@@ -102,7 +102,7 @@ def taggers(texts: list[str]) -> None:
     from nltk.tag.perceptron import PerceptronTagger
 
     nltk = PerceptronTagger(load=False)
-    nltk.model.weights, nltk.tagdict, nltk.classes = json.loads(table("tagger.json"))
+    nltk.model.weights, nltk.tagdict, nltk.classes = json.loads(read_table("tagger.json"))
     nltk.model.classes = nltk.classes
     words = [text.split() for text in texts]
     for name in TAG_USERS:
@@ -113,7 +113,7 @@ def taggers(texts: list[str]) -> None:
     print(f"bare tagger: ours             {bare:10,.0f} texts/s")
 
     def all_seven() -> None:
-        tagged.cache_clear()
+        tag_text.cache_clear()
         for name in TAG_USERS:
             noisy(name, texts)
 
@@ -130,11 +130,11 @@ def speakos(texts: list[str]) -> None:
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import extractOne
 
-    from lapsus.perturbations.en.sounds import dictionary
-    from lapsus.perturbations.en.speako import nearest
+    from lapsus.perturbations.en.sounds import load_frequent_pronunciations
+    from lapsus.perturbations.en.speako import find_nearest_words
 
-    nearest()
-    spoken = dictionary()
+    find_nearest_words()
+    spoken = load_frequent_pronunciations()
     rng = random.Random(0)
     targets = [rng.choice([word for word in text.split() if word in spoken]) for text in texts[:30]]
     others = [[sound for other, sound in spoken.items() if other != word] for word in targets]

@@ -103,9 +103,9 @@ def write(case: Case, folder: Path) -> None:
 WORK = """
 import resource, sys, time
 from pathlib import Path
-from lapsus.results.measuring.runs import Options
-from lapsus.results.report import report
-from lapsus.results.tracks import read_tracks
+from lapsus.reporting.analysis.alignment import Options
+from lapsus.reporting.report import report
+from lapsus.reporting.tracks import read_tracks
 folder, out, by = Path(sys.argv[1]), Path(sys.argv[2]), tuple(filter(None, sys.argv[3].split(",")))
 import datasets, scipy.special, matplotlib.figure  # what every report imports
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

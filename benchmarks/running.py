@@ -22,12 +22,12 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification, LlamaConfig, LlamaForCausalLM
 
 from lapsus.dataset_scripts import benchmarks
-from lapsus.hub.publish import publish
-from lapsus.running.data import Data, open_dataset
-from lapsus.running.models.instructed import Instructed
-from lapsus.running.models.transformers_models import Classifier
-from lapsus.running.runner import Run
-from lapsus.running.tasks import find_task
+from lapsus.evaluation.models.causal import CausalModel
+from lapsus.evaluation.models.transformers import Classifier
+from lapsus.evaluation.runner import Evaluation
+from lapsus.evaluation.tasks import find_task
+from lapsus.evaluation.tracks import TrackSet, load_tracks
+from lapsus.hub.build import build_dataset
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import tiny_models
@@ -41,34 +41,34 @@ SIZE: dict[str, Any] = {"hidden_size": 384, "num_attention_heads": 6, "num_hidde
 WANTED = 0.95
 
 
-def classifier(data: Data) -> Classifier:
+def classifier(data: TrackSet) -> Classifier:
     """Return a classifier of pairs with random weights."""
     words = tiny_models.tokenizer(texts(data), pair="letters")
-    labels = dict(enumerate(data.task.kind.choices))
+    labels = dict(enumerate(data.task.answer_type.choices))
     config = BertConfig(vocab_size=len(words), intermediate_size=1536, id2label=labels, **SIZE)
     return Classifier(BertForSequenceClassification(config).eval(), words, "bert", "bert at random", 16, "cpu")
 
 
-def causal(data: Data) -> Instructed:
+def causal(data: TrackSet) -> CausalModel:
     """Return an instruction model with random weights."""
     words = tiny_models.tokenizer(
-        [*(data.task.asked(row) for row in rows(data)), "user assistant"], chat=tiny_models.CHAT
+        [*(data.task.render_prompt(row) for row in rows(data)), "user assistant"], chat=tiny_models.CHAT
     )
     config = LlamaConfig(vocab_size=len(words), intermediate_size=1024, num_key_value_heads=2, **SIZE)
-    return Instructed(LlamaForCausalLM(config).eval(), words, "llama", "llama at random", 16, "cpu")
+    return CausalModel(LlamaForCausalLM(config).eval(), words, "llama", "llama at random", 16, "cpu")
 
 
-def rows(data: Data) -> list[Any]:
+def rows(data: TrackSet) -> list[Any]:
     """Return the rows of all tracks."""
     return [row for track in data.tracks.values() for row in track]
 
 
-def texts(data: Data) -> list[str]:
+def texts(data: TrackSet) -> list[str]:
     """Return what users wrote."""
     return [row[name] for row in rows(data) for name in data.task.inputs]
 
 
-def questions(data: Data, model: Any) -> Iterator[list[Any]]:
+def questions(data: TrackSet, model: Any) -> Iterator[list[Any]]:
     """Yield the rows that `lapsus run` asks together: examples whole, equal questions once."""
     asked: set[str] = set()
     window: list[Any] = []
@@ -87,7 +87,7 @@ def questions(data: Data, model: Any) -> Iterator[list[Any]]:
         yield window
 
 
-def bare_classifier(data: Data, model: Classifier) -> int:
+def bare_classifier(data: TrackSet, model: Classifier) -> int:
     """Ask the classifier in a loop; return how many questions there were."""
     said = []
     for window in questions(data, model):
@@ -101,15 +101,15 @@ def bare_classifier(data: Data, model: Classifier) -> int:
     return len(said)
 
 
-def bare_causal(data: Data, model: Instructed) -> int:
+def bare_causal(data: TrackSet, model: CausalModel) -> int:
     """Score the first token of every label in a loop; return how many questions there were."""
     said = []
-    labels = [model.tokenizer(word)["input_ids"] for word in data.task.kind.choices.values()]
+    labels = [model.tokenizer(word)["input_ids"] for word in data.task.answer_type.choices.values()]
     model.tokenizer.padding_side = "left"
     for window in questions(data, model):
         prompts = [
             model.tokenizer.apply_chat_template(
-                [{"role": "user", "content": data.task.asked(row)}], tokenize=False, add_generation_prompt=True
+                [{"role": "user", "content": data.task.render_prompt(row)}], tokenize=False, add_generation_prompt=True
             )
             for row in window
         ]
@@ -132,13 +132,13 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.process_time() - start
 
 
-def measured(name: str, data: Data, model: Any, bare: Callable[[Data, Any], int]) -> list[str]:
+def measured(name: str, data: TrackSet, model: Any, bare: Callable[[TrackSet, Any], int]) -> list[str]:
     """Return the cells of a line: questions, both speeds, and their ratio."""
     asked = bare(data, model)  # a first turn for both, which is not counted
     ours, theirs = [], []
     for _ in range(TURNS):
         with tempfile.TemporaryDirectory() as folder:
-            run = Run(data, model, Path(folder))
+            run = Evaluation(data, model, Path(folder))
             ours.append(seconds(run.execute))
         theirs.append(seconds(lambda: bare(data, model)))
     fast, bare_fast = asked / min(ours), asked / min(theirs)
@@ -151,9 +151,9 @@ def main() -> None:
     torch.manual_seed(0)
     built = [word for word in sys.argv[1:] if not word.startswith("-")]
     with tempfile.TemporaryDirectory() as folder:
-        sample = built[0] if built else str(publish(benchmarks()["sample"], Path(folder) / "sample").path)
-        pairs = open_dataset(sample, find_task("sample-paraphrase")).limited(EXAMPLES)
-        intents = open_dataset(sample, find_task("sample-intent"))
+        sample = built[0] if built else str(build_dataset(benchmarks()["sample"], Path(folder) / "sample").path)
+        pairs = load_tracks(sample, find_task("sample-paraphrase")).limit(EXAMPLES)
+        intents = load_tracks(sample, find_task("sample-intent"))
         lines = [
             measured("sequence classification", pairs, classifier(pairs), bare_classifier),
             measured("causal, labels by log-likelihood", intents, causal(intents), bare_causal),

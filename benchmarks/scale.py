@@ -27,9 +27,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lapsus.corpora.perturb_corpus import perturb_corpus
-from lapsus.corpora.perturb_file import perturb_file
-from lapsus.kernel.engines import engine
+from lapsus.core.executors import open_executor
+from lapsus.jobs.perturb_corpus import perturb_corpus
+from lapsus.jobs.perturb_file import perturb_file
 from lapsus.perturbations import OPERATORS, Noise
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -109,9 +109,9 @@ def by_map(noise: Noise, path: Path, folder: Path) -> tuple[float, float, str]:
 def by_ray(noise: Noise, path: Path, folder: Path) -> tuple[float, float, str, int]:
     """Perturb on a cluster of one CPU; return also the most memory that a worker had."""
     before = sum(map(used, family(os.getpid())))
-    with engine("ray", cpus=1) as cluster:
+    with open_executor("ray", cpus=1) as cluster:
         ready = sum(map(used, family(os.getpid())))
-        _, clock = timed(lambda: perturb_corpus(path, folder / "shards", noise, engine=cluster, progress=False))
+        _, clock = timed(lambda: perturb_corpus(path, folder / "shards", noise, executor=cluster, progress=False))
         everybody = list(family(os.getpid()))
         cpu = sum(map(used, everybody)) - before
         workers = [each for each in everybody if b"ray::" in Path(f"/proc/{each}/cmdline").read_bytes()]

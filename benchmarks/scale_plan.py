@@ -21,13 +21,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lapsus.corpora.perturb_corpus import perturb_corpus
-from lapsus.hub import make
+from lapsus.evaluation.models.function import FunctionModel
+from lapsus.evaluation.runner import Evaluation
+from lapsus.evaluation.tasks import make_task
+from lapsus.evaluation.tracks import TrackSet
+from lapsus.hub import build_rows
+from lapsus.jobs.perturb_corpus import perturb_corpus
 from lapsus.perturbations import OPERATORS, Noise
-from lapsus.running.data import Data
-from lapsus.running.models.python_function import PythonFunction
-from lapsus.running.runner import Run
-from lapsus.running.tasks import own_task
 
 KNOWN = Path(__file__).parents[1] / "tests" / "frozen_texts.txt"
 OPERATORS_SHOWN = ("zh_homophone", "zh_keyboard")
@@ -84,12 +84,12 @@ def perturbing(texts: list[str], rows: int, home: Path) -> tuple[dict[str, float
 
 def running(texts: list[str], rows: int, home: Path) -> tuple[float, float, float]:
     """Measure a run of a model that takes no time."""
-    task = own_task(["text"], "label", labels=["music", "other"])
-    data = Data.of_rows(
+    task = make_task(["text"], "label", labels=["music", "other"])
+    data = TrackSet.from_rows(
         "board", task, [{"id": str(n), "text": texts[n % len(texts)] + str(n), "label": "other"} for n in range(rows)]
     )
-    model = PythonFunction(lambda asked: ["other"] * len(asked), "none", "1")
-    took = seconds(lambda: Run(data, model, home / "run").execute())
+    model = FunctionModel(lambda asked: ["other"] * len(asked), "none", "1")
+    took = seconds(lambda: Evaluation(data, model, home / "run").execute())
     return took / rows, size(home / "run", "*.jsonl") / rows, size(home / "run", "answers.sqlite*") / rows
 
 
@@ -101,7 +101,7 @@ def building(texts: list[str], home: Path) -> tuple[float, float]:
     for number in (10, 60):
         out = home / f"made{number}"
         tracks = {"typed": f"zh_homophone:{number}"}
-        took.append(seconds(partial(make, source, out, text="text", key="id", tracks=tracks)))
+        took.append(seconds(partial(build_rows, source, out, text="text", key="id", tracks=tracks)))
         cards.append((out / "README.md").stat().st_size)
     return (took[1] - took[0]) / 50, (cards[1] - cards[0]) / 50
 

@@ -17,7 +17,7 @@ from _readin import Tracks, questions
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.perturbations import apply, perturb_batch
-from lapsus.perturbations.zh.engine.pinyin import load_engine
+from lapsus.perturbations.zh.input_method.pinyin import load_engine
 from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def made(tracks: Tracks, person: ZhKeyboard) -> list[str]:
     """Return the texts as a typist makes them, the two of a row in one sitting, as `Noise` over both columns does."""
     keys = [key.replace("-", "/") for key in tracks.keys]
     rows = [key.partition("-")[0] for key in tracks.keys]
-    return list(map(apply, tracks.clean, perturb_batch(person, tracks.clean, keys=keys, sittings=rows)))
+    return list(map(apply, tracks.clean, perturb_batch(person, tracks.clean, keys=keys, sessions=rows)))
 
 
 def main() -> None:

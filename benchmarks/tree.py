@@ -27,7 +27,7 @@ FOLDERS = {"lapsus": "", "perturbations": "perturbations", "metrics": "metrics",
 def package_of(module: str) -> str:
     """Return the package of lapsus that a module is in.
 
-    >>> package_of("lapsus.kernel.names"), package_of("lapsus")
+    >>> package_of("lapsus.core.messages"), package_of("lapsus")
     ('kernel', 'lapsus')
     """
     return module.split(".")[1] if "." in module else "lapsus"
@@ -109,7 +109,7 @@ def main() -> None:
     source = ROOT / "tests" / "benchmarks_files" / "readin"
     with tempfile.TemporaryDirectory() as folder:
         home, readin = Path(folder), benchmarks()["readin-afqmc"]
-        build = walk(lambda out: lapsus.publish(readin, home / out, source=source, allow_partial=True))
+        build = walk(lambda out: lapsus.build_dataset(readin, home / out, source=source, allow_partial=True))
         from datasets import load_dataset
 
         for track in ("clean", "keyboard.1"):

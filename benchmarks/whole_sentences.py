@@ -18,7 +18,7 @@ from _readin import different
 from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.perturbations.zh.engine.pinyin import PinyinEngine, load_engine
+from lapsus.perturbations.zh.input_method.pinyin import PinyinEngine, load_engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

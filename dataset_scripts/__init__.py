@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lapsus.kernel.lazy import lazy
-from lapsus.kernel.units import units
+from lapsus.core.imports import make_lazy_getattr
+from lapsus.core.plugins import load_units
 
 if TYPE_CHECKING:
-    from lapsus.dataset_scripts.benchmark import EDITS, Benchmark, label_of
-    from lapsus.dataset_scripts.simulated import noisy_columns, noisy_rows
+    from lapsus.dataset_scripts.benchmark import EDITS, Benchmark, parse_label
+    from lapsus.dataset_scripts.simulated import noisy_features, perturb_rows
     from lapsus.dataset_scripts.source import Source, open_source
 
-__all__ = ["EDITS", "Benchmark", "Source", "benchmarks", "label_of", "noisy_columns", "noisy_rows", "open_source"]
+__all__ = ["EDITS", "Benchmark", "Source", "benchmarks", "parse_label", "noisy_features", "perturb_rows", "open_source"]
 
-__getattr__ = lazy(
+__getattr__ = make_lazy_getattr(
     __name__,
     {
         "EDITS": "lapsus.dataset_scripts.benchmark",
         "Benchmark": "lapsus.dataset_scripts.benchmark",
         "Source": "lapsus.dataset_scripts.source",
-        "label_of": "lapsus.dataset_scripts.benchmark",
-        "noisy_columns": "lapsus.dataset_scripts.simulated",
-        "noisy_rows": "lapsus.dataset_scripts.simulated",
+        "parse_label": "lapsus.dataset_scripts.benchmark",
+        "noisy_features": "lapsus.dataset_scripts.simulated",
+        "perturb_rows": "lapsus.dataset_scripts.simulated",
         "open_source": "lapsus.dataset_scripts.source",
     },
 )
@@ -34,4 +34,4 @@ def benchmarks() -> dict[str, type[Benchmark]]:
     >>> "sample" in benchmarks()
     True
     """
-    return dict(sorted(units("lapsus.dataset_scripts", "lapsus.benchmarks", lambda unit: unit.NAME).items()))
+    return dict(sorted(load_units("lapsus.dataset_scripts", "lapsus.benchmarks", lambda unit: unit.NAME).items()))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TEXT = Value("string")
 LOGS = "keystrokes.jsonl"  # one log per line
-OWN = "*_keystrokes.txt"  # the study's own files, one per typist and one key per line
+PARTICIPANT_FILES = "*_keystrokes.txt"  # the study's own files, one per typist and one key per line
 OWN_COLUMNS = (
     "PARTICIPANT_ID", "TEST_SECTION_ID", "SENTENCE", "USER_INPUT", "KEYSTROKE_ID",
     "PRESS_TIME", "RELEASE_TIME", "LETTER", "KEYCODE",
@@ -31,18 +31,18 @@ OWN_COLUMNS = (
 BACKSPACE = ("BKSP", "\b")
 SPEEDS = {"slow": (0, 40), "medium": (40, 60), "fast": (60, math.inf)}  # words of five characters per minute
 ROWS: dict[str, int | None] = {"test": 1_525}
-SOME: dict[str, int | None] = {"test": None}  # how many sentences each group typed is not published
-FURTHER = 4  # how many more characters may stand now where something was corrected
+UNKNOWN_ROWS: dict[str, int | None] = {"test": None}  # how many sentences each group typed is not published
+MAX_EXTRA_CHARACTERS = 4  # how many more characters may stand now where something was corrected
 
 
-class Log(NamedTuple):
+class TypingLog(NamedTuple):
     """A sentence as one typist copied it."""
 
     typist: int
     sentence: str
     typed: str  # what stayed
     keys: Sequence[str]  # characters, and names such as BKSP and SHIFT
-    took: int  # milliseconds from the first key to the last
+    milliseconds: int  # milliseconds from the first key to the last
 
 
 class AaltoTyping(Benchmark):
@@ -59,10 +59,10 @@ class AaltoTyping(Benchmark):
     WHERE = "https://userinterfaces.aalto.fi/136Mkeystrokes (Keystrokes.zip; some of its files in a folder will do)"
     ROWS = {
         "clean": ROWS,
-        **{f"typed.{speed}": SOME for speed in SPEEDS},
+        **{f"typed.{speed}": UNKNOWN_ROWS for speed in SPEEDS},
         "typed": ROWS,
-        **{f"uncorrected.{speed}": SOME for speed in SPEEDS},
-        "uncorrected": SOME,
+        **{f"uncorrected.{speed}": UNKNOWN_ROWS for speed in SPEEDS},
+        "uncorrected": UNKNOWN_ROWS,
     }
 
     def columns(self, config: str) -> Features:
@@ -76,32 +76,32 @@ class AaltoTyping(Benchmark):
         """Yield the sentences, each with what every typist of the group made of it."""
         kind, _, group = config.partition(".")
         typings: dict[str, list[tuple[int, str]]] = {}
-        time: dict[int, tuple[int, int]] = {}  # typist -> characters and milliseconds
-        for log in logs(source):
-            characters, took = time.get(log.typist, (0, 0))
-            time[log.typist] = characters + len(log.typed) - 1, took + log.took
-            text = uncorrected(log) if kind == "uncorrected" else log.typed
+        totals: dict[int, tuple[int, int]] = {}  # typist -> characters and milliseconds
+        for log in iter_logs(source):
+            characters, milliseconds = totals.get(log.typist, (0, 0))
+            totals[log.typist] = characters + len(log.typed) - 1, milliseconds + log.milliseconds
+            text = undo_corrections(log) if kind == "uncorrected" else log.typed
             typings.setdefault(log.sentence, []).extend([] if text is None else [(log.typist, text)])
-        speeds = {typist: speed(typist, *spent) for typist, spent in time.items()}
-        keys = {hashlib.sha256(sentence.encode()).hexdigest()[:12]: sentence for sentence in typings}
-        for key, sentence in sorted(keys.items()):  # in the same order, whichever typists are there
+        speeds = {typist: compute_words_per_minute(typist, *total) for typist, total in totals.items()}
+        sentences = {hashlib.sha256(sentence.encode()).hexdigest()[:12]: sentence for sentence in typings}
+        for key, sentence in sorted(sentences.items()):  # in the same order, whichever typists are there
             if kind == "clean":
                 yield {"id": key, "text": sentence}
                 continue
-            least, limit = SPEEDS[group] if group else (0, math.inf)
-            made = [
+            minimum, limit = SPEEDS[group] if group else (0, math.inf)
+            group_typings = [
                 {"typist": typist, "wpm": speeds[typist], "text": text}
                 for typist, text in sorted(typings[sentence])
-                if least <= speeds[typist] < limit
+                if minimum <= speeds[typist] < limit
             ]
-            if made:
-                yield {"id": key, "text": made, "clean_text": sentence}
+            if group_typings:
+                yield {"id": key, "text": group_typings, "clean_text": sentence}
 
 
-def speed(typist: int, characters: int, milliseconds: int) -> float:
+def compute_words_per_minute(typist: int, characters: int, milliseconds: int) -> float:
     """Return how many words of five characters a typist writes in a minute.
 
-    >>> speed(7, 100, 24_000)
+    >>> compute_words_per_minute(7, 100, 24_000)
     50.0
     """
     if milliseconds <= 0 or characters <= 0:
@@ -109,10 +109,10 @@ def speed(typist: int, characters: int, milliseconds: int) -> float:
     return round(characters / 5 / (milliseconds / 60_000), 1)
 
 
-def logs(source: Source) -> Iterator[Log]:
+def iter_logs(source: Source) -> Iterator[TypingLog]:
     """Yield the logs of a source; raise where a typist copied one sentence twice."""
     seen: set[tuple[int, int]] = set()
-    for where, log in _by_line(source) if source.match(LOGS) else _by_typist(source):
+    for where, log in _read_line_logs(source) if source.match(LOGS) else _read_typist_logs(source):
         if (log.typist, hash(log.sentence)) in seen:
             raise ValueError(f"{where} has typist {log.typist} copy {log.sentence!r} a second time; keep one of them")
         seen.add((log.typist, hash(log.sentence)))
@@ -122,43 +122,46 @@ def logs(source: Source) -> Iterator[Log]:
         yield log
 
 
-def _by_line(source: Source) -> Iterator[tuple[str, Log]]:
-    name = source.find(LOGS)
-    for number, row in enumerate(source.json_lines(name, "typist", "sentence", "typed", "keys", "ms"), start=1):
+def _read_line_logs(source: Source) -> Iterator[tuple[str, TypingLog]]:
+    name = source.find_one(LOGS)
+    for number, row in enumerate(source.read_json_lines(name, "typist", "sentence", "typed", "keys", "ms"), start=1):
         where = f"{name} line {number}"
         for column, kind in (("typist", int), ("sentence", str), ("typed", str)):
             if not isinstance(row[column], kind):
                 raise ValueError(f"{where} has {row[column]!r} as its {column}; mend the log")  # noqa: TRY004 - the file is wrong
         keys, times = row["keys"], row["ms"]
-        if not (_all(str, keys) and _all(int, times) and len(keys) == len(times) > 0):
+        if not (_is_list_of(str, keys) and _is_list_of(int, times) and len(keys) == len(times) > 0):
             raise ValueError(f"{where} has keys and ms that are not as many names and numbers; mend the log")
-        yield where, Log(row["typist"], row["sentence"], row["typed"], keys, times[-1] - times[0])
+        yield where, TypingLog(row["typist"], row["sentence"], row["typed"], keys, times[-1] - times[0])
 
 
-def _all(kind: type, values: Any) -> bool:
+def _is_list_of(kind: type, values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
-def _by_typist(source: Source) -> Iterator[tuple[str, Log]]:
-    names = source.match(OWN)
+def _read_typist_logs(source: Source) -> Iterator[tuple[str, TypingLog]]:
+    names = source.match(PARTICIPANT_FILES)
     if not names:
-        source.find(LOGS, OWN)  # raises, and says what is there
+        source.find_one(LOGS, PARTICIPANT_FILES)  # raises, and says what is there
     for name in names:
-        lines = source.tabs(name, len(OWN_COLUMNS))
+        lines = source.read_tsv(name, len(OWN_COLUMNS))
         header = next(lines)
         if tuple(header) != OWN_COLUMNS:
             raise ValueError(f"{name} has the columns {', '.join(header)}, not those of the study; get the file again")
         keys = (dict(zip(OWN_COLUMNS, line, strict=True)) for line in lines)
-        for section, every in groupby(keys, key=lambda key: key["TEST_SECTION_ID"]):
+        for section, section_keys in groupby(keys, key=lambda key: key["TEST_SECTION_ID"]):
             where = f"{name} section {section}"
-            pressed = list(every)
-            first = pressed[0]
+            presses = list(section_keys)
+            first_press = presses[0]
             try:
-                typist, times = int(first["PARTICIPANT_ID"]), [int(key["PRESS_TIME"]) for key in pressed]
+                typist, times = int(first_press["PARTICIPANT_ID"]), [int(key["PRESS_TIME"]) for key in presses]
             except ValueError as error:
                 raise ValueError(f"{where} has no number where one belongs ({error}); get the file again") from None
-            letters = [key["LETTER"] for key in pressed]
-            yield where, Log(typist, first["SENTENCE"], first["USER_INPUT"], letters, times[-1] - times[0])
+            letters = [key["LETTER"] for key in presses]
+            yield (
+                where,
+                TypingLog(typist, first_press["SENTENCE"], first_press["USER_INPUT"], letters, times[-1] - times[0]),
+            )
 
 
 class Correction(NamedTuple):
@@ -168,19 +171,19 @@ class Correction(NamedTuple):
     first: str
 
 
-def replay(keys: Iterable[str]) -> tuple[str, list[Correction]]:
+def replay_keys(keys: Iterable[str]) -> tuple[str, list[Correction]]:
     """Return the text that the keys give, and what was typed first where it was corrected.
 
-    >>> replay(["SHIFT", "T", "e", "BKSP", "h", "e"])
+    >>> replay_keys(["SHIFT", "T", "e", "BKSP", "h", "e"])
     ('The', [Correction(start=1, first='e')])
     """
     text: list[str] = []
-    gone: list[str] = []
+    deleted: list[str] = []
     corrections: list[Correction] = []
 
     def correct() -> None:
-        start, first = len(text), "".join(reversed(gone))
-        gone.clear()
+        start, first = len(text), "".join(reversed(deleted))
+        deleted.clear()
         while corrections and corrections[-1].start >= start:  # the text that is taken back had been corrected before
             earlier = corrections.pop()
             first = first[: earlier.start - start] + earlier.first
@@ -188,48 +191,48 @@ def replay(keys: Iterable[str]) -> tuple[str, list[Correction]]:
 
     for key in keys:
         if key in BACKSPACE:
-            gone += [text.pop()] if text else []
+            deleted += [text.pop()] if text else []
         elif len(key) == 1:
-            if gone:
+            if deleted:
                 correct()
             text.append(key)
-    if gone:
+    if deleted:
         correct()
     return "".join(text), corrections
 
 
-def uncorrected(log: Log) -> str | None:
+def undo_corrections(log: TypingLog) -> str | None:
     """Return the text as if nothing had been taken back; None where the log lost keys and does not give the text.
 
     >>> keys = [*"dont", "BKSP", *"'t ask"]
-    >>> uncorrected(Log(7, "don't ask", "don't ask", keys, 900))
+    >>> undo_corrections(TypingLog(7, "don't ask", "don't ask", keys, 900))
     'dont ask'
     """
-    text, corrections = replay(log.keys)
+    text, corrections = replay_keys(log.keys)
     if text != log.typed:
         return None
     for start, first in reversed(corrections):
-        text = text[:start] + first + text[_end(text, start, first) :]
+        text = text[:start] + first + text[_find_end(text, start, first) :]
     return text
 
 
-def _end(text: str, start: int, first: str) -> int:
+def _find_end(text: str, start: int, first: str) -> int:
     """Return where the part of the text ends that stands in the place of what was typed first.
 
     It is the one that needs the fewest edits. Of several an exchange of neighbours comes first, then a part that ends
     alike (a key was left out), one with as many spaces (people rarely hit the space bar for a letter), one as long.
     """
 
-    def unlikely(end: int) -> tuple[int, int, bool, int, int]:
-        now = text[start:end]
-        edits = OSA.distance(first, now)
-        exchanged = Levenshtein.distance(first, now) - edits
-        spaces = abs(first.count(" ") - now.count(" "))
-        return edits, -exchanged, first[-1:] != now[-1:], spaces, abs(len(first) - len(now))
+    def rank_end(end: int) -> tuple[int, int, bool, int, int]:
+        current = text[start:end]
+        edits = OSA.distance(first, current)
+        swaps = Levenshtein.distance(first, current) - edits
+        spaces = abs(first.count(" ") - current.count(" "))
+        return edits, -swaps, first[-1:] != current[-1:], spaces, abs(len(first) - len(current))
 
     if start and first == text[start - 1]:  # the key before was hit twice
         return start
-    return min(range(start, min(len(text), start + len(first) + FURTHER) + 1), key=unlikely)
+    return min(range(start, min(len(text), start + len(first) + MAX_EXTRA_CHARACTERS) + 1), key=rank_end)
 
 
 UNITS = (AaltoTyping,)

@@ -11,9 +11,9 @@ import datasets
 import numpy as np
 from datasets import BuilderConfig, Features, SplitGenerator
 
+from lapsus.core.executors import LOCAL, Executor
+from lapsus.core.messages import format_list
 from lapsus.dataset_scripts.source import MissingFileError, Source, open_files, open_source
-from lapsus.kernel.engines import HERE, Engine
-from lapsus.kernel.names import shown
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     """A `datasets` builder that reads a benchmark's original files.
 
     A subclass states the facts below and two methods: `columns` (the features of a config) and
-    `rows` (what a split holds). Use it on its own, as any builder, or through `lapsus.hub.publish`:
+    `rows` (what a split holds). Use it on its own, as any builder, or through `lapsus.hub.build`:
 
         builder = ReadinAfqmc(config_name="keyboard.1", data_dir="READIN.zip")
         builder.download_and_prepare()
@@ -58,7 +58,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
 
     VERSION = datasets.Version("1.0.0")
 
-    engine: Engine = HERE  # what perturbs the rows of synthetic tracks
+    executor: Executor = LOCAL  # what perturbs the rows of synthetic tracks
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Derive the builder's configs from the one table that names them."""
@@ -70,21 +70,21 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     def __init__(
         self, *args: Any, data_dir: str | Path | None = None, source: Source | None = None, **kwargs: Any
     ) -> None:
-        home = source.path if source else Path(data_dir) if data_dir else self.home()
-        self.source: Source | None = source or (open_source(home) if home else None)
+        root = source.path if source else Path(data_dir) if data_dir else self.get_bundled_folder()
+        self.source: Source | None = source or (open_source(root) if root else None)
         # The cache of `datasets` is keyed by module name and ignores the content of local files: so set name and hash.
         kwargs.setdefault("dataset_name", self.NAME)
         if self.source and "hash" not in kwargs:
             kwargs["hash"] = self.source.fingerprint()
-        super().__init__(*args, data_dir=str(home) if home else None, **kwargs)
+        super().__init__(*args, data_dir=str(root) if root else None, **kwargs)
 
     @classmethod
-    def home(cls) -> Path | None:
+    def get_bundled_folder(cls) -> Path | None:
         """Return the folder of the files when they ship with the package."""
         return None
 
     @classmethod
-    def license_of(cls, files: Iterable[str]) -> str | None:  # noqa: ARG003 - for those who need it
+    def get_license(cls, files: Iterable[str]) -> str | None:  # noqa: ARG003 - for those who need it
         """Return the licence of what is built from these files, where it depends on them."""
         return cls.LICENSE
 
@@ -121,10 +121,10 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
             )
             self.info.features = self.columns(self.config.name)  # labels may be those of the source
         splits = self.ROWS[self.config.name]
-        there = [split for split in splits if len(splits) == 1 or self._has(split)]
-        return [SplitGenerator(name=split, gen_kwargs={"split": split}) for split in there or splits]
+        available = [split for split in splits if len(splits) == 1 or self._has_split(split)]
+        return [SplitGenerator(name=split, gen_kwargs={"split": split}) for split in available or splits]
 
-    def _has(self, split: str) -> bool:
+    def _has_split(self, split: str) -> bool:
         """Return whether the source has the files of a split; other errors are raised when its rows are built."""
         with suppress(Exception):
             try:
@@ -138,32 +138,32 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
         if self.source is None:
             raise RuntimeError("_split_generators opens the source; call download_and_prepare()")
         source, config = self.source, self.config.name
-        hashes = array("q")  # `datasets` does not check for repeated ids; hashes take less memory than ids
+        id_hashes = array("q")  # `datasets` does not check for repeated ids; hashes take less memory than ids
         try:
             for row in self.rows(source, config, split):
-                hashes.append(hash(row["id"]))
+                id_hashes.append(hash(row["id"]))
                 yield row["id"], row
         except (AttributeError, IndexError, KeyError, TypeError) as error:
-            what = f"{type(error).__name__}: {error}"
+            problem = f"{type(error).__name__}: {error}"
             raise ValueError(
-                f"{[source.path, *source.opened][-1]} is not in the expected form ({what}); get it again"
+                f"{[source.path, *source.opened_names][-1]} is not in the expected form ({problem}); get it again"
             ) from error
-        seen = np.sort(np.frombuffer(hashes, dtype=np.int64))
-        repeated = set(seen[1:][seen[1:] == seen[:-1]].tolist())
-        if repeated:
-            suspects = [row["id"] for row in self.rows(source, config, split) if hash(row["id"]) in repeated]
-            twice = next((name for name in suspects if suspects.count(name) > 1), None)
-            if twice is not None:
-                raise ValueError(f"id {twice!r} occurs more than once in {config}/{split}; mend the source")
+        sorted_hashes = np.sort(np.frombuffer(id_hashes, dtype=np.int64))
+        repeated_hashes = set(sorted_hashes[1:][sorted_hashes[1:] == sorted_hashes[:-1]].tolist())
+        if repeated_hashes:
+            suspects = [row["id"] for row in self.rows(source, config, split) if hash(row["id"]) in repeated_hashes]
+            duplicate_id = next((name for name in suspects if suspects.count(name) > 1), None)
+            if duplicate_id is not None:
+                raise ValueError(f"id {duplicate_id!r} occurs more than once in {config}/{split}; mend the source")
 
-    def misfit(self) -> str:
+    def find_misfit(self) -> str:
         """Describe the first row whose value does not fit its column's feature; empty where all fit."""
         for split in self.ROWS[self.config.name] if self.source else ():
             with suppress(MissingFileError):
                 for name, row in self._generate_examples(split):
-                    for column, kind in self.info.features.items():
-                        if not _fits(row[column], kind):
-                            file = [self.source.path, *self.source.opened][-1]  # type: ignore[union-attr]
+                    for column, feature in self.info.features.items():
+                        if not _is_encodable(row[column], feature):
+                            file = [self.source.path, *self.source.opened_names][-1]  # type: ignore[union-attr]
                             return (
                                 f"row {name!r} of {self.config.name}/{split} has {row[column]!r} as its {column}, "
                                 f"which does not fit the column; mend {file}"
@@ -171,19 +171,19 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
         return ""
 
 
-def _fits(value: Any, kind: Any) -> bool:
+def _is_encodable(value: Any, feature: Any) -> bool:
     """Return whether a value fits a feature."""
     try:
-        datasets.Dataset.from_dict({"value": [value]}, features=Features({"value": kind}))
+        datasets.Dataset.from_dict({"value": [value]}, features=Features({"value": feature}))
     except Exception:  # noqa: BLE001 - what cannot be encoded says so in many ways
         return False
     return True
 
 
-def text_in(row: Mapping[str, Any], field: str, where: str, *, empty: bool = False) -> str:
+def parse_text(row: Mapping[str, Any], field: str, where: str, *, empty: bool = False) -> str:
     """Return a text of a source's row as it stands; raise where it is none, or blank and not allowed to be.
 
-    >>> text_in({"question": " "}, "question", "dev.json row 3")
+    >>> parse_text({"question": " "}, "question", "dev.json row 3")
     Traceback (most recent call last):
     ...
     ValueError: dev.json row 3 has an empty question; mend the row
@@ -196,12 +196,12 @@ def text_in(row: Mapping[str, Any], field: str, where: str, *, empty: bool = Fal
     return text
 
 
-def label_of(names: Mapping[str, str], value: Any, where: str) -> str:
+def parse_label(names: Mapping[str, str], value: Any, where: str) -> str:
     """Return the name of a label as written in the source; raise with the known labels for any other.
 
-    >>> label_of({"0": "different", "1": "paraphrase"}, "1", "dev.json row 3")
+    >>> parse_label({"0": "different", "1": "paraphrase"}, "1", "dev.json row 3")
     'paraphrase'
     """
     if str(value) not in names:
-        raise ValueError(f"{where} has the label {value!r}, which is none of {shown(names)}; mend the source")
+        raise ValueError(f"{where} has the label {value!r}, which is none of {format_list(names)}; mend the source")
     return names[str(value)]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from datasets import ClassLabel, Features, List, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, text_in
-from lapsus.perturbations.semantic.edits import Language, semantic_edit
+from lapsus.dataset_scripts.benchmark import Benchmark, parse_text
+from lapsus.perturbations.semantic.edits import Language, find_semantic_edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,14 +28,14 @@ FRMT = "https://raw.githubusercontent.com/google-research/google-research/master
 PERTURBED = {"perturbed": TEXT, "perturbation": ClassLabel(names=["replace", "insert", "delete"])}
 
 
-def perturbed(base: str, language: Language, key: str) -> dict[str, str | None]:
+def make_contrast(base: str, language: Language, key: str) -> dict[str, str | None]:
     """Return the base sentence with one edit that changes its meaning, if a rule applies for which that is certain.
 
-    >>> perturbed("The shop opens before nine.", "en", "3")
+    >>> make_contrast("The shop opens before nine.", "en", "3")
     {'perturbed': 'The shop opens after nine.', 'perturbation': 'replace'}
     """
-    found = semantic_edit(base, language, key=key)
-    return {"perturbed": found and found.text, "perturbation": found and found.kind}
+    edit = find_semantic_edit(base, language, key=key)
+    return {"perturbed": edit and edit.text, "perturbation": edit and edit.kind}
 
 
 class Frmt(Benchmark):
@@ -61,33 +61,36 @@ class Frmt(Benchmark):
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the sentences of a split, bucket by bucket."""
         for bucket in BUCKETS:
-            names = [source.find(frmt_file(self.LANGUAGE, bucket, split, name)) for name in (self.BASE, self.DIALECT)]
-            sides = [list(source.tabs(name, 2)) for name in names]
-            if len(sides[0]) != len(sides[1]):
+            names = [
+                source.find_one(format_frmt_file_name(self.LANGUAGE, bucket, split, name))
+                for name in (self.BASE, self.DIALECT)
+            ]
+            translations = [list(source.read_tsv(name, 2)) for name in names]
+            if len(translations[0]) != len(translations[1]):
                 raise ValueError(
-                    f"{names[0]} has {len(sides[0])} lines and {names[1]} {len(sides[1])}; get the files again"
+                    f"{names[0]} has {len(translations[0])} lines and {names[1]} {len(translations[1])}; get the files again"
                 )
-            for number, ((english, base), (other, dialect)) in enumerate(zip(*sides, strict=True)):
-                if english != other:
+            for number, ((english, base), (second_english, dialect)) in enumerate(zip(*translations, strict=True)):
+                if english != second_english:
                     raise ValueError(f"line {number + 1} of {names[0]} and {names[1]} translates different sentences")
                 for name, text in zip(names, (base, dialect), strict=True):
                     if not (english.strip() and text.strip()):
-                        what = "translation" if english.strip() else "sentence to translate"
-                        raise ValueError(f"{name}, line {number + 1}: has no {what}; mend it")
+                        missing = "translation" if english.strip() else "sentence to translate"
+                        raise ValueError(f"{name}, line {number + 1}: has no {missing}; mend it")
                 key = f"{bucket}-{number}"  # key of the noise: the same in every version of the data
-                texts = {"source": english, "base": base, "dialect": dialect, **perturbed(base, self.LANGUAGE, key)}
+                texts = {"source": english, "base": base, "dialect": dialect, **make_contrast(base, self.LANGUAGE, key)}
                 yield {"id": f"{split}-{key}", **texts, "bucket": bucket, "identical": base == dialect}
 
 
-def frmt_file(language: str, bucket: str, split: str, dialect: str) -> str:
+def format_frmt_file_name(language: str, bucket: str, split: str, dialect: str) -> str:
     """Return the name of a file of FRMT."""
     return f"{language}_{bucket}_{split}_en_{dialect}.tsv"
 
 
-def frmt_urls(language: str, *dialects: str) -> tuple[str, ...]:
+def list_frmt_urls(language: str, *dialects: str) -> tuple[str, ...]:
     """Return the addresses of the files of two dialects."""
     return tuple(
-        f"{FRMT}/{bucket}_bucket/{frmt_file(language, bucket, split, dialect)}"
+        f"{FRMT}/{bucket}_bucket/{format_frmt_file_name(language, bucket, split, dialect)}"
         for bucket in BUCKETS
         for split in SPLITS
         for dialect in dialects
@@ -102,7 +105,7 @@ class DialectZh(Frmt):
     LANGUAGES = ("zh", "en")
     EXTRAS = "lapsus[zh]"
     LANGUAGE, BASE, DIALECT = "zh", "zh-CN", "zh-TW_Simplified"
-    URL = frmt_urls("zh", "zh-CN", "zh-TW_Simplified")
+    URL = list_frmt_urls("zh", "zh-CN", "zh-TW_Simplified")
     ROWS = {"default": {"exemplars": 388, "dev": 2_151, "test": 2_227}}
 
 
@@ -113,7 +116,7 @@ class DialectPt(Frmt):
     TITLE = "Dialect pairs: Brazilian and European Portuguese"
     LANGUAGES = ("pt", "en")
     LANGUAGE, BASE, DIALECT = "pt", "pt-BR", "pt-PT"
-    URL = frmt_urls("pt", "pt-BR", "pt-PT")
+    URL = list_frmt_urls("pt", "pt-BR", "pt-PT")
     ROWS = {"default": {"exemplars": 341, "dev": 2_527, "test": 2_616}}
 
 
@@ -152,7 +155,7 @@ class DialectEn(Benchmark):
     ROWS = {"default": {"exemplars": 12, "dev": 12, "test": 48}}
 
     @classmethod
-    def home(cls) -> Path:
+    def get_bundled_folder(cls) -> Path:
         """Return the folder inside the package."""
         return Path(__file__).with_name("sample_data")
 
@@ -170,7 +173,9 @@ class DialectEn(Benchmark):
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the pairs of a split."""
-        for row in source.json_lines(source.find("dialect_en.jsonl"), "id", "split", "base", "dialect", "perturbed"):
+        for row in source.read_json_lines(
+            source.find_one("dialect_en.jsonl"), "id", "split", "base", "dialect", "perturbed"
+        ):
             if row.pop("split") == split:
                 yield row
 
@@ -228,32 +233,32 @@ class DialectEnDemszky(Benchmark):
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the certain pairs, known by the line of the dialect sentence."""
-        name = source.find("*dialect*.csv", "*.csv")
+        name = source.find_one("*dialect*.csv", "*.csv")
         lines: dict[str, int] = {}
         features: dict[str, list[str]] = {}
-        for number, row in enumerate(source.table(name, "Example", "Feature"), start=1):
+        for number, row in enumerate(source.read_table(name, "Example", "Feature"), start=1):
             feature = row["Feature"].replace("'", "’")
             if feature not in (PLAIN, *DEMSZKY_FEATURES):
                 raise ValueError(f"{name} row {number} has the feature {feature!r}, which is none of the paper's")
-            lines.setdefault(text_in(row, "Example", f"{name} row {number}"), number)
+            lines.setdefault(parse_text(row, "Example", f"{name} row {number}"), number)
             features.setdefault(row["Example"], []).append(feature)
-        plain = {text: words(text) for text, found in features.items() if found == [PLAIN]}
-        for text, found in features.items():
-            if PLAIN not in found and (base := certain_match(words(text), plain)):
+        plain = {text: count_word_stems(text) for text, labels in features.items() if labels == [PLAIN]}
+        for text, labels in features.items():
+            if PLAIN not in labels and (base := match_plain_sentence(count_word_stems(text), plain)):
                 key = str(lines[text])
-                yield {"id": key, "base": base, "dialect": text, **perturbed(base, "en", key), "features": found}
+                yield {"id": key, "base": base, "dialect": text, **make_contrast(base, "en", key), "features": labels}
 
 
-def words(text: str) -> Counter[str]:
+def count_word_stems(text: str) -> Counter[str]:
     """Return the words of a sentence by their first three letters."""
     return Counter(word[:3] for word in re.findall(r"\w+", text.lower().replace("’", "").replace("'", "")))
 
 
-def certain_match(dialect: Counter[str], plain: dict[str, Counter[str]]) -> str | None:
+def match_plain_sentence(dialect: Counter[str], plain: dict[str, Counter[str]]) -> str | None:
     """Return the plain sentence that certainly belongs to a dialect one.
 
-    >>> plain = {text: words(text) for text in ("he has a car", "he likes tea")}
-    >>> certain_match(words("he is having a car"), plain)
+    >>> plain = {text: count_word_stems(text) for text in ("he has a car", "he likes tea")}
+    >>> match_plain_sentence(count_word_stems("he is having a car"), plain)
     'he has a car'
     """
     ranked = sorted((sum(((dialect - bag) + (bag - dialect)).values()), text) for text, bag in plain.items())

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import Features, List, Value
 
-from lapsus.dataset_scripts.benchmark import Benchmark, text_in
-from lapsus.dataset_scripts.readin import squad
+from lapsus.dataset_scripts.benchmark import Benchmark, parse_text
+from lapsus.dataset_scripts.readin import iter_squad
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TEXT = Value("string")
 FILES = {"train": "train.json", "validation": "dev.json", "test": "test.json"}
 SQUAD = "dev-v2.0.json"  # the paragraphs and answers of all splits are those of SQuAD 2.0's development set
-LOST = re.compile(r"#VALUE!|(no )?((question|answer) ?)?(n/a)?\W*", re.IGNORECASE)  # what stands for no question
+NO_QUESTION = re.compile(r"#VALUE!|(no )?((question|answer) ?)?(n/a)?\W*", re.IGNORECASE)  # what stands for no question
 RAW = "https://raw.githubusercontent.com/google-research-datasets/Disfl-QA/main"
 
 
@@ -43,42 +43,42 @@ class DisflQa(Benchmark):
     def columns(self, config: str) -> Features:
         """Return the features of a config, with paragraph and answers where SQuAD's file is beside."""
         answers = {"text": List(TEXT), "answer_start": List(Value("int32"))}
-        squad_columns = {"context": TEXT, "answers": answers} if self.source and _squad(self.source) else {}
+        squad_columns = {"context": TEXT, "answers": answers} if self.source and _find_squad(self.source) else {}
         clean = {} if config == "clean" else {"clean_question": TEXT}
         return Features({"id": TEXT, **squad_columns, "question": TEXT, **clean})
 
     @classmethod
-    def license_of(cls, files: Iterable[str]) -> str | None:
+    def get_license(cls, files: Iterable[str]) -> str | None:
         """Return the licence: SQuAD's paragraphs are to be shared alike."""
         return "cc-by-sa-4.0" if any(file.endswith(SQUAD) for file in files) else cls.LICENSE
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the questions of a split; the id is SQuAD's. A repair that the files lost is not in `disfluent`."""
-        name = source.find(FILES[split])
-        squad_name = _squad(source)
-        asked = {row["id"]: row for row in squad(source, squad_name, unanswerable=True)} if squad_name else {}
-        content = source.json(name)
+        name = source.find_one(FILES[split])
+        squad_name = _find_squad(source)
+        squad_rows = {row["id"]: row for row in iter_squad(source, squad_name, unanswerable=True)} if squad_name else {}
+        content = source.read_json(name)
         if not isinstance(content, dict):
             raise ValueError(f"{name} is no object of questions by id; get the file again")  # noqa: TRY004 - the file is wrong
         for key, pair in content.items():
             where = f"{name} question {key!r}"
             if not isinstance(pair, dict):
                 raise ValueError(f"{where} is {pair!r}, not an object; mend the question")  # noqa: TRY004 - likewise
-            clean, disfluent = text_in(pair, "original", where), text_in(pair, "disfluent", where, empty=True)
+            clean, disfluent = parse_text(pair, "original", where), parse_text(pair, "disfluent", where, empty=True)
             row: dict[str, Any] = {"id": key}
             if squad_name:
-                if key not in asked:
+                if key not in squad_rows:
                     raise ValueError(f"{where} is not in {squad_name}; get the file that belongs to it")
-                row |= {name: asked[key][name] for name in ("context", "answers")}
+                row |= {name: squad_rows[key][name] for name in ("context", "answers")}
             if config == "clean":
                 yield row | {"question": clean}
-            elif not LOST.fullmatch(disfluent.strip()):
+            elif not NO_QUESTION.fullmatch(disfluent.strip()):
                 yield row | {"question": disfluent, "clean_question": clean}
 
 
-def _squad(source: Source) -> str | None:
+def _find_squad(source: Source) -> str | None:
     """Return the name of SQuAD's file in a source; None where it has none."""
-    return source.find(SQUAD) if source.match(SQUAD) else None
+    return source.find_one(SQUAD) if source.match(SQUAD) else None
 
 
 UNITS = (DisflQa,)

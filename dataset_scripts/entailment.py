@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import ClassLabel, Features, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, label_of
-from lapsus.kernel.names import shown
+from lapsus.core.messages import format_list
+from lapsus.dataset_scripts.benchmark import Benchmark, parse_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,29 +52,31 @@ class Rte(Benchmark):
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the pairs of a split; RTE1 calls the label `value`, the others `entailment`."""
-        name = source.find(f"{config}_{SPLITS[split]}.xml")
-        for pair in source.xml(name).iter("pair"):
+        name = source.find_one(f"{config}_{SPLITS[split]}.xml")
+        for pair in source.read_xml(name).iter("pair"):
             where = f"{name} pair {pair.get('id')!r}"
-            texts = [text_of(pair, tag, where) for tag in ("t", "h")]
+            texts = [read_element(pair, tag, where) for tag in ("t", "h")]
             if pair.get("id") is None:
                 raise ValueError(f"{where} lacks its id; get the file again")
             yield {
                 "id": pair.get("id"),
                 "premise": texts[0],
                 "hypothesis": texts[1],
-                "label": label_of(LABELS, str(pair.get("value") or pair.get("entailment")).lower(), where),
-                "task": label_of(TASKS, pair.get("task"), where),
+                "label": parse_label(LABELS, str(pair.get("value") or pair.get("entailment")).lower(), where),
+                "task": parse_label(TASKS, pair.get("task"), where),
             }
 
 
-def text_of(pair: Element, tag: str, where: str) -> str:
+def read_element(pair: Element, tag: str, where: str) -> str:
     """Return the text of a pair's only element with this tag; raise if it is missing, repeated, empty or nested."""
-    found = pair.findall(tag)
-    if len(found) != 1:
-        raise ValueError(f"{where} has {len(found)} elements <{tag}>, not one; mend the pair")
-    if len(found[0]):
-        raise ValueError(f"{where} has <{found[0][0].tag}> within <{tag}>, where only text is read; take the mark out")
-    text = (found[0].text or "").strip()
+    elements = pair.findall(tag)
+    if len(elements) != 1:
+        raise ValueError(f"{where} has {len(elements)} elements <{tag}>, not one; mend the pair")
+    if len(elements[0]):
+        raise ValueError(
+            f"{where} has <{elements[0][0].tag}> within <{tag}>, where only text is read; take the mark out"
+        )
+    text = (elements[0].text or "").strip()
     if not text:
         raise ValueError(f"{where} has an empty <{tag}>; get the file again")
     return text
@@ -134,55 +136,64 @@ class Parte(Benchmark):
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the pairs with the wanted side rewritten."""
-        for row in self.pairs(source):
+        for row in self.iter_pairs(source):
             if config in {"default", row["rewritten"]}:
                 yield row
 
-    def pairs(self, source: Source) -> Iterator[dict[str, Any]]:
+    def iter_pairs(self, source: Source) -> Iterator[dict[str, Any]]:
         """Yield all pairs; a side that is empty or equal to its original was not rewritten."""
-        name = source.find(*(f"{stem}{end}" for stem in ("*parte*", "*") for end in (".jsonl", ".csv", ".tsv", ".tab")))
+        name = source.find_one(
+            *(f"{stem}{end}" for stem in ("*parte*", "*") for end in (".jsonl", ".csv", ".tsv", ".tab"))
+        )
         tabular = name.endswith((".csv", ".tsv", ".tab"))
         originals: dict[tuple[str, str], str] = {}
-        for number, raw in enumerate(source.table(name) if tabular else source.json_lines(name), start=1):
+        for number, raw in enumerate(source.read_table(name) if tabular else source.read_json_lines(name), start=1):
             where = f"{name} row {number}"
-            found = {plain(column): value for column, value in raw.items()}
-            row = {column: self.lookup(found, aliases, name) for column, aliases in self.COLUMNS.items()}
-            both = row["original_premise"], row["original_hypothesis"]
-            row["premise"], row["hypothesis"] = row["premise"] or both[0], row["hypothesis"] or both[1]
-            sides = tuple(new != old for new, old in zip((row["premise"], row["hypothesis"]), both, strict=True))
-            if not any(sides):
+            values = {normalise_column(column): value for column, value in raw.items()}
+            row = {column: self.look_up(values, aliases, name) for column, aliases in self.COLUMNS.items()}
+            originals_of_row = row["original_premise"], row["original_hypothesis"]
+            row["premise"], row["hypothesis"] = (
+                row["premise"] or originals_of_row[0],
+                row["hypothesis"] or originals_of_row[1],
+            )
+            is_rewritten = tuple(
+                new != old for new, old in zip((row["premise"], row["hypothesis"]), originals_of_row, strict=True)
+            )
+            if not any(is_rewritten):
                 raise ValueError(f"{where} rewrites neither side; name the file with the paraphrased pairs")
-            originals.setdefault(both, str(len(originals)))
+            originals.setdefault(originals_of_row, str(len(originals)))
             yield row | {
-                "id": first(found, self.ID) or str(number - 1),
-                "label": label_of(LABELS, row["label"].lower(), where),
-                "rewritten": "both" if all(sides) else "premise" if sides[0] else "hypothesis",
-                "task": label_of(TASKS, row["task"].upper(), where),
-                "rte": f"rte{label_of({digit: digit for digit in '123'}, row['rte'][-1:], where)}",
-                "original_id": first(found, self.ORIGINAL_ID) or originals[both],
+                "id": first_value(values, self.ID) or str(number - 1),
+                "label": parse_label(LABELS, row["label"].lower(), where),
+                "rewritten": "both" if all(is_rewritten) else "premise" if is_rewritten[0] else "hypothesis",
+                "task": parse_label(TASKS, row["task"].upper(), where),
+                "rte": f"rte{parse_label({digit: digit for digit in '123'}, row['rte'][-1:], where)}",
+                "original_id": first_value(values, self.ORIGINAL_ID) or originals[originals_of_row],
             }
 
-    def lookup(self, found: Mapping[str, Any], aliases: tuple[str, ...], name: str) -> str:
+    def look_up(self, values: Mapping[str, Any], aliases: tuple[str, ...], name: str) -> str:
         """Return the value of the first alias that is a column, or name the columns there are."""
         for alias in aliases:
-            if alias in found:
-                return str(found[alias] if found[alias] is not None else "").strip()
-        others = shown(aliases[1:])
-        raise ValueError(f"{name} has no column {aliases[0]!r} (or {others}); its columns are {shown(found)}")
+            if alias in values:
+                return str(values[alias] if values[alias] is not None else "").strip()
+        alternatives = format_list(aliases[1:])
+        raise ValueError(
+            f"{name} has no column {aliases[0]!r} (or {alternatives}); its columns are {format_list(values)}"
+        )
 
 
-def plain(column: str) -> str:
+def normalise_column(column: str) -> str:
     """Return the normalised form of a column name, used for lookup.
 
-    >>> plain(" Original Premise")
+    >>> normalise_column(" Original Premise")
     'original_premise'
     """
     return column.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def first(found: Mapping[str, Any], aliases: tuple[str, ...]) -> str | None:
+def first_value(values: Mapping[str, Any], aliases: tuple[str, ...]) -> str | None:
     """Return the first alias that has a value."""
-    return next((str(found[alias]) for alias in aliases if found.get(alias) not in {None, ""}), None)
+    return next((str(values[alias]) for alias in aliases if values.get(alias) not in {None, ""}), None)
 
 
 UNITS = (Rte, Parte)

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from datasets import ClassLabel, Features, List, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, text_in
-from lapsus.dataset_scripts.simulated import noisy_columns, noisy_rows, operators_own
+from lapsus.core.imports import import_optional
+from lapsus.dataset_scripts.benchmark import Benchmark, parse_text
+from lapsus.dataset_scripts.simulated import mark_operator_errors, noisy_features, perturb_rows
 from lapsus.dataset_scripts.source import MissingFileError
-from lapsus.kernel.extras import needed
 from lapsus.perturbations import Noise, Operator
 from lapsus.perturbations.en.nature import NATURE
 from lapsus.perturbations.en.nature import UNITS as RANDOM
-from lapsus.perturbations.en.nlpaug import augmentation, train_tfidf
-from lapsus.perturbations.noise import signature
-from lapsus.perturbations.selection import candidates, hardest, judged_by
+from lapsus.perturbations.en.nlpaug import make_augmentation, train_tfidf
+from lapsus.perturbations.noise import format_operator
+from lapsus.perturbations.selection import make_candidates, make_selector, select_hardest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -41,7 +41,7 @@ ALTERING = {operator.name: operator for operator in (*NATURE, *RANDOM)}
 FILES = {"train": "train", "validation": "dev", "test": "test"}
 
 
-def official(train: int, validation: int, test: int) -> dict[str, dict[str, int]]:
+def count_expected_rows(train: int, validation: int, test: int) -> dict[str, dict[str, int]]:
     """Return the rows of all configs: original, each operator and mixture, the hardest of all, twice the training."""
     altered = {name: {"test": test} for name in (*ALTERING, "hard")}
     augmented = {"train": 2 * train, "validation": 2 * validation}
@@ -63,80 +63,80 @@ class Nature(Benchmark):
         tag: Any = TEXT
         intent: Any = TEXT
         if self.source:  # without a source the labels are not known
-            tags, intents = labels(self.utterances, self.source)
+            tags, intents = collect_labels(self.iter_utterances, self.source)
             if config != "original":  # one word of a slot may become several: a new I- tag is appended at the end
                 tags += tuple(f"I-{name[2:]}" for name in tags if name[0] == "B" and f"I-{name[2:]}" not in tags)
             tag, intent = ClassLabel(names=list(tags)), ClassLabel(names=list(intents))
         clean = Features({"id": TEXT, "tokens": List(TEXT), "tags": List(tag), "intent": intent})
-        return clean if config == "original" else noisy_columns(noise_of(NATURE[0]), clean)
+        return clean if config == "original" else noisy_features(make_noise(NATURE[0]), clean)
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the utterances of a split, in the configs of operators altered by them."""
-        clean = self.utterances(source, split)
+        clean = self.iter_utterances(source, split)
         match config:
             case "original":
                 return clean
             case "hard":
-                learnt = (list(self.utterances(source, part)) for part in ("train", "validation"))
-                return hard(list(clean), *learnt)
+                training_splits = (list(self.iter_utterances(source, part)) for part in ("train", "validation"))
+                return iter_hard(list(clean), *training_splits)
             case "augmented":
-                return augmented(list(clean), self.utterances(source, "train"))
-        return noisy_rows(noise_of(ALTERING[config]), clean, self.engine)
+                return iter_augmented(list(clean), self.iter_utterances(source, "train"))
+        return perturb_rows(make_noise(ALTERING[config]), clean, self.executor)
 
     @classmethod
-    def utterances(cls, source: Source, split: str) -> Iterator[Row]:
+    def iter_utterances(cls, source: Source, split: str) -> Iterator[Row]:
         """Yield the utterances of a split with id, tokens, tags and intent."""
         raise NotImplementedError
 
 
-def noise_of(operator: Operator) -> Noise:
+def make_noise(operator: Operator) -> Noise:
     """Return the noise of an operator's config."""
     return Noise(operator, column="tokens", tags="tags", key="id")
 
 
-def hard(rows: list[Row], train: list[Row], validation: list[Row]) -> Iterator[Row]:
+def iter_hard(rows: list[Row], train: list[Row], validation: list[Row]) -> Iterator[Row]:
     """Yield for each utterance the candidate with the highest loss of a model trained on the original split."""
-    torch = needed("torch", "models")
-    from lapsus.models import slu_model
+    torch = import_optional("torch", "models")
+    from lapsus.papers import slu
 
-    with operators_own("the choice of the hardest"):
-        model = slu_model.train(train, validation)
-        chosen = hardest(candidates(rows, NATURE), judged_by(model))
-    for row, one in zip(rows, chosen, strict=True):
+    with mark_operator_errors("the choice of the hardest"):
+        model = slu.train(train, validation)
+        selected = select_hardest(make_candidates(rows, NATURE), make_selector(model))
+    for row, candidate in zip(rows, selected, strict=True):
         yield row | {
-            "tokens": one.tokens,
-            "tags": one.tags,
+            "tokens": candidate.tokens,
+            "tags": candidate.tags,
             "clean_tokens": row["tokens"],
             "clean_tags": row["tags"],
-            "edits": {"tokens": [edit._asdict() for edit in one.edits]},
-            "operator": f"hard: {signature(ALTERING[one.operator], 0)} selector=slu_model torch={torch.__version__}",
+            "edits": {"tokens": [edit._asdict() for edit in candidate.edits]},
+            "operator": f"hard: {format_operator(ALTERING[candidate.operator], 0)} selector=slu_model torch={torch.__version__}",
         }
 
 
-def augmented(rows: list[Row], train: Iterable[Row]) -> Iterator[Row]:
+def iter_augmented(rows: list[Row], train: Iterable[Row]) -> Iterator[Row]:
     """Yield the utterances as they are, and then as one of nlpaug's augmenters alters each.
 
     Of the paper's six the contextual one is missing: it needs a checkpoint of BERT.
     """
     for row in rows:
-        twins = {"clean_tokens": row["tokens"], "clean_tags": row["tags"]}
-        yield row | twins | {"edits": {"tokens": []}, "operator": "none"}
-    with TemporaryDirectory() as words:
-        train_tfidf((" ".join(row["tokens"]) for row in train), Path(words))
-        for row in noisy_rows(noise_of(augmentation(words)), rows):
-            yield row | {"id": f"{row['id']}-augmented", "operator": row["operator"].replace(words, "train")}
+        clean_columns = {"clean_tokens": row["tokens"], "clean_tags": row["tags"]}
+        yield row | clean_columns | {"edits": {"tokens": []}, "operator": "none"}
+    with TemporaryDirectory() as folder:
+        train_tfidf((" ".join(row["tokens"]) for row in train), Path(folder))
+        for row in perturb_rows(make_noise(make_augmentation(folder)), rows):
+            yield row | {"id": f"{row['id']}-augmented", "operator": row["operator"].replace(folder, "train")}
 
 
 @lru_cache(maxsize=8)  # each config of a benchmark is a separate builder
-def labels(
-    utterances: Callable[[Source, str], Iterator[Row]], source: Source
+def collect_labels(
+    iter_utterances: Callable[[Source, str], Iterator[Row]], source: Source
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the tags of all splits that are there, `O` first, and the intents."""
     tags: set[str] = set()
     intents: set[str] = set()
     for split in FILES:
         with suppress(MissingFileError):
-            for row in utterances(source, split):
+            for row in iter_utterances(source, split):
                 tags.update(row["tags"])
                 intents.add(row["intent"])
     return ("O", *sorted(tags - {"O"})), tuple(sorted(intents))
@@ -148,13 +148,13 @@ class TaggedLines(Nature):
     WORDS: ClassVar[tuple[str, ...]]
 
     @classmethod
-    def utterances(cls, source: Source, split: str) -> Iterator[Row]:
+    def iter_utterances(cls, source: Source, split: str) -> Iterator[Row]:
         """Yield the utterances of a split, known by their number."""
-        name = source.within(*cls.WORDS).find(f"{FILES[split]}.txt", f"{FILES[split]}.tsv")
+        name = source.filter_folders(*cls.WORDS).find_one(f"{FILES[split]}.txt", f"{FILES[split]}.tsv")
         tokens: list[str] = []
         tags: list[str] = []
         number, intent = 0, ""
-        for line_number, line in enumerate(chain(source.lines(name), [""]), start=1):
+        for line_number, line in enumerate(chain(source.read_lines(name), [""]), start=1):
             fields = line.split()
             if len(fields) == 2 and not intent:
                 tokens.append(fields[0])
@@ -181,7 +181,7 @@ class NatureAtis(TaggedLines):
         "the LDC (LDC93S5, LDC94S19, LDC95S26) in the `token tag` layout of "
         "https://github.com/LeePleased/StackPropagation-SLU"
     )
-    ROWS = official(train=4_478, validation=500, test=893)
+    ROWS = count_expected_rows(train=4_478, validation=500, test=893)
     WORDS = ("atis",)
 
 
@@ -197,7 +197,7 @@ class NatureSnips(TaggedLines):
         for part in FILES.values()
     )
     WHERE = "https://github.com/LeePleased/StackPropagation-SLU"
-    ROWS = official(train=13_084, validation=700, test=700)
+    ROWS = count_expected_rows(train=13_084, validation=700, test=700)
     WORDS = ("snips",)
 
 
@@ -218,50 +218,54 @@ class NatureNlued(Nature):
         "AnnotatedData/NLU-Data-Home-Domain-Annotated-All.csv"
     )
     WHERE = "https://github.com/xliuhw/NLU-Evaluation-Data"
-    ROWS = official(train=20_628, validation=2_544, test=2_544)
+    ROWS = count_expected_rows(train=20_628, validation=2_544, test=2_544)
 
     @classmethod
-    def utterances(cls, source: Source, split: str) -> Iterator[Row]:
+    def iter_utterances(cls, source: Source, split: str) -> Iterator[Row]:
         """Yield the utterances of a split, in the order of the source."""
-        rows = everything(source)
-        shuffled = sorted(range(len(rows)), key=lambda place: hashlib.sha256(rows[place]["id"].encode()).digest())
-        share = round(len(rows) * 2_544 / 25_716)
-        chosen = {"test": shuffled[:share], "validation": shuffled[share : 2 * share], "train": shuffled[2 * share :]}
-        for place in sorted(chosen[split]):
-            yield rows[place]
+        rows = load_utterances(source)
+        shuffled = sorted(range(len(rows)), key=lambda index: hashlib.sha256(rows[index]["id"].encode()).digest())
+        n_held_out = round(len(rows) * 2_544 / 25_716)
+        indices = {
+            "test": shuffled[:n_held_out],
+            "validation": shuffled[n_held_out : 2 * n_held_out],
+            "train": shuffled[2 * n_held_out :],
+        }
+        for index in sorted(indices[split]):
+            yield rows[index]
 
 
-def everything(source: Source) -> tuple[Row, ...]:
+def load_utterances(source: Source) -> tuple[Row, ...]:
     """Return all utterances of NLU-ED: of the CSV (separated by `;`), or of the test folds, each once."""
-    rows, used = _read_once(source)
-    source.used.update(used)  # on a cache hit, an equal source read the files
+    rows, hashes = _read_once(source)
+    source.hashes.update(hashes)  # on a cache hit, an equal source read the files
     return rows
 
 
 @lru_cache(maxsize=2)  # each config of a benchmark is a separate builder
 def _read_once(source: Source) -> tuple[tuple[Row, ...], dict[str, str]]:
-    return tuple(nlued_rows(source)), dict(source.used)
+    return tuple(iter_nlued_rows(source)), dict(source.hashes)
 
 
-def nlued_rows(source: Source) -> Iterator[Row]:
+def iter_nlued_rows(source: Source) -> Iterator[Row]:
     """Yield all utterances of NLU-ED."""
-    official = source.match("*Annotated-All.csv")
+    csv_names = source.match("*Annotated-All.csv")
     keys = ("answerid", "scenario", "intent", "answer_annotation")
-    seen: dict[str, int] = {}
-    folds: set[tuple[str, ...]] = set()
-    name = official[0] if official else source.find("*.jsonl")
-    for number, row in enumerate((source.table if official else source.json_lines)(name, *keys), start=1):
+    key_counts: dict[str, int] = {}
+    seen_fields: set[tuple[str, ...]] = set()
+    name = csv_names[0] if csv_names else source.find_one("*.jsonl")
+    for number, row in enumerate((source.read_table if csv_names else source.read_json_lines)(name, *keys), start=1):
         fields = tuple(str(row[key]) for key in keys)
-        if not official:  # folds may overlap, so equal rows are taken once; rows of the CSV are all kept
-            if fields in folds:
+        if not csv_names:  # folds may overlap, so equal rows are taken once; rows of the CSV are all kept
+            if fields in seen_fields:
                 continue
-            folds.add(fields)
+            seen_fields.add(fields)
         where = f"{name} row {number}"
         key = f"{row['scenario']}_{row['intent']}-{row['answerid']}"
-        seen[key] = seen.get(key, 0) + 1
-        tokens, tags = marked(text_in(row, "answer_annotation", where, empty=True), where)
+        key_counts[key] = key_counts.get(key, 0) + 1
+        tokens, tags = parse_bracketed(parse_text(row, "answer_annotation", where, empty=True), where)
         yield {
-            "id": key if seen[key] == 1 else f"{key}-{seen[key]}",
+            "id": key if key_counts[key] == 1 else f"{key}-{key_counts[key]}",
             "tokens": tokens,
             "tags": tags,
             "intent": f"{row['scenario']}_{row['intent']}",
@@ -271,23 +275,23 @@ def nlued_rows(source: Source) -> Iterator[Row]:
 MARK = re.compile(r"\[\s*([^\[\]:]+?)\s*:\s*([^\[\]]*?)\s*\]")
 
 
-def marked(text: str, where: str) -> tuple[list[str], list[str]]:
+def parse_bracketed(text: str, where: str) -> tuple[list[str], list[str]]:
     """Return the tokens and tags of an answer with its slots in brackets.
 
-    >>> marked("wake me [date : next friday]", "here")
+    >>> parse_bracketed("wake me [date : next friday]", "here")
     (['wake', 'me', 'next', 'friday'], ['O', 'O', 'B-date', 'I-date'])
     """
     tokens: list[str] = []
     tags: list[str] = []
-    place = 0
+    position = 0
     for slot in [*MARK.finditer(text), None]:
-        plain = text[place : slot.start() if slot else len(text)]
+        plain = text[position : slot.start() if slot else len(text)]
         if "[" in plain or "]" in plain:
             raise ValueError(f"{where} has a bracket that marks no slot: {text!r}; mend it")
         for words, tag in ((plain.split(), None), (slot[2].split() if slot else [], slot[1] if slot else None)):
             tokens += words
             tags += ["O" if tag is None else f"{'I' if number else 'B'}-{tag}" for number in range(len(words))]
-        place = slot.end() if slot else place
+        position = slot.end() if slot else position
     return tokens, tags
 
 

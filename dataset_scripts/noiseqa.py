@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import Features, List, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, text_in
-from lapsus.dataset_scripts.readin import squad
+from lapsus.dataset_scripts.benchmark import Benchmark, parse_text
+from lapsus.dataset_scripts.readin import iter_squad
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,32 +46,34 @@ class NoiseQa(Benchmark):
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the questions; those of the noisy files must be those of the clean one."""
-        clean_name = source.find(FILES["clean"])
-        clean = questions(source, clean_name)
+        clean_name = source.find_one(FILES["clean"])
+        clean = read_questions(source, clean_name)
         if config == "clean":
             yield from clean.values()
             return
-        name = source.find(FILES[config])
-        noisy = questions(source, name)
+        name = source.find_one(FILES[config])
+        noisy = read_questions(source, name)
         if noisy.keys() != clean.keys():
-            odd = min(noisy.keys() ^ clean.keys())
-            raise ValueError(f"question {odd!r} is in only one of {name} and {clean_name}; get the files again")
+            unmatched_id = min(noisy.keys() ^ clean.keys())
+            raise ValueError(
+                f"question {unmatched_id!r} is in only one of {name} and {clean_name}; get the files again"
+            )
         for key, row in clean.items():
             if (noisy[key]["context"], noisy[key]["answers"]) != (row["context"], row["answers"]):
                 raise ValueError(f"question {key!r} of {name} has another context or answer than {clean_name}")
             yield {**noisy[key], "clean_question": row["question"]}
 
 
-def questions(source: Source, name: str) -> dict[str, dict[str, Any]]:
+def read_questions(source: Source, name: str) -> dict[str, dict[str, Any]]:
     """Return the questions of a file by id."""
-    found: dict[str, dict[str, Any]] = {}
-    for row in squad(source, name):
+    questions: dict[str, dict[str, Any]] = {}
+    for row in iter_squad(source, name):
         where = f"{name} question {row['id']!r}"
-        if row["id"] in found:
+        if row["id"] in questions:
             raise ValueError(f"{where} is there twice; keep one of them")
-        text_in(row, "question", where)
-        found[row["id"]] = row
-    return found
+        parse_text(row, "question", where)
+        questions[row["id"]] = row
+    return questions
 
 
 UNITS = (NoiseQa,)

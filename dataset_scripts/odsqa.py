@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import Features, List, Value
 
-from lapsus.dataset_scripts.benchmark import Benchmark, text_in
-from lapsus.dataset_scripts.readin import squad
+from lapsus.dataset_scripts.benchmark import Benchmark, parse_text
+from lapsus.dataset_scripts.readin import iter_squad
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,43 +40,45 @@ class Odsqa(Benchmark):
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the questions; those of both files must be on the same passages, with the same answers."""
-        clean_name = source.find(FILES["clean"])
-        clean = self.questions(source, clean_name)
+        clean_name = source.find_one(FILES["clean"])
+        clean = self.read_questions(source, clean_name)
         if config == "clean":
             yield from clean.values()
             return
-        name = source.find(FILES[config])
-        spoken = self.questions(source, name)
+        name = source.find_one(FILES[config])
+        spoken = self.read_questions(source, name)
         if spoken.keys() != clean.keys():
-            odd = min(spoken.keys() ^ clean.keys())
-            raise ValueError(f"question {odd!r} is in only one of {name} and {clean_name}; get the files again")
+            unmatched_id = min(spoken.keys() ^ clean.keys())
+            raise ValueError(
+                f"question {unmatched_id!r} is in only one of {name} and {clean_name}; get the files again"
+            )
         for key, row in clean.items():
             if (spoken[key]["context"], spoken[key]["answers"]) != (row["context"], row["answers"]):
                 raise ValueError(f"question {key!r} of {name} has another context or answer than {clean_name}")
             yield {**spoken[key], "clean_question": row["question"]}
 
-    def questions(self, source: Source, name: str) -> dict[str, dict[str, Any]]:
+    def read_questions(self, source: Source, name: str) -> dict[str, dict[str, Any]]:
         """Return the questions of a file by id; raise unless the answers stand in the recognised passage."""
-        found: dict[str, dict[str, Any]] = {}
-        for row in squad(source, name):
+        questions: dict[str, dict[str, Any]] = {}
+        for row in iter_squad(source, name):
             where = f"{name} question {row['id']!r}"
-            row["id"] = padded(row["id"])
-            if row["id"] in found:
+            row["id"] = pad_id(row["id"])
+            if row["id"] in questions:
                 raise ValueError(f"{where} is there twice; keep one of them")
-            text_in(row, "question", where)
+            parse_text(row, "question", where)
             for text, start in zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True):
                 if start < 0 or not row["context"].startswith(text, start):
                     raise ValueError(f"{where} has the answer {text!r} at {start}, where its passage reads otherwise")
-            found[row["id"]] = row
-        return found
+            questions[row["id"]] = row
+        return questions
 
 
-def padded(name: str) -> str:
+def pad_id(name: str) -> str:
     """Return an id of the source, article-passage-question, with passage and question in two digits.
 
     The Hub's viewer computes no statistics of a split whose ids are all of one length or one character longer.
 
-    >>> padded("1151-1-12")
+    >>> pad_id("1151-1-12")
     '1151-01-12'
     """
     article, *numbers = name.split("-")

@@ -2,7 +2,7 @@
 
 The archive of the authors has the folders clean, keyboard and speech; their code reads `test_clean`,
 `test_noisy_keyboard_1` … `3` and `test_noisy_asr_1` … `3`, as `<name>.json` or `<name>/test.json`. Both layouts are
-read here. So are the public files that the tasks come from: they give the test split of `clean`.
+read here. So are the public files that the tasks come from: they give the test split of `iter_clean`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from datasets import ClassLabel, Features, List, Translation, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, label_of, text_in
+from lapsus.dataset_scripts.benchmark import Benchmark, parse_label, parse_text
 from lapsus.dataset_scripts.source import MissingFileError
-from lapsus.kernel.error_rates import edit_distances
+from lapsus.stats.noise_rates import compute_edit_distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from lapsus.core.checks import FloatArray
     from lapsus.dataset_scripts.source import Source
-    from lapsus.kernel.columns import FloatArray
 
 Row = dict[str, Any]
 
@@ -32,7 +32,7 @@ TRACKS = {"keyboard": ("keyboard_", ""), "speech": ("asr_", "speech_")}  # kind 
 PARTS = {"train": "train", "validation": "dev"}
 
 
-def official(clean: Mapping[str, int], speech: int | None) -> dict[str, dict[str, int | None]]:
+def count_expected_rows(clean: Mapping[str, int], speech: int | None) -> dict[str, dict[str, int | None]]:
     """Return the rows of all configs of a task."""
     configs: dict[str, dict[str, int | None]] = {"clean": dict(clean)}
     for track, test in (("keyboard", clean["test"]), ("speech", speech)):
@@ -65,70 +65,74 @@ class Readin(Benchmark):
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the rows of a split."""
-        source = source.within(*self.WORDS)
+        source = source.filter_folders(*self.WORDS)
         if config == "clean":
-            yield from self.clean(source, split)
+            yield from self.iter_clean(source, split)
             return
         track, _, annotator = config.partition(".")
         annotators = (int(annotator),) if annotator else ANNOTATORS
-        for clean, noisy in self.aligned(source, track, annotators):
+        for clean, noisy in self.align_annotators(source, track, annotators):
             merged: Row = {}
             for name in self.FIELDS:
                 merged[f"clean_{name}"] = clean[name]
                 texts = [row[name] for row in noisy]
-                merged[name] = texts[0] if annotator else written(texts)
-            yield self.shaped(clean | merged)
+                merged[name] = texts[0] if annotator else format_annotations(texts)
+            yield self.to_features(clean | merged)
 
-    def clean(self, source: Source, split: str) -> Iterator[Row]:
+    def iter_clean(self, source: Source, split: str) -> Iterator[Row]:
         """Yield clean rows; the training split of the public files differs from READIN's."""
         part = PARTS.get(split)
         if part is None:
-            name = source.find(*CLEAN_TEST, *self.PUBLIC)
+            name = source.find_one(*CLEAN_TEST, *self.PUBLIC)
         elif source.match(*self.PUBLIC) and not source.match(*CLEAN_TEST):
             raise MissingFileError(f"{source.path} has the public files, which lack READIN's own {split} rows")
         else:
-            name = source.find(f"clean/{part}*.json", f"clean/*/{part}*.json", f"{part}.json", f"{part}/{part}.json")
-        yield from map(self.shaped, self.written_out(source, name))
+            name = source.find_one(
+                f"clean/{part}*.json", f"clean/*/{part}*.json", f"{part}.json", f"{part}/{part}.json"
+            )
+        yield from map(self.to_features, self.read_texts(source, name))
 
-    def written_out(self, source: Source, name: str) -> Iterator[Row]:
+    def read_texts(self, source: Source, name: str) -> Iterator[Row]:
         """Yield the rows of a file; raise on an empty text, which only a speech recogniser may give."""
-        for number, row in enumerate(self.examples(source, name), start=1):
+        for number, row in enumerate(self.iter_examples(source, name), start=1):
             for field in self.FIELDS:
-                text_in(row, field, f"{name} row {number}")
+                parse_text(row, field, f"{name} row {number}")
             yield row
 
-    def aligned(self, source: Source, track: str, annotators: Sequence[int]) -> Iterator[tuple[Row, list[Row]]]:
+    def align_annotators(
+        self, source: Source, track: str, annotators: Sequence[int]
+    ) -> Iterator[tuple[Row, list[Row]]]:
         """Yield each clean row with the texts of the annotators.
 
         All files have the same order of rows. Speech recognition gave nothing usable for a few rows: these are
         absent from all speech files of a task whose rows have ids.
         """
-        clean_name = source.find(*CLEAN_TEST)
-        names = [source.find(*noisy_test(track, annotator)) for annotator in annotators]
-        read = self.examples if track == "speech" else self.written_out
-        files = [read(source, name) for name in names]
+        clean_name = source.find_one(*CLEAN_TEST)
+        names = [source.find_one(*list_noisy_patterns(track, annotator)) for annotator in annotators]
+        read_rows = self.iter_examples if track == "speech" else self.read_texts
+        files = [read_rows(source, name) for name in names]
         heads = [next(file, None) for file in files]
         texts: dict[str, list[tuple[int, str, str]]] = {name: [] for name in names}
-        for number, clean in enumerate(self.written_out(source, clean_name), start=1):
-            here = [head is not None and head["id"] == clean["id"] for head in heads]
-            if all(here):
+        for number, clean in enumerate(self.read_texts(source, clean_name), start=1):
+            is_present = [head is not None and head["id"] == clean["id"] for head in heads]
+            if all(is_present):
                 noisy = [head for head in heads if head is not None]
                 for name, row in zip(names, noisy, strict=True):
                     self.check_same(clean, row, clean_name, name)
-                    meant, written_down = ("\n".join(each[field] for field in self.FIELDS) for each in (clean, row))
-                    texts[name].append((number, meant, written_down))
+                    clean_text, noisy_text = ("\n".join(each[field] for field in self.FIELDS) for each in (clean, row))
+                    texts[name].append((number, clean_text, noisy_text))
                 yield clean, noisy
                 heads = [next(file, None) for file in files]
-            elif any(here) or self.NUMBERED or track == "keyboard":
-                name = names[here.index(False)]
+            elif any(is_present) or self.NUMBERED or track == "keyboard":
+                name = names[is_present.index(False)]
                 raise ValueError(f"{name} lacks row {clean['id']!r} of {clean_name}; the files must hold the same rows")
         for name, head in zip(names, heads, strict=True):
             if head is not None:
                 raise ValueError(f"{name} has row {head['id']!r}, which {clean_name} lacks or has in another place")
         for name, pairs in texts.items():
-            for one, two in exchanged(strange(pairs)):
+            for first, second in find_swapped_rows(find_outliers(pairs)):
                 raise ValueError(
-                    f"{name} has the texts of rows {one} and {two} exchanged: each reads like the other's clean text "
+                    f"{name} has the texts of rows {first} and {second} exchanged: each reads like the other's clean text "
                     f"in {clean_name}; align the files"
                 )
 
@@ -140,16 +144,16 @@ class Readin(Benchmark):
                     f"row {clean['id']!r} of {name} has another {column} than {clean_name}; align the files"
                 )
 
-    def examples(self, source: Source, name: str) -> Iterator[Row]:
+    def iter_examples(self, source: Source, name: str) -> Iterator[Row]:
         """Yield the rows of a file with `id`, the annotated fields and the columns beside them."""
         raise NotImplementedError
 
-    def shaped(self, row: Row) -> Row:
+    def to_features(self, row: Row) -> Row:
         """Return a row in the shape of its features."""
         return row
 
 
-class Strange(NamedTuple):
+class OutlierRow(NamedTuple):
     """A row whose noisy text is far from its clean one."""
 
     number: int  # in the clean file, from 1
@@ -158,56 +162,56 @@ class Strange(NamedTuple):
     rate: float
 
 
-def error_rates(noisy: Sequence[str], clean: Sequence[str]) -> FloatArray:
+def compute_noise_rates(noisy: Sequence[str], clean: Sequence[str]) -> FloatArray:
     """Return the error rate of each pair of texts."""
-    return np.asarray(edit_distances(noisy, clean) / np.array([len(text) for text in clean]))
+    return np.asarray(compute_edit_distances(noisy, clean) / np.array([len(text) for text in clean]))
 
 
-def strange(texts: Sequence[tuple[int, str, str]]) -> list[Strange]:
+def find_outliers(texts: Sequence[tuple[int, str, str]]) -> list[OutlierRow]:
     """Return those of rows, given as number, clean and noisy text, whose texts are far from each other."""
     if not texts:
         return []
     _, clean, noisy = zip(*texts, strict=True)
-    rates = error_rates(noisy, clean).tolist()
-    return [Strange(*row, rate) for row, rate in zip(texts, rates, strict=True) if rate > STRANGE]
+    rates = compute_noise_rates(noisy, clean).tolist()
+    return [OutlierRow(*row, rate) for row, rate in zip(texts, rates, strict=True) if rate > OUTLIER_RATE]
 
 
-def exchanged(rows: Sequence[Strange]) -> Iterator[tuple[int, int]]:
+def find_swapped_rows(rows: Sequence[OutlierRow]) -> Iterator[tuple[int, int]]:
     """Yield the numbers of two rows each of whose noisy texts is twice as near to the other's clean text.
 
     People do type a neighbour's text now and then, so that one such row is no mistake of a file.
 
-    >>> list(exchanged([Strange(1, "借呗", "花贝", 1), Strange(5, "花呗", "借被", 1), Strange(7, "余额", "借呗", 1)]))
+    >>> list(find_swapped_rows([OutlierRow(1, "借呗", "花贝", 1), OutlierRow(5, "花呗", "借被", 1), OutlierRow(7, "余额", "借呗", 1)]))
     [(1, 5)]
     """
-    for place, one in enumerate(rows):
-        others = rows[:place]
-        there = error_rates([one.noisy] * place, [other.clean for other in others])
-        back = error_rates([other.noisy for other in others], [one.clean] * place)
-        for other, far, near in zip(others, there, back, strict=True):
-            if 2 * far <= one.rate and 2 * near <= other.rate:
-                yield other.number, one.number
+    for index, row in enumerate(rows):
+        earlier_rows = rows[:index]
+        noisy_to_clean = compute_noise_rates([row.noisy] * index, [other.clean for other in earlier_rows])
+        clean_to_noisy = compute_noise_rates([other.noisy for other in earlier_rows], [row.clean] * index)
+        for other, own_rate, other_rate in zip(earlier_rows, noisy_to_clean, clean_to_noisy, strict=True):
+            if 2 * own_rate <= row.rate and 2 * other_rate <= other.rate:
+                yield other.number, row.number
 
 
-STRANGE = 0.5  # error rate from which a row is held against others
+OUTLIER_RATE = 0.5  # error rate from which a row is held against others
 CLEAN_TEST = ("test_clean.json", "test_clean/test.json", "clean/test*.json", "clean/*/test*.json")
 
 
-def noisy_test(track: str, annotator: int) -> list[str]:
+def list_noisy_patterns(track: str, annotator: int) -> list[str]:
     """Return the possible paths of one annotator's file, the least specific last."""
     stems = [f"test_noisy_{word}{annotator}" for word in TRACKS[track]]
-    inside = [f"{track}/*{stem}{end}" for stem in [*stems, str(annotator)] for end in (".json", "/test.json")]
-    return inside + [f"{stem}{end}" for stem in stems for end in (".json", "/test.json")]
+    folder_patterns = [f"{track}/*{stem}{end}" for stem in [*stems, str(annotator)] for end in (".json", "/test.json")]
+    return folder_patterns + [f"{stem}{end}" for stem in stems for end in (".json", "/test.json")]
 
 
-def written(texts: Sequence[str]) -> list[dict[str, Any]]:
+def format_annotations(texts: Sequence[str]) -> list[dict[str, Any]]:
     """Return the annotators' texts."""
     return [{"annotator": number, "text": text} for number, text in zip(ANNOTATORS, texts, strict=True)]
 
 
-def stripped(row: Mapping[str, Any], field: str, where: str) -> str:
+def strip_line_end(row: Mapping[str, Any], field: str, where: str) -> str:
     """Return a text of a row without the line end that some files have in their strings."""
-    return text_in(row, field, where, empty=True).rstrip("\r\n")
+    return parse_text(row, field, where, empty=True).rstrip("\r\n")
 
 
 class ReadinAfqmc(Readin):
@@ -217,7 +221,7 @@ class ReadinAfqmc(Readin):
     TITLE = "READIN AFQMC"
     TASKS = ("text-classification",)
     TASK_IDS = ("semantic-similarity-classification",)
-    ROWS = official({"train": 18_000, "validation": 2_000, "test": 4_316}, speech=4_316)
+    ROWS = count_expected_rows({"train": 18_000, "validation": 2_000, "test": 4_316}, speech=4_316)
     WORDS = ("afqmc",)
     PUBLIC = ("dev.json",)
     FIELDS = ("sentence1", "sentence2")
@@ -227,15 +231,15 @@ class ReadinAfqmc(Readin):
         {"id": TEXT, "sentence1": TEXT, "sentence2": TEXT, "label": ClassLabel(names=["different", "paraphrase"])}
     )
 
-    def examples(self, source: Source, name: str) -> Iterator[Row]:
+    def iter_examples(self, source: Source, name: str) -> Iterator[Row]:
         """Yield the rows of a file; the id is the row number."""
-        for number, row in enumerate(source.objects(name, *self.FIELDS, "label")):
+        for number, row in enumerate(source.read_objects(name, *self.FIELDS, "label")):
             where = f"{name} row {number + 1}"
             yield {
                 "id": str(number),
-                "sentence1": stripped(row, "sentence1", where),
-                "sentence2": stripped(row, "sentence2", where),
-                "label": label_of({"0": "different", "1": "paraphrase"}, row["label"], where),
+                "sentence1": strip_line_end(row, "sentence1", where),
+                "sentence2": strip_line_end(row, "sentence2", where),
+                "label": parse_label({"0": "different", "1": "paraphrase"}, row["label"], where),
             }
 
 
@@ -246,7 +250,7 @@ class ReadinCmrc2018(Readin):
     TITLE = "READIN CMRC2018"
     TASKS = ("question-answering",)
     TASK_IDS = ("extractive-qa",)
-    ROWS = official({"train": 8_871, "validation": 1_271, "test": 3_219}, speech=3_219)
+    ROWS = count_expected_rows({"train": 8_871, "validation": 1_271, "test": 3_219}, speech=3_219)
     WORDS = ("cmrc",)
     PUBLIC = ("cmrc2018_dev.json",)
     FIELDS = ("question",)
@@ -259,19 +263,19 @@ class ReadinCmrc2018(Readin):
         }
     )
 
-    def examples(self, source: Source, name: str) -> Iterator[Row]:
+    def iter_examples(self, source: Source, name: str) -> Iterator[Row]:
         """Yield the questions of a file."""
-        return squad(source, name)
+        return iter_squad(source, name)
 
 
 class ReadinCspider(Readin):
-    """Questions to databases, answered by an SQL query; the config `schemas` holds the databases' tables."""
+    """Questions to databases, answered by an SQL query; the config `iter_schemas` holds the databases' tables."""
 
     NAME = "readin-cspider"
     TITLE = "READIN CSpider"
     TASKS = ("text-generation",)
     TAGS = (*Readin.TAGS, "text-to-sql")
-    ROWS = official({"train": 7_500, "validation": 1_159, "test": 1_034}, speech=1_034) | {
+    ROWS = count_expected_rows({"train": 7_500, "validation": 1_159, "test": 1_034}, speech=1_034) | {
         "schemas": {"databases": 166}
     }
     WORDS = ("spider",)
@@ -296,25 +300,25 @@ class ReadinCspider(Readin):
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the rows of a split."""
         if config == "schemas":
-            return self.schemas(source.within(*self.WORDS))
+            return self.iter_schemas(source.filter_folders(*self.WORDS))
         return super().rows(source, config, split)
 
-    def examples(self, source: Source, name: str) -> Iterator[Row]:
+    def iter_examples(self, source: Source, name: str) -> Iterator[Row]:
         """Yield the rows of a file; the public multilingual edition nests the question and the query."""
-        for number, row in enumerate(source.objects(name, "question", "db_id")):
+        for number, row in enumerate(source.read_objects(name, "question", "db_id")):
             question = row["question"]
             if isinstance(question, dict):
                 row["question"], row["query"] = question.get("zh"), row.get("mr", {}).get("sql")
             where = f"{name} row {number + 1}"
             if not (row["question"] and row.get("query")):
                 raise ValueError(f"{where} lacks a Chinese question or a query; get the file again")
-            texts = {field: stripped(row, field, where) for field in ("question", "query", "db_id")}
+            texts = {field: strip_line_end(row, field, where) for field in ("question", "query", "db_id")}
             yield {"id": str(number)} | texts
 
-    def schemas(self, source: Source) -> Iterator[Row]:
+    def iter_schemas(self, source: Source) -> Iterator[Row]:
         """Yield the tables, columns and keys of each database."""
         keys = ("table_names", "table_names_original", "column_names", "column_names_original", "column_types")
-        for row in source.objects(source.find("tables.json"), "db_id", "primary_keys", "foreign_keys", *keys):
+        for row in source.read_objects(source.find_one("tables.json"), "db_id", "primary_keys", "foreign_keys", *keys):
             tables = zip(row["table_names_original"], row["table_names"], strict=True)
             columns = zip(row["column_names_original"], row["column_names"], row["column_types"], strict=True)
             yield {
@@ -325,7 +329,9 @@ class ReadinCspider(Readin):
                     for (table, name), (_, words), kind in columns
                 ],
                 "primary_keys": row["primary_keys"],
-                "foreign_keys": [{"column": column, "references": other} for column, other in row["foreign_keys"]],
+                "foreign_keys": [
+                    {"column": column, "references": referenced} for column, referenced in row["foreign_keys"]
+                ],
             }
 
 
@@ -347,7 +353,9 @@ class ReadinWmt2021(Readin):
     TITLE = "READIN WMT2021"
     LANGUAGES = ("zh", "en")
     TASKS = ("translation",)
-    ROWS = official({"test": 1_948}, speech=None)  # the number of rows that speech recognition lost is not published
+    ROWS = count_expected_rows(
+        {"test": 1_948}, speech=None
+    )  # the number of rows that speech recognition lost is not published
     NOISY = {"clean_zh": ("translation", "zh")}
     WORDS = ("wmt", "nmt")
     PUBLIC = ("newstest2021.zh-en.src.zh",)
@@ -359,22 +367,22 @@ class ReadinWmt2021(Readin):
         """Return the features of a config."""
         if config == "clean":
             return self.CLEAN
-        both = self.CLEAN["translation"] if "." in config else {"zh": ANNOTATIONS, "en": TEXT}
-        return Features({"id": TEXT, "translation": both, "clean_zh": TEXT})
+        translation = self.CLEAN["translation"] if "." in config else {"zh": ANNOTATIONS, "en": TEXT}
+        return Features({"id": TEXT, "translation": translation, "clean_zh": TEXT})
 
-    def examples(self, source: Source, name: str) -> Iterator[Row]:
+    def iter_examples(self, source: Source, name: str) -> Iterator[Row]:
         """Yield the sentences of a file of READIN, or of the public files."""
         if name.endswith(self.PUBLIC):
-            yield from self.public(source, name)
+            yield from self.iter_public(source, name)
             return
-        for row in source.objects(name, "id", "zh", "en"):
-            texts = {language: stripped(row, language, f"{name} id {row['id']!r}") for language in ("zh", "en")}
+        for row in source.read_objects(name, "id", "zh", "en"):
+            texts = {language: strip_line_end(row, language, f"{name} id {row['id']!r}") for language in ("zh", "en")}
             yield {"id": str(row["id"])} | texts
 
-    def public(self, source: Source, name: str) -> Iterator[Row]:
+    def iter_public(self, source: Source, name: str) -> Iterator[Row]:
         """Yield the sentence pairs of the news task."""
-        reference = source.find(self.REFERENCE)
-        pairs = [list(source.lines(file)) for file in (name, reference)]
+        reference = source.find_one(self.REFERENCE)
+        pairs = [list(source.read_lines(file)) for file in (name, reference)]
         if len(pairs[0]) != len(pairs[1]):
             raise ValueError(f"{name} has {len(pairs[0])} lines and {reference} {len(pairs[1])}; they must be parallel")
         talks = TALKS if len(pairs[0]) == LINES_WITH_TALKS else ()
@@ -382,26 +390,26 @@ class ReadinWmt2021(Readin):
         for number, (zh, en) in enumerate(news):
             yield {"id": str(number), "zh": zh, "en": en}
 
-    def shaped(self, row: Row) -> Row:
+    def to_features(self, row: Row) -> Row:
         """Return a row with its two languages together."""
         return {"id": row["id"], "translation": {name: row[name] for name in ("zh", "en")}} | (
             {"clean_zh": row["clean_zh"]} if "clean_zh" in row else {}
         )
 
 
-def squad(source: Source, name: str, *, unanswerable: bool = False) -> Iterator[Row]:
+def iter_squad(source: Source, name: str, *, unanswerable: bool = False) -> Iterator[Row]:
     """Yield the questions of a SQuAD-style file, or of one object per line with the same keys.
 
     A question may be empty, as a recogniser hears some; without an answer it is refused unless `unanswerable`.
     """
     try:
-        by_line = "question" in json.loads(next(source.lines(name)))
+        is_json_lines = "question" in json.loads(next(source.read_lines(name)))
     except json.JSONDecodeError:
-        by_line = False
-    if by_line:
-        questions = list(source.json_lines(name, "id", "context", "question", "answers"))
+        is_json_lines = False
+    if is_json_lines:
+        questions = list(source.read_json_lines(name, "id", "context", "question", "answers"))
     else:
-        content = source.json(name)
+        content = source.read_json(name)
         if not isinstance(content, dict) or "data" not in content:
             raise ValueError(f"{name} is no SQuAD-style file (an object with `data`); name the original file")
         questions = [
@@ -414,15 +422,15 @@ def squad(source: Source, name: str, *, unanswerable: bool = False) -> Iterator[
         where = f"{name} question {question['id']!r}"
         if not isinstance(question["id"], str | int) or question["id"] == "":
             raise ValueError(f"{where} has an id that is no text; mend the question")
-        context = text_in(question, "context", where).rstrip("\r\n")
-        answers = answers_of(question, where)
+        context = parse_text(question, "context", where).rstrip("\r\n")
+        answers = read_answers(question, where)
         if not (answers["text"] or unanswerable):
             raise ValueError(f"{where} has no answer; mend the question")
-        asked = stripped(question, "question", where)
-        yield {"id": str(question["id"]), "context": context, "question": asked, "answers": answers}
+        question_text = strip_line_end(question, "question", where)
+        yield {"id": str(question["id"]), "context": context, "question": question_text, "answers": answers}
 
 
-def answers_of(question: Mapping[str, Any], where: str) -> dict[str, list[Any]]:
+def read_answers(question: Mapping[str, Any], where: str) -> dict[str, list[Any]]:
     """Return the answers of a question as SQuAD lists them, each within the paragraph.
 
     That the answer is at its stated position is not checked: 200 of CMRC's are not.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from datasets import Features, Version
 
 from lapsus.dataset_scripts.readin import Readin, ReadinAfqmc, ReadinCmrc2018, ReadinCspider, ReadinWmt2021
-from lapsus.dataset_scripts.simulated import TRACKS, noisy_columns, noisy_rows, track_operator
+from lapsus.dataset_scripts.simulated import TRACKS, make_track_operator, noisy_features, perturb_rows
 from lapsus.perturbations import Noise
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ Row = dict[str, Any]
 CLEAN = "clean"
 
 
-def simulated(task: type[Readin]) -> dict[str, dict[str, int | None]]:
+def count_expected_rows(task: type[Readin]) -> dict[str, dict[str, int | None]]:
     """Return the rows of the clean config and of all tracks: every clean test row is in each."""
     return {config: {"test": task.ROWS["clean"]["test"]} for config in (CLEAN, *TRACKS)}
 
@@ -34,16 +34,16 @@ class Simulated(Readin):
 
     def columns(self, config: str) -> Features:
         """Return the features of a config."""
-        return self.CLEAN if config == CLEAN else noisy_columns(self.noise(config), self.CLEAN)
+        return self.CLEAN if config == CLEAN else noisy_features(self.make_noise(config), self.CLEAN)
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the rows of a config."""
-        clean = self.clean(source.within(*self.WORDS), split)
-        return clean if config == CLEAN else noisy_rows(self.noise(config), clean, self.engine)
+        clean = self.iter_clean(source.filter_folders(*self.WORDS), split)
+        return clean if config == CLEAN else perturb_rows(self.make_noise(config), clean, self.executor)
 
-    def noise(self, track: str) -> Noise:
+    def make_noise(self, track: str) -> Noise:
         """Return the noise of a track."""
-        operator, seed = track_operator(track)
+        operator, seed = make_track_operator(track)
         column = self.FIELDS[0] if len(self.FIELDS) == 1 else self.FIELDS
         return Noise(operator, column=column, key="id", seed=seed)
 
@@ -54,7 +54,7 @@ class ReadinAfqmcSim(Simulated, ReadinAfqmc):
     NAME = "readin-afqmc-sim"
     TITLE = "READIN AFQMC, synthetic tracks"
     WHERE = "the AFQMC folder of CLUE, https://github.com/CLUEbenchmark/CLUE, or READIN's archive"
-    ROWS = simulated(ReadinAfqmc)
+    ROWS = count_expected_rows(ReadinAfqmc)
 
 
 class ReadinCmrc2018Sim(Simulated, ReadinCmrc2018):
@@ -65,7 +65,7 @@ class ReadinCmrc2018Sim(Simulated, ReadinCmrc2018):
     LICENSE = "cc-by-sa-4.0"
     LICENSE_LINK = "https://github.com/ymcui/cmrc2018"
     WHERE = "https://github.com/ymcui/cmrc2018 (squad-style-data), or READIN's archive"
-    ROWS = simulated(ReadinCmrc2018)
+    ROWS = count_expected_rows(ReadinCmrc2018)
 
 
 class ReadinCspiderSim(Simulated, ReadinCspider):
@@ -75,7 +75,7 @@ class ReadinCspiderSim(Simulated, ReadinCspider):
     TITLE = "READIN CSpider, synthetic tracks"
     WHERE = "https://taolusi.github.io/CSpider-explorer, or READIN's archive"
     VERSION = Version("1.7.0")  # speech tracks by zh_speech 5
-    ROWS = simulated(ReadinCspider) | {"schemas": ReadinCspider.ROWS["schemas"]}
+    ROWS = count_expected_rows(ReadinCspider) | {"schemas": ReadinCspider.ROWS["schemas"]}
 
     def columns(self, config: str) -> Features:
         """Return the features of a config."""
@@ -83,7 +83,11 @@ class ReadinCspiderSim(Simulated, ReadinCspider):
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the rows of a config."""
-        return self.schemas(source.within(*self.WORDS)) if config == "schemas" else super().rows(source, config, split)
+        return (
+            self.iter_schemas(source.filter_folders(*self.WORDS))
+            if config == "schemas"
+            else super().rows(source, config, split)
+        )
 
 
 class ReadinWmt2021Sim(Simulated, ReadinWmt2021):
@@ -92,24 +96,28 @@ class ReadinWmt2021Sim(Simulated, ReadinWmt2021):
     NAME = "readin-wmt2021-sim"
     TITLE = "READIN WMT2021, synthetic tracks"
     WHERE = "https://github.com/wmt-conference/wmt21-news-systems (folder txt), or READIN's archive"
-    ROWS = simulated(ReadinWmt2021)
+    ROWS = count_expected_rows(ReadinWmt2021)
 
     def columns(self, config: str) -> Features:
         """Return the features of a config."""
         if config == CLEAN:
             return self.CLEAN
-        flat = Features({"id": self.CLEAN["id"], "zh": self.CLEAN["id"], "en": self.CLEAN["id"]})
-        added = {name: kind for name, kind in noisy_columns(self.noise(config), flat).items() if name not in flat}
+        flat_features = Features({"id": self.CLEAN["id"], "zh": self.CLEAN["id"], "en": self.CLEAN["id"]})
+        added = {
+            name: kind
+            for name, kind in noisy_features(self.make_noise(config), flat_features).items()
+            if name not in flat_features
+        }
         return Features({**self.CLEAN, **added})
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the rows of a config."""
-        clean = self.clean(source.within(*self.WORDS), split)
+        clean = self.iter_clean(source.filter_folders(*self.WORDS), split)
         if config == CLEAN:
             yield from clean
             return
-        flat = ({"id": row["id"], **row["translation"]} for row in clean)
-        for row in noisy_rows(self.noise(config), flat, self.engine):
+        flat_rows = ({"id": row["id"], **row["translation"]} for row in clean)
+        for row in perturb_rows(self.make_noise(config), flat_rows, self.executor):
             yield {"translation": {name: row.pop(name) for name in ("zh", "en")}, **row}
 
 

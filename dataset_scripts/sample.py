@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from datasets import ClassLabel, Features, List, Value, Version
 
 from lapsus.dataset_scripts.benchmark import Benchmark
-from lapsus.dataset_scripts.simulated import TRACKS, noisy_columns, noisy_rows, track_operator
+from lapsus.dataset_scripts.simulated import TRACKS, make_track_operator, noisy_features, perturb_rows
 from lapsus.perturbations import OPERATORS, Noise
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ DIALECT = Features(
 )
 
 # Configs with all annotators of a row together, made from the test rows of `clean`; those made from `original`.
-TOGETHER = ("keyboard", "speech")
-SPOKEN = ("filler_bos", "filler_eos")
+JOINED_CONFIGS = ("keyboard", "speech")
+FILLER_CONFIGS = ("filler_bos", "filler_eos")
 
 
 class Sample(Benchmark):
@@ -92,9 +92,9 @@ class Sample(Benchmark):
     TASK_IDS = ("semantic-similarity-classification", "natural-language-inference", "intent-classification")
     ROWS = {
         "clean": {"train": 120, "validation": 30, "test": 90},
-        **{track: {"test": 90} for track in (*TRACKS, *TOGETHER)},
+        **{track: {"test": 90} for track in (*TRACKS, *JOINED_CONFIGS)},
         "original": {"train": 120, "validation": 30, "test": 70},
-        **{track: {"test": 70} for track in SPOKEN},
+        **{track: {"test": 70} for track in FILLER_CONFIGS},
         "entailment": {"test": 80},
         "premise": {"test": 27},
         "hypothesis": {"test": 35},
@@ -103,55 +103,55 @@ class Sample(Benchmark):
     }
 
     @classmethod
-    def home(cls) -> Path:
+    def get_bundled_folder(cls) -> Path:
         """Return the folder inside the package."""
         return Path(__file__).with_name("sample_data")
 
     def columns(self, config: str) -> Features:
         """Return the features of a config."""
         if config in TRACKS:
-            return noisy_columns(self.simulated(config), PARAPHRASE)
-        if config in TOGETHER:
+            return noisy_features(self.make_chinese_noise(config), PARAPHRASE)
+        if config in JOINED_CONFIGS:
             annotated = List({"annotator": Value("int8"), "text": TEXT})
             noisy = dict.fromkeys(("sentence1", "sentence2"), annotated)
             return Features({**PARAPHRASE, **noisy, "clean_sentence1": TEXT, "clean_sentence2": TEXT})
-        if config in SPOKEN:
-            return noisy_columns(self.spoken(config), SLU)
+        if config in FILLER_CONFIGS:
+            return noisy_features(self.make_english_noise(config), SLU)
         return {"clean": PARAPHRASE, "original": SLU, "dialect": DIALECT}.get(config, ENTAILMENT)
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split."""
         if config in TRACKS:
-            yield from noisy_rows(self.simulated(config), self.rows(source, "clean", split))
-        elif config in TOGETHER:
-            yield from self.together(source, config, split)
-        elif config in SPOKEN:
-            yield from noisy_rows(self.spoken(config), self.rows(source, "original", split))
+            yield from perturb_rows(self.make_chinese_noise(config), self.rows(source, "clean", split))
+        elif config in JOINED_CONFIGS:
+            yield from self.iter_joined(source, config, split)
+        elif config in FILLER_CONFIGS:
+            yield from perturb_rows(self.make_english_noise(config), self.rows(source, "original", split))
         else:
             file = {"clean": "paraphrase", "original": "slu", "dialect": "dialect"}.get(config, "entailment")
-            for line in source.lines(f"{file}.jsonl"):
+            for line in source.read_lines(f"{file}.jsonl"):
                 row = json.loads(line)
-                wanted = config not in REWRITES or row["rewritten"] == config
-                if row.pop("split") == split and wanted:
+                in_config = config not in REWRITES or row["rewritten"] == config
+                if row.pop("split") == split and in_config:
                     yield row
 
-    def together(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+    def iter_joined(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield each row with the sentences of all annotators of a track."""
         tracks = [self.rows(source, f"{config}.{annotator}", split) for annotator in (1, 2, 3)]
-        for same in zip(*tracks, strict=True):
-            row = {name: same[0][name] for name in ("id", "label", "clean_sentence1", "clean_sentence2")}
+        for annotator_rows in zip(*tracks, strict=True):
+            row = {name: annotator_rows[0][name] for name in ("id", "label", "clean_sentence1", "clean_sentence2")}
             for name in ("sentence1", "sentence2"):
-                row[name] = [{"annotator": number, "text": each[name]} for number, each in enumerate(same, 1)]
+                row[name] = [{"annotator": number, "text": each[name]} for number, each in enumerate(annotator_rows, 1)]
             yield row
 
     @staticmethod
-    def simulated(track: str) -> Noise:
+    def make_chinese_noise(track: str) -> Noise:
         """Return the noise of a track over the Chinese questions."""
-        operator, seed = track_operator(track)
+        operator, seed = make_track_operator(track)
         return Noise(operator, column=("sentence1", "sentence2"), key="id", seed=seed)
 
     @staticmethod
-    def spoken(track: str) -> Noise:
+    def make_english_noise(track: str) -> Noise:
         """Return the noise of a track over the English commands."""
         return Noise(OPERATORS[track], column="tokens", tags="tags", key="id")
 

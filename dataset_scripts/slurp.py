@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import ClassLabel, Features, List, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, text_in
+from lapsus.dataset_scripts.benchmark import Benchmark, parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ class SlurpAsr(Benchmark):
 
     def columns(self, config: str) -> Features:
         """Return the features of a config; labels are those of the source, in alphabetical order."""
-        scenarios, actions, entities = _labels(self.source) if self.source else ((), (), ())
+        scenarios, actions, entities = _collect_labels(self.source) if self.source else ((), (), ())
         transcripts = List({"recording": TEXT, "headset": Value("bool"), "text": TEXT})
         noisy = {"text": transcripts, "clean_text": TEXT} if config == "speech" else {"text": TEXT}
         return Features(
@@ -55,68 +55,68 @@ class SlurpAsr(Benchmark):
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the requests of a split; a request without any transcript is not in `speech`."""
-        heard: dict[str, str] = {}
+        transcripts: dict[str, str] = {}
         if config == "speech":
-            name = source.find(TRANSCRIPTS)
-            for number, row in enumerate(source.json_lines(name, "file", "text"), start=1):
-                file = text_in(row, "file", f"{name} row {number}")
-                if file in heard:
+            name = source.find_one(TRANSCRIPTS)
+            for number, row in enumerate(source.read_json_lines(name, "file", "text"), start=1):
+                file = parse_text(row, "file", f"{name} row {number}")
+                if file in transcripts:
                     raise ValueError(
                         f"{name} row {number} is a second transcript of the recording {file!r}; keep one of them"
                     )
-                heard[file] = text_in(row, "text", f"{name} row {number}", empty=True)
-        for where, row in _requests(source, split):
+                transcripts[file] = parse_text(row, "text", f"{name} row {number}", empty=True)
+        for where, row in _iter_requests(source, split):
             request = {
                 "id": str(row["slurp_id"]),
-                "text": text_in(row, "sentence", where),
+                "text": parse_text(row, "sentence", where),
                 "scenario": row["scenario"],
                 "action": row["action"],
-                "entities": _entities(row, where),
+                "entities": _parse_entities(row, where),
             }
             if config == "speech":
-                files = [recording["file"] for recording in row["recordings"] if recording["file"] in heard]
+                files = [recording["file"] for recording in row["recordings"] if recording["file"] in transcripts]
                 if not files:
                     continue
                 request["clean_text"] = request["text"]
                 request["text"] = [
-                    {"recording": file, "headset": "-headset" in file, "text": heard[file]} for file in files
+                    {"recording": file, "headset": "-headset" in file, "text": transcripts[file]} for file in files
                 ]
             yield request
 
 
-def _requests(source: Source, split: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _iter_requests(source: Source, split: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the requests of a split, each with where it stands."""
-    name = source.find(FILES[split])
+    name = source.find_one(FILES[split])
     keys = ("slurp_id", "sentence", "scenario", "action", "tokens", "entities", "recordings")
-    for number, row in enumerate(source.json_lines(name, *keys), start=1):
+    for number, row in enumerate(source.read_json_lines(name, *keys), start=1):
         yield f"{name} row {number}", row
 
 
-def _entities(row: dict[str, Any], where: str) -> list[dict[str, str]]:
-    surfaces = [text_in(token, "surface", where) for token in row["tokens"]]
-    for place in (place for entity in row["entities"] for place in entity["span"]):
-        if type(place) is not int or not 0 <= place < len(surfaces):
+def _parse_entities(row: dict[str, Any], where: str) -> list[dict[str, str]]:
+    surfaces = [parse_text(token, "surface", where) for token in row["tokens"]]
+    for index in (index for entity in row["entities"] for index in entity["span"]):
+        if type(index) is not int or not 0 <= index < len(surfaces):
             raise ValueError(
-                f"{where} has an entity at {place!r}, outside of its {len(surfaces)} tokens; get the file again"
+                f"{where} has an entity at {index!r}, outside of its {len(surfaces)} tokens; get the file again"
             )
     return [
-        {"type": entity["type"], "text": " ".join(surfaces[place] for place in entity["span"])}
+        {"type": entity["type"], "text": " ".join(surfaces[index] for index in entity["span"])}
         for entity in row["entities"]
     ]
 
 
 @lru_cache(maxsize=4)
-def _labels(source: Source) -> tuple[tuple[str, ...], ...]:
-    found: tuple[set[str], ...] = (set(), set(), set())
+def _collect_labels(source: Source) -> tuple[tuple[str, ...], ...]:
+    labels: tuple[set[str], ...] = (set(), set(), set())
     for split, file in FILES.items():
         if source.match(file):
-            for where, row in _requests(source, split):
+            for where, row in _iter_requests(source, split):
                 for label in ("scenario", "action"):
-                    text_in(row, label, where)
-                found[0].add(row["scenario"])
-                found[1].add(row["action"])
-                found[2].update(text_in(entity, "type", where) for entity in row["entities"])
-    return tuple(tuple(sorted(names)) for names in found)
+                    parse_text(row, label, where)
+                labels[0].add(row["scenario"])
+                labels[1].add(row["action"])
+                labels[2].update(parse_text(entity, "type", where) for entity in row["entities"])
+    return tuple(tuple(sorted(names)) for names in labels)
 
 
 UNITS = (SlurpAsr,)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import Features, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, text_in
+from lapsus.dataset_scripts.benchmark import Benchmark, parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,12 +48,12 @@ class ZhAsr(Benchmark):
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the utterances of a collection; the id is its name and the number of the row, from 0."""
-        name = source.find(*FILES[split])
-        for number, pair in enumerate(source.table(name, "recognition", "transcript", delimiter=",")):
-            clean = text_in(pair, "transcript", f"{name} row {number + 1}")
-            heard = pair["recognition"].replace(UNKNOWN, REPLACEMENT)
+        name = source.find_one(*FILES[split])
+        for number, pair in enumerate(source.read_table(name, "recognition", "transcript", delimiter=",")):
+            clean = parse_text(pair, "transcript", f"{name} row {number + 1}")
+            recognition = pair["recognition"].replace(UNKNOWN, REPLACEMENT)
             row = {"id": f"{split}-{number}", "text": clean}
-            yield row if config == "clean" else row | {"text": heard, "clean_text": clean}
+            yield row if config == "clean" else row | {"text": recognition, "clean_text": clean}
 
 
 UNITS = (ZhAsr,)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import ClassLabel, Features, List, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, label_of, text_in
+from lapsus.dataset_scripts.benchmark import Benchmark, parse_label, parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,27 +61,30 @@ class ZhAsrSlu(Benchmark):
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the utterances that were transcribed in full; the id is dialogue and turn."""
-        name = source.find(FILES[split])
-        for dialogue, turns in enumerate(source.json(name)):
+        name = source.find_one(FILES[split])
+        for dialogue, turns in enumerate(source.read_json(name)):
             for turn in turns:
                 where = f"{name} dialogue {dialogue} turn {turn.get('utt_id')}"
-                said, heard = text_in(turn, "manual_transcript", where), text_in(turn, "asr_1best", where, empty=True)
-                if MARKER.search(said):
+                transcript, recognition = (
+                    parse_text(turn, "manual_transcript", where),
+                    parse_text(turn, "asr_1best", where, empty=True),
+                )
+                if MARKER.search(transcript):
                     continue
                 row = {
                     "id": f"{dialogue}-{turn['utt_id']}",
-                    "text": said,
+                    "text": transcript,
                     "frame": [
                         {
-                            "act": label_of(dict(zip(ACTS, ACTS, strict=True)), act, where),
-                            "slot": label_of(dict(zip(SLOTS, SLOTS, strict=True)), slot, where),
-                            "value": text_in({"value": value}, "value", where, empty=True),
+                            "act": parse_label(dict(zip(ACTS, ACTS, strict=True)), act, where),
+                            "slot": parse_label(dict(zip(SLOTS, SLOTS, strict=True)), slot, where),
+                            "value": parse_text({"value": value}, "value", where, empty=True),
                         }
                         for act, slot, value in turn["semantic"]
                     ],
                 }
                 if config == "speech":
-                    row |= {"clean_text": said, "text": "" if heard == "null" else heard}
+                    row |= {"clean_text": transcript, "text": "" if recognition == "null" else recognition}
                 yield row
 
 

@@ -3,7 +3,7 @@
 import json
 from importlib.resources import files
 
-from lapsus.models.baselines import CommandModel
+from lapsus.cli.demo_models import CommandModel
 
 COMMANDS = files("lapsus.dataset_scripts") / "sample_data" / "slu.jsonl"
 

@@ -10,19 +10,19 @@
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from lapsus.kernel.lazy import lazy
+from lapsus.core.imports import make_lazy_getattr
 
 if TYPE_CHECKING:
-    from lapsus.corpora.perturb_corpus import perturb_corpus
-    from lapsus.corpora.perturb_file import perturb_file
-    from lapsus.hub.publish import publish
+    from lapsus.evaluation.runner import run
+    from lapsus.hub.build import build_dataset
     from lapsus.hub.upload import upload
-    from lapsus.results.fidelity import fidelity
-    from lapsus.results.measuring.measure import measure
-    from lapsus.results.report import report
-    from lapsus.results.score import score
-    from lapsus.results.tracks import Track, read_tracks
-    from lapsus.running.runner import run
+    from lapsus.jobs.perturb_corpus import perturb_corpus
+    from lapsus.jobs.perturb_file import perturb_file
+    from lapsus.reporting.analysis.measure import measure
+    from lapsus.reporting.fidelity import fidelity
+    from lapsus.reporting.report import report
+    from lapsus.reporting.score import score
+    from lapsus.reporting.tracks import Track, read_tracks
 
 __all__ = [
     "Track",
@@ -31,7 +31,7 @@ __all__ = [
     "measure",
     "perturb_corpus",
     "perturb_file",
-    "publish",
+    "build_dataset",
     "read_tracks",
     "report",
     "run",
@@ -41,19 +41,19 @@ __all__ = [
 
 __version__ = version("lapsus")
 
-__getattr__ = lazy(
+__getattr__ = make_lazy_getattr(
     __name__,
     {
-        "Track": "lapsus.results.tracks",
-        "fidelity": "lapsus.results.fidelity",
-        "measure": "lapsus.results.measuring.measure",
-        "perturb_corpus": "lapsus.corpora.perturb_corpus",
-        "perturb_file": "lapsus.corpora.perturb_file",
-        "publish": "lapsus.hub.publish",
-        "read_tracks": "lapsus.results.tracks",
-        "report": "lapsus.results.report",
-        "run": "lapsus.running.runner",
-        "score": "lapsus.results.score",
+        "Track": "lapsus.reporting.tracks",
+        "fidelity": "lapsus.reporting.fidelity",
+        "measure": "lapsus.reporting.analysis.measure",
+        "perturb_corpus": "lapsus.jobs.perturb_corpus",
+        "perturb_file": "lapsus.jobs.perturb_file",
+        "build_dataset": "lapsus.hub.build",
+        "read_tracks": "lapsus.reporting.tracks",
+        "report": "lapsus.reporting.report",
+        "run": "lapsus.evaluation.runner",
+        "score": "lapsus.reporting.score",
         "upload": "lapsus.hub.upload",
     },
 )

@@ -1,5 +1,5 @@
 """`python -m lapsus` is the `lapsus` command."""
 
-from lapsus.commands.cli import main
+from lapsus.cli.main import main
 
 main()

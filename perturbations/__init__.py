@@ -9,22 +9,21 @@
 
 from typing import TYPE_CHECKING
 
-from lapsus.kernel.lazy import lazy
+from lapsus.core.imports import make_lazy_getattr
 from lapsus.perturbations.core import (
+    Constraints,
     Edit,
-    Frame,
     Mixture,
     Operator,
     Proposal,
     apply,
-    moved,
+    move_spans,
+    open_stream,
     perturb,
     perturb_batch,
-    stream,
 )
-from lapsus.perturbations.discovery import OPERATORS
 from lapsus.perturbations.noise import Noise
-from lapsus.perturbations.specs import NoiseStep, NoiseTrack, tracks_of
+from lapsus.perturbations.specs import OPERATORS, NoiseStep, NoiseTrack, parse_noise
 from lapsus.perturbations.tokens import apply_tags, apply_tokens, perturb_tokens
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ __all__ = [
     "EnRepair",
     "EnSpeech",
     "EnUnmarked",
-    "Frame",
+    "Constraints",
     "Mixture",
     "Nlpaug",
     "Noise",
@@ -73,16 +72,16 @@ __all__ = [
     "apply",
     "apply_tags",
     "apply_tokens",
-    "moved",
+    "move_spans",
     "perturb",
     "perturb_batch",
     "perturb_tokens",
     "random_operator",
-    "stream",
-    "tracks_of",
+    "open_stream",
+    "parse_noise",
 ]
 
-__getattr__ = lazy(
+__getattr__ = make_lazy_getattr(
     __name__,
     {
         "ClosingFiller": "lapsus.perturbations.en.fillers",

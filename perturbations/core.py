@@ -7,13 +7,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 T = TypeVar("T")
 Span: TypeAlias = tuple[int, int]
@@ -27,7 +24,7 @@ class Edit(NamedTuple):
     text: str
 
 
-def shared_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+def common_affixes(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     """Return how much two sequences have in common at their start, and behind it at their end."""
     shorter = min(len(old), len(new))
     head = 0
@@ -39,17 +36,17 @@ def shared_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     return head, tail
 
 
-def trimmed(start: int, old: str, new: str) -> Edit:
+def trim_edit(start: int, old: str, new: str) -> Edit:
     """Return the edit of what stands at `start` without what both sides begin and end with.
 
-    >>> trimmed(3, "abcd", "axd")
+    >>> trim_edit(3, "abcd", "axd")
     Edit(start=4, end=6, text='x')
     """
-    head, tail = shared_ends(old, new)
+    head, tail = common_affixes(old, new)
     return Edit(start + head, start + len(old) - tail, new[head : len(new) - tail])
 
 
-class Frame(NamedTuple):
+class Constraints(NamedTuple):
     """What surrounds a text: stretches that stay whole, stretches that nothing may touch, and what it is about."""
 
     spans: tuple[Span, ...] = ()
@@ -89,11 +86,11 @@ class BatchOperator(Operator, Protocol):
 
 
 @runtime_checkable
-class FramedOperator(Operator, Protocol):
+class ConstrainedOperator(Operator, Protocol):
     """An operator that looks at the labelled and the protected spans before it chooses a place."""
 
-    def edits_framed(
-        self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
+    def edits_within(
+        self, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints]
     ) -> Iterable[Iterable[Edit]]:
         """Propose the edits of each text; with an empty frame, as `edits` would."""
         ...
@@ -108,13 +105,16 @@ class Choice(Operator, Protocol):
         ...
 
 
-def released(op: Operator) -> tuple[str, ...]:
+def list_versions(op: Operator) -> tuple[str, ...]:
     """Return `name@version` of an operator and of all the `operators` it chooses from.
 
-    >>> released(Mixture("loud", (Shout(),)))
+    >>> list_versions(Mixture("loud", (Shout(),)))
     ('loud@1', 'shout@1')
     """
-    return (f"{op.name}@{op.version}", *(name for each in getattr(op, "operators", ()) for name in released(each)))
+    return (
+        f"{op.name}@{op.version}",
+        *(name for member in getattr(op, "operators", ()) for name in list_versions(member)),
+    )
 
 
 class Proposal(NamedTuple):
@@ -128,43 +128,43 @@ class Proposal(NamedTuple):
 class KeyedOperator(Operator, Protocol):
     """An operator that draws for many texts at once from the seed and the keys, which is cheaper than a stream each."""
 
-    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> Iterable[Iterable[Edit]]:
+    def edits_from_keys(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> Iterable[Iterable[Edit]]:
         """Propose the edits of each text, as `edits` would with the `HashedStream` of its key."""
         ...
 
 
 @runtime_checkable
-class SittingOperator(KeyedOperator, Protocol):
+class SessionOperator(KeyedOperator, Protocol):
     """A keyed operator that imitates a person who stays the same while the texts of one sitting are entered."""
 
-    def edits_in_sittings(
-        self, texts: Sequence[str], seed: int, keys: Sequence[str], sittings: Sequence[str]
+    def edits_in_sessions(
+        self, texts: Sequence[str], seed: int, keys: Sequence[str], sessions: Sequence[str]
     ) -> Iterable[Iterable[Edit]]:
-        """Propose the edits of each text; where the sittings are the keys, as `edits_keyed` would."""
+        """Propose the edits of each text; where the sittings are the keys, as `edits_from_keys` would."""
         ...
 
 
-def stream(op: Operator, seed: int, key: str) -> Random:
+def open_stream(op: Operator, seed: int, key: str) -> Random:
     """Return the random stream of one example: the same on every machine, for every order and batch.
 
     Only `random()` may be drawn from it: the one method whose numbers Python promises to keep.
-    `op.edits(text, stream(op, seed, key))` are the edits that `perturb(op, text, seed=seed, key=key)` returns.
+    `op.make_edits(text, stream(op, seed, key))` are the edits that `perturb(op, text, seed=seed, key=key)` returns.
 
-    >>> Shout().edits("hi", stream(Shout(), 0, "row-7"))
+    >>> Shout().make_edits("hi", open_stream(Shout(), 0, "row-7"))
     (Edit(start=2, end=2, text='!'),)
     """
-    if isinstance(op, SittingOperator):
-        from lapsus.perturbations.sittings import seated_stream
+    if isinstance(op, SessionOperator):
+        from lapsus.perturbations.streams import open_session_stream
 
-        return seated_stream(f"{op.name}/{seed}", key)
+        return open_session_stream(f"{op.name}/{seed}", key)
     if isinstance(op, KeyedOperator):
-        from lapsus.perturbations.hashed_draws import HashedStream, starts
+        from lapsus.perturbations.streams import HashedStream, stream_starts
 
-        return HashedStream(int(starts(f"{op.name}/{seed}", [key])[0]))
-    return _seeded(op, seed, key)
+        return HashedStream(int(stream_starts(f"{op.name}/{seed}", [key])[0]))
+    return _seed_stream(op, seed, key)
 
 
-def _seeded(op: Operator, seed: int, key: str) -> Random:
+def _seed_stream(op: Operator, seed: int, key: str) -> Random:
     return Random(f"{op.name}/{seed}/{key}".encode("utf-8", "surrogatepass"))
 
 
@@ -179,53 +179,62 @@ def propose(
     *,
     seed: int = 0,
     keys: Sequence[str] | None = None,
-    frames: Sequence[Frame] | None = None,
-    sittings: Sequence[str] | None = None,
+    constraint_sets: Sequence[Constraints] | None = None,
+    sessions: Sequence[str] | None = None,
 ) -> list[Proposal]:
-    """Return the edits of each of `texts` and who made them; within `frames`, where given.
+    """Return the edits of each of `texts` and who made them; within `constraint_sets`, where given.
 
-    Texts with the same name in `sittings` are entered together, such as the columns of a row; else each is by itself.
+    Texts with the same name in `sessions` are entered together, such as the columns of a row; else each is by itself.
     """
     keys = texts if keys is None else keys
     if len(keys) != len(texts):
         raise ValueError(f"{len(texts)} texts but {len(keys)} keys: give one key per text")
-    if isinstance(op, SittingOperator) and sittings is not None:
-        return [Proposal(edits, op) for edits in _kept(op.edits_in_sittings(texts, seed, keys, sittings), frames)]
+    if isinstance(op, SessionOperator) and sessions is not None:
+        return [
+            Proposal(edits, op)
+            for edits in _apply_constraints(op.edits_in_sessions(texts, seed, keys, sessions), constraint_sets)
+        ]
     if isinstance(op, KeyedOperator):
-        return [Proposal(edits, op) for edits in _kept(op.edits_keyed(texts, seed, keys), frames)]
-    rngs = [_seeded(op, seed, key) for key in keys]
+        return [
+            Proposal(edits, op) for edits in _apply_constraints(op.edits_from_keys(texts, seed, keys), constraint_sets)
+        ]
+    rngs = [_seed_stream(op, seed, key) for key in keys]
     if not isinstance(op, Choice):
-        return [Proposal(edits, op) for edits in edits_of(op, texts, rngs, frames)]
+        return [Proposal(edits, op) for edits in call_operator(op, texts, rngs, constraint_sets)]
     groups: dict[int, tuple[Operator, list[int]]] = {}
     for i, rng in enumerate(rngs):
-        one = op.choose(rng)
-        groups.setdefault(id(one), (one, []))[1].append(i)
+        operator = op.choose(rng)
+        groups.setdefault(id(operator), (operator, []))[1].append(i)
     proposals: dict[int, Proposal] = {}
-    for one, rows in groups.values():
-        some = None if frames is None else [frames[i] for i in rows]
-        found = edits_of(one, [texts[i] for i in rows], [rngs[i] for i in rows], some)
-        proposals |= {i: Proposal(edits, one) for i, edits in zip(rows, found, strict=True)}
+    for operator, rows in groups.values():
+        group_constraints = None if constraint_sets is None else [constraint_sets[i] for i in rows]
+        group_edits = call_operator(operator, [texts[i] for i in rows], [rngs[i] for i in rows], group_constraints)
+        proposals |= {i: Proposal(edits, operator) for i, edits in zip(rows, group_edits, strict=True)}
     return [proposals[i] for i in range(len(texts))]
 
 
-def edits_of(
-    op: Operator, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame] | None
+def call_operator(
+    op: Operator, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints] | None
 ) -> list[tuple[Edit, ...]]:
     """Return the edits of each text, asking `op` in the most capable way it offers."""
-    if isinstance(op, FramedOperator):
-        found = op.edits_framed(texts, rngs, [Frame()] * len(texts) if frames is None else frames)
+    if isinstance(op, ConstrainedOperator):
+        proposals = op.edits_within(
+            texts, rngs, [Constraints()] * len(texts) if constraint_sets is None else constraint_sets
+        )
     elif isinstance(op, BatchOperator):
-        found = op.edits_batch(texts, rngs)
+        proposals = op.edits_batch(texts, rngs)
     else:
-        found = (op.edits(text, rng) for text, rng in zip(texts, rngs, strict=True))
-    return _kept(found, frames)
+        proposals = (op.edits(text, rng) for text, rng in zip(texts, rngs, strict=True))
+    return _apply_constraints(proposals, constraint_sets)
 
 
-def _kept(found: Iterable[Iterable[Edit]], frames: Sequence[Frame] | None) -> list[tuple[Edit, ...]]:
+def _apply_constraints(
+    proposals: Iterable[Iterable[Edit]], constraint_sets: Sequence[Constraints] | None
+) -> list[tuple[Edit, ...]]:
     """Keep what the frames allow."""
-    if frames is None:
-        return [tuple(edits) for edits in found]
-    return [settled(edits, frame) for edits, frame in zip(found, frames, strict=True)]
+    if constraint_sets is None:
+        return [tuple(edits) for edits in proposals]
+    return [drop_conflicts(edits, constraints) for edits, constraints in zip(proposals, constraint_sets, strict=True)]
 
 
 def perturb_batch(
@@ -234,24 +243,24 @@ def perturb_batch(
     *,
     seed: int = 0,
     keys: Sequence[str] | None = None,
-    sittings: Sequence[str] | None = None,
+    sessions: Sequence[str] | None = None,
 ) -> list[tuple[Edit, ...]]:
-    """Return the edits `op` makes to each of `texts`; `keys` are the ids of the examples, `sittings` those of rows."""
-    return [proposal.edits for proposal in propose(op, texts, seed=seed, keys=keys, sittings=sittings)]
+    """Return the edits `op` makes to each of `texts`; `keys` are the ids of the examples, `sessions` those of rows."""
+    return [proposal.edits for proposal in propose(op, texts, seed=seed, keys=keys, sessions=sessions)]
 
 
 def perturb(
-    op: Operator, text: str, *, seed: int = 0, key: str | None = None, frame: Frame | None = None
+    op: Operator, text: str, *, seed: int = 0, key: str | None = None, constraints: Constraints | None = None
 ) -> tuple[Edit, ...]:
     """Return the edits `op` makes to `text`: a pure function of its arguments."""
-    frames = None if frame is None else [frame]
-    return propose(op, [text], seed=seed, keys=None if key is None else [key], frames=frames)[0].edits
+    constraint_sets = None if constraints is None else [constraints]
+    return propose(op, [text], seed=seed, keys=None if key is None else [key], constraint_sets=constraint_sets)[0].edits
 
 
-def read_edit(edit: Mapping[str, Any] | Sequence[Any]) -> Edit:
+def parse_edit(edit: Mapping[str, Any] | Sequence[Any]) -> Edit:
     """Return an edit that a noisy row records, as `Noise` writes it.
 
-    >>> read_edit({"start": 9, "end": 9, "text": "!"})
+    >>> parse_edit({"start": 9, "end": 9, "text": "!"})
     Edit(start=9, end=9, text='!')
     """
     return Edit(**edit) if isinstance(edit, Mapping) else Edit(*edit)
@@ -268,7 +277,7 @@ def apply(text: str, edits: Iterable[Edit | tuple[int, int, str] | Mapping[str, 
     parts: list[str] = []
     cursor = 0
     for edit in edits:
-        start, end, new = edit if isinstance(edit, tuple) else read_edit(edit)
+        start, end, new = edit if isinstance(edit, tuple) else parse_edit(edit)
         if not cursor <= start <= end <= len(text):
             raise ValueError(
                 f"edit {(start, end, new)} overlaps its neighbour or leaves the text of {len(text)} characters; "
@@ -280,32 +289,32 @@ def apply(text: str, edits: Iterable[Edit | tuple[int, int, str] | Mapping[str, 
     return "".join(parts)
 
 
-def settled(edits: Iterable[Edit], frame: Frame) -> tuple[Edit, ...]:
+def drop_conflicts(edits: Iterable[Edit], constraints: Constraints) -> tuple[Edit, ...]:
     """Keep the edits that leave every span whole and no protected stretch touched.
 
     An inserted word that would fall inside a span moves to its border: one that ends with a space stands before
     the span, one that begins with a space behind it.
 
-    >>> settled([Edit(4, 4, "like ")], Frame(spans=((0, 8),)))
+    >>> drop_conflicts([Edit(4, 4, "like ")], Constraints(spans=((0, 8),)))
     (Edit(start=0, end=0, text='like '),)
     """
-    borders = frame.spans + frame.protected
-    kept = []
+    borders = constraints.spans + constraints.protected
+    valid_edits = []
     for edit in edits:
-        placed = _placed(edit, borders)
-        if any(start < placed.start < end or start < placed.end < end for start, end in frame.protected):
+        moved_edit = _move_out_of_spans(edit, borders)
+        if any(start < moved_edit.start < end or start < moved_edit.end < end for start, end in constraints.protected):
             continue
-        if placed.start < placed.end and (
-            any(placed.start < end and start < placed.end for start, end in frame.protected)
-            or any(placed.start < border < placed.end for span in frame.spans for border in span)
+        if moved_edit.start < moved_edit.end and (
+            any(moved_edit.start < end and start < moved_edit.end for start, end in constraints.protected)
+            or any(moved_edit.start < border < moved_edit.end for span in constraints.spans for border in span)
         ):
             continue
-        kept.append(placed)
-    kept.sort(key=lambda edit: edit[:2])
-    return tuple(kept)
+        valid_edits.append(moved_edit)
+    valid_edits.sort(key=lambda edit: edit[:2])
+    return tuple(valid_edits)
 
 
-def _placed(edit: Edit, spans: Iterable[Span]) -> Edit:
+def _move_out_of_spans(edit: Edit, spans: Iterable[Span]) -> Edit:
     """Move an inserted word out of the spans it falls into."""
     start, end, text = edit
     if start < end or not (text[:1].isspace() or text[-1:].isspace()):
@@ -316,29 +325,29 @@ def _placed(edit: Edit, spans: Iterable[Span]) -> Edit:
     return Edit(start, start, text)
 
 
-def moved(edits: Iterable[Edit], spans: Iterable[Span]) -> list[Span]:
+def move_spans(edits: Iterable[Edit], spans: Iterable[Span]) -> list[Span]:
     """Return where each of `spans` of the clean text lies in the noisy text.
 
-    >>> moved([Edit(0, 0, "so "), Edit(4, 5, "")], [(2, 6)])
+    >>> move_spans([Edit(0, 0, "so "), Edit(4, 5, "")], [(2, 6)])
     [(5, 8)]
     """
     edits = tuple(edits)
-    found = []
+    noisy_spans = []
     for start, end in spans:
         before = within = 0
         for left, right, text in edits:
-            grown = len(text) - (right - left)
+            growth = len(text) - (right - left)
             if right <= start and (left < start or left == right):  # insertions at its start stay outside
-                before += grown
+                before += growth
             elif start <= left and right <= end and left < end:
-                within += grown
+                within += growth
             elif left < end and start < right:
                 raise ValueError(
                     f"edit {(left, right, text)} crosses the border of the span {(start, end)}; "
                     "give the span in the frame, and such edits are not made"
                 )
-        found.append((start + before, end + before + within))
-    return found
+        noisy_spans.append((start + before, end + before + within))
+    return noisy_spans
 
 
 class ShortRepr:
@@ -347,22 +356,22 @@ class ShortRepr:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        shown = [
+        settings = [
             f"{field.name}={getattr(self, field.name)!r}"
             for field in fields(self)  # type: ignore[arg-type] # it is mixed into dataclasses
             if field.name == "version" or getattr(self, field.name) != field.default
         ]
-        return f"{type(self).__name__}({', '.join(shown)})"
+        return f"{type(self).__name__}({', '.join(settings)})"
 
 
-class EditsOfOneText:
-    """Gives an operator that has `edits_framed` the `edits` of one text in an empty frame."""
+class SingleTextMixin:
+    """Gives an operator that has `edits_within` the `edits` of one text in an empty frame."""
 
     __slots__ = ()
 
-    def edits(self: FramedOperator, text: str, rng: Random) -> Iterable[Edit]:
+    def edits(self: ConstrainedOperator, text: str, rng: Random) -> Iterable[Edit]:
         """Propose the edits of one text."""
-        return next(iter(self.edits_framed([text], [rng], [Frame()])))
+        return next(iter(self.edits_within([text], [rng], [Constraints()])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +385,7 @@ class Mixture:
     @property
     def needs(self) -> str:
         """What must be installed for one of the operators at least."""
-        return next((needs for each in self.operators if (needs := getattr(each, "needs", ""))), "")
+        return next((needs for operator in self.operators if (needs := getattr(operator, "needs", ""))), "")
 
     @property
     def summary(self) -> str:
@@ -402,3 +411,57 @@ class Shout:
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Append one mark."""
         return (Edit(len(text), len(text), "!"),)
+
+
+# Less of any operator: each of its edits stays with the same probability.
+
+
+@dataclass(frozen=True, slots=True)
+class Thinned:
+    """An operator of whose edits each stays with the probability `rate`; a higher rate only adds edits.
+
+    The edits are among those that the operator makes of the same text with the same seed and key.
+
+    >>> from lapsus.perturbations.core import Shout, perturb
+    >>> [len(perturb(Thinned(Shout(), rate), "slow down", key="a")) for rate in (0, 1)]
+    [0, 1]
+    """
+
+    operator: Operator
+    rate: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rate <= 1:
+            raise ValueError(
+                f"the severity of {self.operator.name} is {self.rate}; give the share of its edits, from 0 to 1"
+            )
+
+    @property
+    def name(self) -> str:
+        """The operator's, so that both draw from the same stream."""
+        return self.operator.name
+
+    @property
+    def version(self) -> str:
+        """The operator's."""
+        return self.operator.version
+
+    @property
+    def needs(self) -> str:
+        """What must be installed for the operator."""
+        return str(getattr(self.operator, "needs", ""))
+
+    def untouched(self, text: str) -> str:
+        """Say why the operator leaves a text as it is; nothing where it does not say."""
+        return str(getattr(self.operator, "untouched", lambda _: "")(text))
+
+    def edits(self, text: str, rng: Random) -> Iterable[Edit]:
+        """Propose some of what the operator proposes."""
+        return next(iter(self.edits_within([text], [rng], [Constraints()])))
+
+    def edits_within(
+        self, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints]
+    ) -> Iterator[tuple[Edit, ...]]:
+        """Propose some of what the operator proposes for each text; one draw per edit, after the operator's own."""
+        for edits, rng in zip(call_operator(self.operator, texts, rngs, constraint_sets), rngs, strict=True):
+            yield tuple(edit for edit in edits if rng.random() < self.rate)

@@ -15,24 +15,34 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-from lapsus.perturbations.composition import composed, recorded
-from lapsus.perturbations.core import Edit, Frame, Operator, Proposal, Span, apply, moved, propose, released
-from lapsus.perturbations.tokens import Utterance, apply_tags, perturb_tokens_batch, utterance
+from lapsus.perturbations.composition import compose_edits, parse_edits
+from lapsus.perturbations.core import (
+    Constraints,
+    Edit,
+    Operator,
+    Proposal,
+    Span,
+    apply,
+    list_versions,
+    move_spans,
+    propose,
+)
+from lapsus.perturbations.tokens import Utterance, apply_tags, parse_utterance, perturb_tokens_batch
 
 T = TypeVar("T")
 Row: TypeAlias = Mapping[str, Any]
 Keys: TypeAlias = Sequence[str | None] | None  # of a batch, where the rows have keys
 
 
-def signature(op: Operator, seed: int, drawn: Operator | None = None) -> str:
+def format_operator(op: Operator, seed: int, choice: Operator | None = None) -> str:
     """Return what a noisy row records of its origin: the operator with its version and settings, and the seed.
 
     >>> from lapsus.perturbations.core import Mixture, Shout
-    >>> signature(Mixture("loud", (Shout(),)), 0, Shout())
+    >>> format_operator(Mixture("loud", (Shout(),)), 0, Shout())
     "loud: Shout(name='shout', version='1') seed=0"
     """
-    chosen = f"{op!r}" if drawn is None or drawn is op else f"{op.name}: {drawn!r}"
-    return f"{chosen} seed={seed}"
+    origin = f"{op!r}" if choice is None or choice is op else f"{op.name}: {choice!r}"
+    return f"{origin} seed={seed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +61,8 @@ class Noise:
         context: The column with what the texts are about, such as a passage; `en_repair` takes words from it.
         protect: Words never touched.
         protect_slots: Labels of slots never touched.
-        reason: A column to write why a row is unchanged (None where it changed).
-        bad: What to do with a row that cannot be perturbed, as with tags of another length: `raise` an error that
+        reason_column: A column to write why a row is unchanged (None where it changed).
+        on_error: What to do with a row that cannot be perturbed, as with tags of another length: `raise` an error that
             names the row, or `keep` the row unchanged.
 
     The row gains `clean_<column>`, `edits` and `operator`; `apply(clean, edits)` is the noisy text.
@@ -72,13 +82,13 @@ class Noise:
     context: str | None = None
     protect: tuple[str, ...] = ()
     protect_slots: tuple[str, ...] = ()
-    reason: str | None = None
-    bad: Literal["raise", "keep"] = "raise"
+    reason_column: str | None = None
+    on_error: Literal["raise", "keep"] = "raise"
     lapsus: str = version("lapsus")  # in the state, so that `map` never reuses the rows of another release
     released: tuple[str, ...] = field(init=False, repr=False)  # in the state likewise, for the operators
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "released", released(self.op))
+        object.__setattr__(self, "released", list_versions(self.op))
         if not isinstance(self.column, str):
             object.__setattr__(self, "column", tuple(self.column))
         if len(self.columns) > 1 and (self.tags or self.answers):
@@ -95,12 +105,14 @@ class Noise:
 
     def __call__(self, rows: Row) -> dict[str, Any]:
         """Perturb one row or a batch of rows."""
-        for name in named(self):
+        for name in list_columns(self):
             if name not in rows:
                 raise LookupError(f"no column is called {name!r}; the rows have {', '.join(rows)}")
         if _is_row(rows, self.columns[0], tokens=self.tags is not None):
-            return {name: values[0] for name, values in self._batch({name: [rows[name]] for name in rows}).items()}
-        return self._batch(rows)
+            return {
+                name: values[0] for name, values in self._perturb_batch({name: [rows[name]] for name in rows}).items()
+            }
+        return self._perturb_batch(rows)
 
     def map(self, dataset: Any, **options: Any) -> Any:
         """Perturb a dataset, or each split of several; `options` are those of `Dataset.map`, such as `num_proc`."""
@@ -109,21 +121,21 @@ class Noise:
         if dataset.features is None:  # a stream may not know its own
             return dataset.map(self, batched=True, **options)
         features = self.features(dataset.features)
-        return dataset.map(self.naming(dataset.features), batched=True, features=features, **options)
+        return dataset.map(self.with_tag_names(dataset.features), batched=True, features=features, **options)
 
-    def over(self, dataset: Any, *, batch_size: int = 1000, **options: Any) -> Any:
+    def map_ray(self, dataset: Any, *, batch_size: int = 1000, **options: Any) -> Any:
         """Perturb a `ray.data.Dataset`: the rows that `map` makes of a `datasets.Dataset`, on the cluster's machines.
 
         `options` are those of its `map_batches`, such as `num_cpus`. A small file is one block, which one worker
-        takes: `noise.over(dataset.repartition(32))`.
+        takes: `noise.map_ray(dataset.repartition(32))`.
         """
-        from lapsus.perturbations.arrow_tables import noisy_block
+        from lapsus.perturbations.arrow import perturb_block
 
         return dataset.map_batches(
-            noisy_block, fn_kwargs={"noise": self}, batch_size=batch_size, batch_format="pyarrow", **options
+            perturb_block, fn_kwargs={"noise": self}, batch_size=batch_size, batch_format="pyarrow", **options
         )
 
-    def naming(self, features: Any) -> Noise:
+    def with_tag_names(self, features: Any) -> Noise:
         """Return this noise with the names of the tags, where a dataset's features hold them."""
         names = getattr(getattr(features.get(self.tags), "feature", None), "names", ())
         return replace(self, tag_names=tuple(names)) if names else self
@@ -135,42 +147,42 @@ class Noise:
         edits: Any = List({"start": Value("int64"), "end": Value("int64"), "text": Value("string")})
         if len(self.columns) > 1:
             edits = dict.fromkeys(self.columns, edits)
-        added = {clean: features.get(clean, features[name]) for clean, name in self.clean_names().items()}
-        if self.reason:
-            added[self.reason] = Value("string")
+        added = {clean: features.get(clean, features[name]) for clean, name in self.clean_columns().items()}
+        if self.reason_column:
+            added[self.reason_column] = Value("string")
         return Features({**features, **added, "edits": edits, "operator": Value("string")})
 
-    def _batch(self, rows: Row) -> dict[str, Any]:
+    def _perturb_batch(self, rows: Row) -> dict[str, Any]:
         """Perturb a batch, in which every column is a list; where it is noisy already, compose both noises."""
-        refuse_unmoved_answers(self, rows)
-        made = self._noisy(rows)
-        return self._after(rows, made) if self.is_noisy(rows) else made
+        check_answers_move(self, rows)
+        output = self._perturb_rows(rows)
+        return self._compose_with_recorded(rows, output) if self.is_noisy(rows) else output
 
     def is_noisy(self, names: Iterable[str]) -> bool:
         """Tell whether rows with columns of these names are noisy already, by `Noise` in the same columns.
 
         Raises ValueError where they are noisy in a way that this noise cannot be added to.
         """
-        there, wanted = {name for name in names if name.startswith("clean_")}, self.clean_names()
-        if not there & wanted.keys():
+        present, expected = {name for name in names if name.startswith("clean_")}, self.clean_columns()
+        if not present & expected.keys():
             return False
         known = {*names}
-        if there == wanted.keys() and {"edits", "operator"} <= known:
+        if present == expected.keys() and {"edits", "operator"} <= known:
             return True
-        if there != wanted.keys():
-            noisy, needed = (", ".join(sorted(each)) for each in (there, wanted))
+        if present != expected.keys():
+            noisy, needed = (", ".join(sorted(columns)) for columns in (present, expected))
             raise ValueError(f"the rows have {noisy}, and this noise needs {needed}; perturb the same columns again")
         raise ValueError(
-            f"the rows have {', '.join(sorted(there))} but no edits and operator beside; "
+            f"the rows have {', '.join(sorted(present))} but no edits and operator beside; "
             "perturb the clean column, or rename the others"
         )
 
-    def clean_names(self) -> dict[str, str]:
+    def clean_columns(self) -> dict[str, str]:
         """Return what the clean twin of each noisy column is called."""
         return {f"clean_{name}": name for name in (*self.columns, *filter(None, [self.tags]))}
 
-    def _after(self, rows: Row, made: dict[str, Any]) -> dict[str, Any]:
-        """Let the noise that was `made` of noisy rows begin at their clean texts.
+    def _compose_with_recorded(self, rows: Row, output: dict[str, Any]) -> dict[str, Any]:
+        """Let the noise that was `output` of noisy rows begin at their clean texts.
 
         Rows of published datasets hold edits by column, also where one column is noisy.
         """
@@ -179,148 +191,157 @@ class Noise:
             edits = [old[column] if isinstance(old, Mapping) else old for old in rows["edits"]]
             rows = {**rows, "edits": edits}
         for i, old in enumerate(rows["edits"]):
-            lists, fault = self._both(rows, made, i)
+            lists, fault = self._compose_row(rows, output, i)
             if fault is None:
                 dicts = {name: [edit._asdict() for edit in edits] for name, edits in lists.items()}
-                made["edits"][i] = dicts if len(dicts) > 1 else dicts[self.columns[0]]
-                made["operator"][i] = f"{rows['operator'][i]} then {made['operator'][i]}"
+                output["edits"][i] = dicts if len(dicts) > 1 else dicts[self.columns[0]]
+                output["operator"][i] = f"{rows['operator'][i]} then {output['operator'][i]}"
             else:
-                for name in self.clean_names().values():
-                    made[name][i] = rows[name][i]
-                made["edits"][i], made["operator"][i] = old, rows["operator"][i]
-            if self.reason and (fault or any(lists.values())):
-                made[self.reason][i] = fault
-        return made | {name: list(rows[name]) for name in self.clean_names()}
+                for name in self.clean_columns().values():
+                    output[name][i] = rows[name][i]
+                output["edits"][i], output["operator"][i] = old, rows["operator"][i]
+            if self.reason_column and (fault or any(lists.values())):
+                output[self.reason_column][i] = fault
+        return output | {name: list(rows[name]) for name in self.clean_columns()}
 
-    def _both(self, rows: Row, made: Mapping[str, Any], i: int) -> tuple[dict[str, tuple[Edit, ...]], str | None]:
+    def _compose_row(
+        self, rows: Row, output: Mapping[str, Any], i: int
+    ) -> tuple[dict[str, tuple[Edit, ...]], str | None]:
         """Return the edits of each column of a row by both noises, or what is wrong with them."""
         lists: dict[str, tuple[Edit, ...]] = {}
         for name in self.columns:
             clean, noisy = (
-                " ".join(each or ()) if self.tags else each or "" for each in (rows[f"clean_{name}"][i], rows[name][i])
+                " ".join(value or ()) if self.tags else value or ""
+                for value in (rows[f"clean_{name}"][i], rows[name][i])
             )
-            before, after = rows["edits"][i], made["edits"][i]
+            before, after = rows["edits"][i], output["edits"][i]
             if len(self.columns) > 1:
                 before, after = (before or {}).get(name), after[name]
             try:
-                replayed = apply(clean, recorded(before))
+                replayed = apply(clean, parse_edits(before))
             except ValueError:
                 replayed = None
             if replayed != noisy:
                 fault = f"the edits of the row do not lead from clean_{name} to {name}"
-                if self.bad == "raise":
+                if self.on_error == "raise":
                     raise ValueError(f"row {(rows[self.key][i] if self.key else i)!r}: {fault}; perturb the clean text")
                 return {}, fault
-            lists[name] = composed(clean, recorded(before), recorded(after))
+            lists[name] = compose_edits(clean, parse_edits(before), parse_edits(after))
         if self.tags and lists[self.columns[0]]:
-            said = self._said(rows[f"clean_{self.columns[0]}"][i], rows[f"clean_{self.tags}"][i])
-            tags = apply_tags(said.tokens, said.tags or (), lists[self.columns[0]])
-            if self._numbered(tags) != made[self.tags][i]:
+            utterance = self._read_utterance(rows[f"clean_{self.columns[0]}"][i], rows[f"clean_{self.tags}"][i])
+            tags = apply_tags(utterance.tokens, utterance.tags or (), lists[self.columns[0]])
+            if self._encode_tags(tags) != output[self.tags][i]:
                 return {}, "the tags would not follow the edits of both noises"
         return lists, None
 
-    def _noisy(self, rows: Row) -> dict[str, Any]:
+    def _perturb_rows(self, rows: Row) -> dict[str, Any]:
         """Perturb a batch as if it were clean."""
         keys = [None if key is None else str(key) for key in rows[self.key]] if self.key else None
         if self.tags:
-            return self._with_record(*self._tokens(rows, keys))
+            return self._add_records(*self._perturb_tokens(rows, keys))
         if len(self.columns) == 1:
-            return self._with_record(*self._texts(rows, self.columns[0], keys))
-        made: dict[str, Any] = {}
-        found: dict[str, list[_Outcome]] = {}
+            return self._add_records(*self._perturb_texts(rows, self.columns[0], keys))
+        output: dict[str, Any] = {}
+        records: dict[str, list[_Record]] = {}
         for column in self.columns:
-            own = keys and [key and f"{key}/{column}" for key in keys]
-            columns, found[column] = self._texts(rows, column, own, keys)
-            made |= columns
-        outcomes = [
-            _Outcome(
-                dict(zip(found, (one.edits for one in row), strict=True)),
-                " / ".join(dict.fromkeys(one.operator for one in row)),
-                None if any(one.reason is None for one in row) else row[0].reason,
+            column_keys = keys and [key and f"{key}/{column}" for key in keys]
+            columns, records[column] = self._perturb_texts(rows, column, column_keys, keys)
+            output |= columns
+        row_records = [
+            _Record(
+                dict(zip(records, (record.edits for record in row), strict=True)),
+                " / ".join(dict.fromkeys(record.operator for record in row)),
+                None if any(record.reason is None for record in row) else row[0].reason,
             )
-            for row in zip(*found.values(), strict=True)
+            for row in zip(*records.values(), strict=True)
         ]
-        return self._with_record(made, outcomes)
+        return self._add_records(output, row_records)
 
-    def _with_record(self, columns: dict[str, Any], outcomes: Sequence[_Outcome]) -> dict[str, Any]:
+    def _add_records(self, columns: dict[str, Any], records: Sequence[_Record]) -> dict[str, Any]:
         """Add what every noisy row records."""
-        columns["edits"] = [one.edits for one in outcomes]
-        columns["operator"] = [one.operator for one in outcomes]
-        if self.reason:
-            columns[self.reason] = [one.reason for one in outcomes]
+        columns["edits"] = [record.edits for record in records]
+        columns["operator"] = [record.operator for record in records]
+        if self.reason_column:
+            columns[self.reason_column] = [record.reason for record in records]
         return columns
 
-    def _texts(
-        self, rows: Row, column: str, keys: Keys, sittings: Keys = None
-    ) -> tuple[dict[str, Any], list[_Outcome]]:
+    def _perturb_texts(
+        self, rows: Row, column: str, keys: Keys, sessions: Keys = None
+    ) -> tuple[dict[str, Any], list[_Record]]:
         """Perturb a column of texts, and move the answers that lie in it."""
         texts: Sequence[Any] = rows[column]
         answers: Sequence[Any] = rows[self.answers] if self.answers else [None] * len(texts)
-        frames, faults = self._checked(partial(_frame, protect=self.protect), texts, answers, keys)
+        constraint_sets, faults = self._check_rows(
+            partial(_make_constraints, protect=self.protect), texts, answers, keys
+        )
         if self.context:
-            about = rows[self.context]
-            frames = {i: frame._replace(context=str(about[i] or "")) for i, frame in frames.items()}
+            contexts = rows[self.context]
+            constraint_sets = {
+                i: constraints._replace(context=str(contexts[i] or "")) for i, constraints in constraint_sets.items()
+            }
         free = None if self.protect or self.answers or self.context else True
-        proposals = self._proposals(texts, keys, {i: None if free else frame for i, frame in frames.items()}, sittings)
+        proposals = self._propose(
+            texts, keys, {i: None if free else constraints for i, constraints in constraint_sets.items()}, sessions
+        )
         noisy = [apply(texts[i], proposals[i].edits) if i in proposals else texts[i] for i in range(len(texts))]
-        made: dict[str, Any] = {column: noisy, f"clean_{column}": list(texts)}
+        output: dict[str, Any] = {column: noisy, f"clean_{column}": list(texts)}
         if self.answers:
-            made[self.answers] = [
-                _moved_answers(answers[i], proposals[i].edits, noisy[i], frames[i].spans)
+            output[self.answers] = [
+                _move_answers(answers[i], proposals[i].edits, noisy[i], constraint_sets[i].spans)
                 if i in proposals
                 else answers[i]
                 for i in range(len(texts))
             ]
-        return made, self._outcomes(texts, proposals, faults)
+        return output, self._make_records(texts, proposals, faults)
 
-    def _proposals(
-        self, texts: Sequence[Any], keys: Keys, frames: Mapping[int, Frame | None], sittings: Keys = None
+    def _propose(
+        self, texts: Sequence[Any], keys: Keys, constraint_sets: Mapping[int, Constraints | None], sessions: Keys = None
     ) -> dict[int, Proposal]:
         """Ask the operator for the rows that have a frame."""
-        around = [frame for frame in frames.values() if frame is not None]
-        made = propose(
+        active = [constraints for constraints in constraint_sets.values() if constraints is not None]
+        proposals = propose(
             self.op,
-            [texts[i] for i in frames],
+            [texts[i] for i in constraint_sets],
             seed=self.seed,
-            keys=None if keys is None else [str(keys[i]) for i in frames],
-            frames=around or None,
-            sittings=None if sittings is None else [str(sittings[i]) for i in frames],
+            keys=None if keys is None else [str(keys[i]) for i in constraint_sets],
+            constraint_sets=active or None,
+            sessions=None if sessions is None else [str(sessions[i]) for i in constraint_sets],
         )
-        return dict(zip(frames, made, strict=True))
+        return dict(zip(constraint_sets, proposals, strict=True))
 
-    def _tokens(self, rows: Row, keys: Keys) -> tuple[dict[str, Any], list[_Outcome]]:
+    def _perturb_tokens(self, rows: Row, keys: Keys) -> tuple[dict[str, Any], list[_Record]]:
         """Perturb a column of tokens with its column of tags."""
         column, tag_column = self.columns[0], str(self.tags)
         tokens, tags = list(rows[column]), list(rows[tag_column])
-        said, faults = self._checked(self._said, tokens, tags, keys)
+        utterances, faults = self._check_rows(self._read_utterance, tokens, tags, keys)
         noisy = dict(
             zip(
-                said,
+                utterances,
                 perturb_tokens_batch(
                     self.op,
-                    list(said.values()),
+                    list(utterances.values()),
                     seed=self.seed,
-                    keys=None if keys is None else [str(keys[i]) for i in said],
+                    keys=None if keys is None else [str(keys[i]) for i in utterances],
                     protect=self.protect,
                     protect_slots=self.protect_slots,
                 ),
                 strict=True,
             )
         )
-        for i in [i for i, one in noisy.items() if not self._known(one.tags)]:
+        for i in [i for i, noisy_tokens in noisy.items() if not self._can_encode_tags(noisy_tokens.tags)]:
             del noisy[i]
             faults[i] = "the noisy tokens need a tag that the dataset has no name for"
-        made: dict[str, Any] = {
+        output: dict[str, Any] = {
             column: [noisy[i].tokens if i in noisy else tokens[i] for i in range(len(tokens))],
-            tag_column: [self._numbered(noisy[i].tags) if i in noisy else tags[i] for i in range(len(tokens))],
+            tag_column: [self._encode_tags(noisy[i].tags) if i in noisy else tags[i] for i in range(len(tokens))],
             f"clean_{column}": tokens,
             f"clean_{tag_column}": tags,
         }
-        texts = [said[i].text if i in said else "" for i in range(len(tokens))]
-        proposals = {i: Proposal(one.edits, one.operator) for i, one in noisy.items()}
-        return made, self._outcomes(texts, proposals, faults)
+        texts = [utterances[i].text if i in utterances else "" for i in range(len(tokens))]
+        proposals = {i: Proposal(noisy_tokens.edits, noisy_tokens.operator) for i, noisy_tokens in noisy.items()}
+        return output, self._make_records(texts, proposals, faults)
 
-    def _said(self, tokens: Any, tags: Any) -> Utterance:
+    def _read_utterance(self, tokens: Any, tags: Any) -> Utterance:
         """Read one utterance, its tags by name."""
         if tokens is None or tags is None:
             raise TypeError("tokens or tags are missing; give both")
@@ -328,15 +349,15 @@ class Noise:
             tags = [self.tag_names[tag] if tag in range(len(self.tag_names)) else tag for tag in tags]
         if any(not isinstance(tag, str) for tag in tags):
             raise TypeError(f"the tags {list(tags)[:3]} are not names; use noise.map(dataset), or give tag_names")
-        return utterance(tokens, tags)
+        return parse_utterance(tokens, tags)
 
-    def _known(self, tags: Any) -> bool:
+    def _can_encode_tags(self, tags: Any) -> bool:
         return not self.tag_names or set(tags) <= set(self.tag_names)
 
-    def _numbered(self, tags: Any) -> Any:
+    def _encode_tags(self, tags: Any) -> Any:
         return [self.tag_names.index(tag) for tag in tags] if tags and self.tag_names else tags
 
-    def _checked(
+    def _check_rows(
         self,
         read: Callable[[Any, Any], T],
         values: Sequence[Any],
@@ -344,63 +365,63 @@ class Noise:
         keys: Keys,
     ) -> tuple[dict[int, T], dict[int, str]]:
         """Read each row; a row that cannot be read raises, or is kept with the reason."""
-        good: dict[int, T] = {}
+        parsed: dict[int, T] = {}
         faults: dict[int, str] = {}
         for i, row in enumerate(zip(values, labels, strict=True)):
             try:
                 if keys is not None and keys[i] is None:
                     raise ValueError("the key is missing; give every row an id")  # noqa: TRY301 - told as any other fault
-                good[i] = read(*row)
+                parsed[i] = read(*row)
             except (TypeError, ValueError) as error:
-                if self.bad == "raise":
+                if self.on_error == "raise":
                     name = f"row {i} of the batch" if keys is None else f"row {keys[i]!r}"
                     raise type(error)(f"{name}: {error}") from error
                 faults[i] = str(error)
-        return good, faults
+        return parsed, faults
 
-    def _outcomes(
+    def _make_records(
         self, texts: Sequence[str], proposals: Mapping[int, Proposal], faults: Mapping[int, str]
-    ) -> list[_Outcome]:
+    ) -> list[_Record]:
         """Record each row; an operator is written out once."""
-        signed: dict[int, str] = {}
-        outcomes = []
+        signatures: dict[int, str] = {}
+        records = []
         for i, text in enumerate(texts):
-            edits, drawn = proposals.get(i, Proposal((), self.op))
-            if id(drawn) not in signed:
-                signed[id(drawn)] = signature(self.op, self.seed, drawn)
-            reason = None if edits else faults.get(i) or unchanged(self.op, text)
-            outcomes.append(_Outcome([edit._asdict() for edit in edits], signed[id(drawn)], reason))
-        return outcomes
+            edits, operator = proposals.get(i, Proposal((), self.op))
+            if id(operator) not in signatures:
+                signatures[id(operator)] = format_operator(self.op, self.seed, operator)
+            reason = None if edits else faults.get(i) or explain_no_edits(self.op, text)
+            records.append(_Record([edit._asdict() for edit in edits], signatures[id(operator)], reason))
+        return records
 
 
-def named(noise: Noise) -> tuple[str, ...]:
+def list_columns(noise: Noise) -> tuple[str, ...]:
     """Return the columns that a noise names."""
     return tuple(filter(None, (*noise.columns, noise.key, noise.tags, noise.answers, noise.context)))
 
 
-def is_answers(name: str) -> bool:
+def is_answers_column(name: str) -> bool:
     """Say whether a column may hold SQuAD answers."""
     return "answer" in name.lower()
 
 
-def refuse_unmoved_answers(noise: Noise, rows: Row) -> None:
+def check_answers_move(noise: Noise, rows: Row) -> None:
     """Raise where SQuAD answers lie in a text that this noise changes, and would not be moved with it.
 
     Columns with "answer" in their name are looked at, each in its first row that has an answer.
     """
     for name in rows:
-        if not is_answers(name) or name in named(noise):
+        if not is_answers_column(name) or name in list_columns(noise):
             continue
-        found = (
+        cells = (
             (i, cell) for i, cell in enumerate(rows[name]) if isinstance(cell, Mapping) and cell.get("answer_start")
         )
-        if (first := next(found, None)) is None:
+        if (first := next(cells, None)) is None:
             continue
-        places_of = list(zip(first[1]["answer_start"], first[1].get("text", ()), strict=False))
+        answer_starts = list(zip(first[1]["answer_start"], first[1].get("text", ()), strict=False))
         for column in noise.columns:
             text = rows[column][first[0]]
             if isinstance(text, str) and any(
-                answer and text[start : start + len(answer)] == answer for start, answer in places_of
+                answer and text[start : start + len(answer)] == answer for start, answer in answer_starts
             ):
                 raise ValueError(
                     f"the answers in {name!r} stand at places of {column!r}, which noise would move; name them, as "
@@ -408,21 +429,21 @@ def refuse_unmoved_answers(noise: Noise, rows: Row) -> None:
                 )
 
 
-def in_turn(noises: Iterable[Noise], rows: Row) -> dict[str, Any]:
+def apply_in_turn(noises: Iterable[Noise], rows: Row) -> dict[str, Any]:
     """Return what several noises make of a batch, each put on what the ones before made.
 
     >>> from lapsus.perturbations.core import Shout
-    >>> made = in_turn([Noise(Shout()), Noise(Shout(), seed=1)], {"text": ["slow down"]})
+    >>> made = apply_in_turn([Noise(Shout()), Noise(Shout(), seed=1)], {"text": ["slow down"]})
     >>> made["text"], made["clean_text"], len(made["edits"][0])
     (['slow down!!'], ['slow down'], 2)
     """
-    made: dict[str, Any] = {}
+    output: dict[str, Any] = {}
     for noise in noises:
-        made |= noise({**rows, **made})
-    return made
+        output |= noise({**rows, **output})
+    return output
 
 
-class _Outcome(NamedTuple):
+class _Record(NamedTuple):
     """What a noisy row records."""
 
     edits: Any
@@ -430,19 +451,19 @@ class _Outcome(NamedTuple):
     reason: str | None
 
 
-def unchanged(op: Operator, text: str) -> str:
+def explain_no_edits(op: Operator, text: str) -> str:
     """Say why `op` made no edits.
 
     >>> from lapsus.perturbations.core import Shout
-    >>> unchanged(Shout(), " ")
+    >>> explain_no_edits(Shout(), " ")
     'the text is empty'
     """
     if not text.strip():
         return "the text is empty"
     if not any(char.isalpha() for char in text):
         return "the text has no word"
-    if said := getattr(op, "untouched", lambda _: "")(text):  # operators of Chinese know what they cannot read
-        return str(said)
+    if reason := getattr(op, "untouched", lambda _: "")(text):  # operators of Chinese know what they cannot read
+        return str(reason)
     return f"{op.name} finds nothing to change in this text"
 
 
@@ -456,7 +477,7 @@ def _is_row(rows: Row, column: str, *, tokens: bool) -> bool:
     return tokens and all(isinstance(token, str) for token in value)
 
 
-def _frame(text: Any, answers: Any, protect: Sequence[str]) -> Frame:
+def _make_constraints(text: Any, answers: Any, protect: Sequence[str]) -> Constraints:
     if not isinstance(text, str):
         raise TypeError(f"the text is no string but {type(text).__name__}; give a string")  # no value: reasons group
     spans = []
@@ -464,13 +485,13 @@ def _frame(text: Any, answers: Any, protect: Sequence[str]) -> Frame:
         if text[start : start + len(answer)] != answer:
             raise ValueError(f"the answer {answer!r} does not stand at {start} in its text; correct answer_start")
         spans.append((start, start + len(answer)))
-    return Frame(tuple(spans), places(text, protect))
+    return Constraints(tuple(spans), find_words(text, protect))
 
 
-def places(text: str, words: Sequence[str]) -> tuple[Span, ...]:
+def find_words(text: str, words: Sequence[str]) -> tuple[Span, ...]:
     """Return where `words` stand in `text`, as whole words in any case.
 
-    >>> places("Play SXSW fresh", ["sxsw"])
+    >>> find_words("Play SXSW fresh", ["sxsw"])
     ((5, 9),)
     """
     if not words:
@@ -480,12 +501,12 @@ def places(text: str, words: Sequence[str]) -> tuple[Span, ...]:
     return tuple(match.span() for match in re.finditer(pattern, text, re.IGNORECASE))
 
 
-def _moved_answers(answers: Any, edits: Sequence[Edit], noisy: str, spans: Sequence[Span]) -> Any:
+def _move_answers(answers: Any, edits: Sequence[Edit], noisy: str, spans: Sequence[Span]) -> Any:
     if not answers:
         return answers
-    places_now = moved(edits, spans)
+    new_spans = move_spans(edits, spans)
     return {
         **answers,
-        "answer_start": [start for start, _ in places_now],
-        "text": [noisy[start:end] for start, end in places_now],
+        "answer_start": [start for start, _ in new_spans],
+        "text": [noisy[start:end] for start, end in new_spans],
     }

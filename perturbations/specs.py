@@ -8,16 +8,55 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from lapsus.perturbations.core import Operator
-from lapsus.perturbations.discovery import OPERATORS
+from lapsus.core.messages import format_unknown_name
+from lapsus.core.plugins import load_units
+from lapsus.perturbations.core import Operator, Thinned
 from lapsus.perturbations.noise import Noise
-from lapsus.perturbations.thinned import Thinned
+
+# Every operator there is: those of this package, found in its modules, and those of other packages.
+
+
+@cache
+def _load_operators() -> Mapping[str, Operator]:
+    return MappingProxyType(dict(load_units("lapsus.perturbations", "lapsus.operators", lambda unit: unit.name)))
+
+
+class UnknownOperatorError(KeyError):
+    """No operator has this name."""
+
+    def __str__(self) -> str:
+        return format_unknown_name("operator", self.args[0], _load_operators())
+
+
+class _Operators(Mapping[str, Operator]):
+    """A read-only mapping from name to operator, filled when it is first asked."""
+
+    def __getitem__(self, name: str) -> Operator:
+        if name not in _load_operators():
+            raise UnknownOperatorError(name)
+        return _load_operators()[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in _load_operators()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_load_operators())
+
+    def __len__(self) -> int:
+        return len(_load_operators())
+
+
+OPERATORS: Mapping[str, Operator] = _Operators()
+
 
 SPEC = re.compile(r"(?P<name>[^:@=+\s]+)(:(?P<count>[0-9]+))?(@(?P<severity>[^:@=+\s]+))?")
-MOST = 1000  # tracks of one spec; each becomes a config
+MAX_ANNOTATORS = 1000  # tracks of one spec; each becomes a config
 
 
 class NoiseStep(NamedTuple):
@@ -36,12 +75,12 @@ class NoiseTrack(NamedTuple):
     suffix: str
     steps: tuple[NoiseStep, ...]
 
-    def noises(self, *, seed: int = 0, **settings: Any) -> tuple[Noise, ...]:
+    def make_noises(self, *, seed: int = 0, **settings: Any) -> tuple[Noise, ...]:
         """Return the noise of each step, for `in_turn`; `settings` are those of `Noise`."""
         return tuple(Noise(step.operator, seed=seed + step.seed, **settings) for step in self.steps)
 
 
-def tracks_of(spec: str) -> tuple[NoiseTrack, ...]:
+def parse_noise(spec: str) -> tuple[NoiseTrack, ...]:
     """Return the tracks that `OPERATOR[:ANNOTATORS][@SEVERITY]`, or several joined by `+`, stand for.
 
     ANNOTATORS asks for that many tracks: the operator's annotators 1 to N where it has any, otherwise the seeds 1
@@ -50,47 +89,49 @@ def tracks_of(spec: str) -> tuple[NoiseTrack, ...]:
     several operators each is put on what the ones before made; one without ANNOTATORS is the same in all tracks.
 
     >>> [(track.suffix, step.operator.who, step.operator.rate, step.seed)
-    ...  for track in tracks_of("zh_keyboard:2@0.5") for step in track.steps]
+    ...  for track in parse_noise("zh_keyboard:2@0.5") for step in track.steps]
     [('.1', 1, 0.5, 0), ('.2', 2, 0.5, 0)]
     >>> [(track.suffix, [(step.operator.name, step.seed) for step in track.steps])
-    ...  for track in tracks_of("filler_eos:2+speako")]
+    ...  for track in parse_noise("filler_eos:2+speako")]
     [('.1', [('filler_eos', 1), ('speako', 0)]), ('.2', [('filler_eos', 2), ('speako', 0)])]
     """
     parts = spec.split("+")
-    found = [SPEC.fullmatch(part) for part in parts]
-    if not all(found):
+    matches = [SPEC.fullmatch(part) for part in parts]
+    if not all(matches):
         raise ValueError(
             f"{spec!r} is no noise; write OPERATOR[:ANNOTATORS][@SEVERITY], such as zh_keyboard:3@0.5, "
             "and + between several"
         )
-    tracks = [_single(match, part) for match, part in zip(found, parts, strict=True) if match]
-    several = {len(each) for each in tracks if each[0].suffix}
-    if len(several) > 1:
-        raise ValueError(f"{spec!r} asks for {' and for '.join(map(str, sorted(several)))} annotators; give one number")
-    count = max(several, default=1)
-    every = [each if each[0].suffix else each * count for each in tracks]
+    tracks = [_parse_single(match, part) for match, part in zip(matches, parts, strict=True) if match]
+    counts = {len(group) for group in tracks if group[0].suffix}
+    if len(counts) > 1:
+        raise ValueError(f"{spec!r} asks for {' and for '.join(map(str, sorted(counts)))} annotators; give one number")
+    count = max(counts, default=1)
+    expanded = [group if group[0].suffix else group * count for group in tracks]
     return tuple(
-        NoiseTrack(max(track.suffix for track in together), tuple(step for track in together for step in track.steps))
-        for together in zip(*every, strict=True)
+        NoiseTrack(
+            max(track.suffix for track in combination), tuple(step for track in combination for step in track.steps)
+        )
+        for combination in zip(*expanded, strict=True)
     )
 
 
-def _single(found: re.Match[str], spec: str) -> tuple[NoiseTrack, ...]:
+def _parse_single(match: re.Match[str], spec: str) -> tuple[NoiseTrack, ...]:
     """Return the tracks of one operator."""
-    operator = OPERATORS[found["name"]]
-    rate = None if found["severity"] is None else _severity(found["severity"], spec)
-    if found["count"] is None:
-        return (NoiseTrack("", (NoiseStep(_at(operator, rate), 0),)),)
-    count = int(found["count"])
-    if not 1 <= count <= MOST:
-        raise ValueError(f"{spec!r} asks for {count} annotators; give a number from 1 to {MOST}")
+    operator = OPERATORS[match["name"]]
+    rate = None if match["severity"] is None else _parse_severity(match["severity"], spec)
+    if match["count"] is None:
+        return (NoiseTrack("", (NoiseStep(_set_rate(operator, rate), 0),)),)
+    count = int(match["count"])
+    if not 1 <= count <= MAX_ANNOTATORS:
+        raise ValueError(f"{spec!r} asks for {count} annotators; give a number from 1 to {MAX_ANNOTATORS}")
     annotator = getattr(type(operator), "annotator", None)
     if annotator is None:
-        return tuple(NoiseTrack(f".{n}", (NoiseStep(_at(operator, rate), n),)) for n in range(1, count + 1))
-    return tuple(NoiseTrack(f".{n}", (NoiseStep(_at(annotator(n), rate), 0),)) for n in range(1, count + 1))
+        return tuple(NoiseTrack(f".{n}", (NoiseStep(_set_rate(operator, rate), n),)) for n in range(1, count + 1))
+    return tuple(NoiseTrack(f".{n}", (NoiseStep(_set_rate(annotator(n), rate), 0),)) for n in range(1, count + 1))
 
 
-def _severity(value: str, spec: str) -> float:
+def _parse_severity(value: str, spec: str) -> float:
     try:
         rate = float(value)
     except ValueError:
@@ -100,7 +141,7 @@ def _severity(value: str, spec: str) -> float:
     return rate
 
 
-def _at(operator: Operator, rate: float | None) -> Operator:
+def _set_rate(operator: Operator, rate: float | None) -> Operator:
     """Return the operator at a rate; the operator itself knows which rates it takes."""
     if rate is None:
         return operator

@@ -13,8 +13,8 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from lapsus.kernel import bio
-from lapsus.perturbations.core import Edit, Frame, Operator, Span, apply, propose
+from lapsus.core import bio
+from lapsus.perturbations.core import Constraints, Edit, Operator, Span, apply, propose
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -38,17 +38,17 @@ class Utterance(NamedTuple):
     starts: list[int]
     text: str
 
-    def spans(self, labels: Collection[str] | None = None) -> list[Span]:
+    def find_slot_spans(self, labels: Collection[str] | None = None) -> list[Span]:
         """Return the slots as stretches of the text; of `labels` only, where given."""
-        found = []
+        spans = []
         for slot, group in groupby(range(len(self.tokens)), key=self.slots.__getitem__):
             first, *_, last = [*group] * 2
             if slot is not None and (labels is None or self.tags is None or self.tags[first][2:] in labels):
-                found.append((self.starts[first], self.starts[last] + len(self.tokens[last])))
-        return found
+                spans.append((self.starts[first], self.starts[last] + len(self.tokens[last])))
+        return spans
 
 
-def utterance(tokens: Sequence[str], tags: Sequence[str] | None = None) -> Utterance:
+def parse_utterance(tokens: Sequence[str], tags: Sequence[str] | None = None) -> Utterance:
     """Check tokens and BIO tags, and see where everything stands in their text.
 
     An `I` without its `B` opens a slot, as it does for conlleval.
@@ -63,38 +63,40 @@ def utterance(tokens: Sequence[str], tags: Sequence[str] | None = None) -> Utter
         for i, tag in enumerate(tags):
             if tag != "O" and tag[:2] not in {"B-", "I-"}:
                 raise ValueError(f"tag {i} is {tag!r}; tags are O, B-label or I-label, so convert them to BIO")
-        for number, slot in enumerate(bio.slots(tags)):
+        for number, slot in enumerate(bio.extract_slots(tags)):
             slots[slot.start : slot.end] = [number] * (slot.end - slot.start)
     starts = [0, *accumulate(len(token) + 1 for token in tokens)][: len(tokens)]
     return Utterance(tokens, tags, slots, starts, " ".join(tokens))
 
 
-def frame(said: Utterance, protect: Collection[str] = (), protect_slots: Collection[str] = ()) -> Frame:
+def make_constraints(
+    utterance: Utterance, protect: Collection[str] = (), protect_slots: Collection[str] = ()
+) -> Constraints:
     """Return what an operator must respect: every slot, the words of `protect`, the slots labelled `protect_slots`."""
     words = {word.casefold() for word in protect}
-    named = [
+    word_spans = [
         (start, start + len(token))
-        for start, token in zip(said.starts, said.tokens, strict=True)
+        for start, token in zip(utterance.starts, utterance.tokens, strict=True)
         if token.casefold() in words
     ]
-    whole = said.spans(protect_slots) if protect_slots else []
-    return Frame(tuple(said.spans()), tuple(sorted(named + whole)))
+    slot_spans = utterance.find_slot_spans(protect_slots) if protect_slots else []
+    return Constraints(tuple(utterance.find_slot_spans()), tuple(sorted(word_spans + slot_spans)))
 
 
-def owners(said: Utterance, edits: Iterable[Edit | tuple[int, int, str]]) -> list[tuple[str, list[int]]]:
+def trace_tokens(utterance: Utterance, edits: Iterable[Edit | tuple[int, int, str]]) -> list[tuple[str, list[int]]]:
     """Return the noisy tokens, each with the clean tokens it comes from; an inserted one comes from none."""
-    ends = [start + len(token) for start, token in zip(said.starts, said.tokens, strict=True)]
+    ends = [start + len(token) for start, token in zip(utterance.starts, utterance.tokens, strict=True)]
     noisy: list[tuple[str, list[int]]] = []
-    done = 0
-    for first, last, group in _regions(edits, said.starts, ends):
-        noisy += ((said.tokens[i], [i]) for i in range(done, first))
-        noisy += _cut(said, ends, first, last, group)
-        done = last + 1
-    noisy += ((said.tokens[i], [i]) for i in range(done, len(said.tokens)))
+    next_token = 0
+    for first, last, group in _group_edits(edits, utterance.starts, ends):
+        noisy += ((utterance.tokens[i], [i]) for i in range(next_token, first))
+        noisy += _split_region(utterance, ends, first, last, group)
+        next_token = last + 1
+    noisy += ((utterance.tokens[i], [i]) for i in range(next_token, len(utterance.tokens)))
     return [] if noisy == [("", [])] else noisy
 
 
-def _regions(
+def _group_edits(
     edits: Iterable[Edit | tuple[int, int, str]], starts: Sequence[int], ends: Sequence[int]
 ) -> list[tuple[int, int, list[Edit]]]:
     """Group edits by the runs of clean tokens they touch; `last` lies before `first` where there is no token."""
@@ -110,66 +112,66 @@ def _regions(
     return regions
 
 
-def _cut(
-    said: Utterance, ends: Sequence[int], first: int, last: int, edits: Iterable[Edit]
+def _split_region(
+    utterance: Utterance, ends: Sequence[int], first: int, last: int, edits: Iterable[Edit]
 ) -> list[tuple[str, list[int]]]:
     """Cut one edited run of tokens at its spaces, following where each character comes from."""
-    left = said.starts[first] if first < len(said.tokens) else 0
+    left = utterance.starts[first] if first < len(utterance.tokens) else 0
     right = ends[last] if last >= 0 else 0
     source: list[int | None] = [None] * (right - left)
     for i in range(first, last + 1):
-        source[said.starts[i] - left : ends[i] - left] = [i] * len(said.tokens[i])
+        source[utterance.starts[i] - left : ends[i] - left] = [i] * len(utterance.tokens[i])
     text, origin, cursor = "", list[int | None](), left
     for start, end, new in edits:
-        text += said.text[cursor:start] + new
+        text += utterance.text[cursor:start] + new
         replaced = next((i for i in source[start - left : end - left] if i is not None), None)
         origin += [*source[cursor - left : start - left], *([replaced] * len(new))]
         cursor = end
-    text += said.text[cursor:right]
+    text += utterance.text[cursor:right]
     origin += source[cursor - left : right - left]
-    cut, cursor = list[tuple[str, list[int]]](), 0
+    pieces, cursor = list[tuple[str, list[int]]](), 0
     for token in text.split(" "):
-        come = dict.fromkeys(i for i in origin[cursor : cursor + len(token)] if i is not None)
-        cut.append((token, list(come)))
+        token_origins = dict.fromkeys(i for i in origin[cursor : cursor + len(token)] if i is not None)
+        pieces.append((token, list(token_origins)))
         cursor += len(token) + 1
-    return cut
+    return pieces
 
 
-def _keeps_slots(said: Utterance, noisy: Iterable[tuple[str, list[int]]]) -> bool:
+def _keeps_slots(utterance: Utterance, noisy: Iterable[tuple[str, list[int]]]) -> bool:
     """Tell whether every slot is still there, whole, in order, and has swallowed nothing."""
     slots: list[int | None] = []
-    for token, come in noisy:
-        mine = {said.slots[i] for i in come}
-        if not token or len(mine) > 1:
+    for token, origins in noisy:
+        token_slots = {utterance.slots[i] for i in origins}
+        if not token or len(token_slots) > 1:
             return False
-        slots.append(next(iter(mine), None))
+        slots.append(next(iter(token_slots), None))
     runs = [slot for slot, _ in groupby(slots) if slot is not None]
-    return runs == sorted({slot for slot in said.slots if slot is not None})
+    return runs == sorted({slot for slot in utterance.slots if slot is not None})
 
 
-def allowed(said: Utterance, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+def drop_slot_conflicts(utterance: Utterance, edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """Keep the edits after which no token is empty and every slot is whole."""
     edits = tuple(edits)
-    if not edits or _keeps_slots(said, owners(said, edits)):
+    if not edits or _keeps_slots(utterance, trace_tokens(utterance, edits)):
         return edits
-    kept: list[Edit] = []
+    accepted: list[Edit] = []
     for edit in edits:
-        if _keeps_slots(said, owners(said, [*kept, edit])):
-            kept.append(edit)
-    return tuple(kept)
+        if _keeps_slots(utterance, trace_tokens(utterance, [*accepted, edit])):
+            accepted.append(edit)
+    return tuple(accepted)
 
 
-def _tags(said: Utterance, noisy: Iterable[tuple[str, list[int]]]) -> list[str]:
+def _tag_tokens(utterance: Utterance, noisy: Iterable[tuple[str, list[int]]]) -> list[str]:
     """Tag the noisy tokens: a slot's first token opens it, the others continue it, what is new is outside."""
-    assert said.tags is not None  # noqa: S101 - the callers' contract, for the type checker
+    assert utterance.tags is not None  # noqa: S101 - the callers' contract, for the type checker
     tags: list[str] = []
     seen: set[int] = set()
-    for _, come in noisy:
-        slot = said.slots[come[0]] if come else None
+    for _, origins in noisy:
+        slot = utterance.slots[origins[0]] if origins else None
         if slot is None:
             tags.append("O")
             continue
-        opening = said.tags[said.slots.index(slot)]
+        opening = utterance.tags[utterance.slots.index(slot)]
         tags.append(f"I-{opening[2:]}" if slot in seen else opening)
         seen.add(slot)
     return tags
@@ -191,8 +193,8 @@ def apply_tags(tokens: Sequence[str], tags: Sequence[str], edits: Iterable[Edit 
     >>> apply_tags(["play", "jazz"], ["O", "B-genre"], [Edit(0, 0, "so "), Edit(5, 9, "ja zz")])
     ['O', 'O', 'B-genre', 'I-genre']
     """
-    said = utterance(tokens, tags)
-    return _tags(said, owners(said, edits))
+    utterance = parse_utterance(tokens, tags)
+    return _tag_tokens(utterance, trace_tokens(utterance, edits))
 
 
 def perturb_tokens_batch(
@@ -205,13 +207,15 @@ def perturb_tokens_batch(
     protect_slots: Collection[str] = (),
 ) -> list[NoisyTokens]:
     """Perturb many utterances at once, as `perturb_tokens` does one."""
-    frames = [frame(said, protect, protect_slots) for said in utterances]
-    made = propose(op, [said.text for said in utterances], seed=seed, keys=keys, frames=frames)
+    constraint_sets = [make_constraints(utterance, protect, protect_slots) for utterance in utterances]
+    proposals = propose(
+        op, [utterance.text for utterance in utterances], seed=seed, keys=keys, constraint_sets=constraint_sets
+    )
     results = []
-    for said, (proposed, operator) in zip(utterances, made, strict=True):
-        edits = allowed(said, proposed)
-        noisy = owners(said, edits)
-        tags = None if said.tags is None else _tags(said, noisy)
+    for utterance, (proposed_edits, operator) in zip(utterances, proposals, strict=True):
+        edits = drop_slot_conflicts(utterance, proposed_edits)
+        noisy = trace_tokens(utterance, edits)
+        tags = None if utterance.tags is None else _tag_tokens(utterance, noisy)
         results.append(NoisyTokens([token for token, _ in noisy], tags, edits, operator))
     return results
 
@@ -235,6 +239,6 @@ def perturb_tokens(
     >>> noisy.tokens, noisy.tags
     (['play', 'jazz!'], ['O', 'B-genre'])
     """
-    said = utterance(tokens, tags)
+    utterance = parse_utterance(tokens, tags)
     keys = None if key is None else [key]
-    return perturb_tokens_batch(op, [said], seed=seed, keys=keys, protect=protect, protect_slots=protect_slots)[0]
+    return perturb_tokens_batch(op, [utterance], seed=seed, keys=keys, protect=protect, protect_slots=protect_slots)[0]

@@ -20,11 +20,12 @@ from lapsus.dataset_scripts import (
     Benchmark,
     Source,
     benchmarks,
-    label_of,
-    noisy_columns,
-    noisy_rows,
+    noisy_features,
     open_source,
+    parse_label,
+    perturb_rows,
 )
+from lapsus.evaluation.tasks import make_task
 from lapsus.metrics import (
     annotated_bleu,
     annotated_chrf,
@@ -43,12 +44,12 @@ from lapsus.metrics import (
 from lapsus.perturbations import (
     OPERATORS,
     ClosingFiller,
+    Constraints,
     Edit,
     EnKeyboard,
     EnRepair,
     EnSpeech,
     EnUnmarked,
-    Frame,
     Mixture,
     Nlpaug,
     Noise,
@@ -70,15 +71,14 @@ from lapsus.perturbations import (
     apply,
     apply_tags,
     apply_tokens,
-    moved,
+    move_spans,
+    open_stream,
+    parse_noise,
     perturb,
     perturb_batch,
     perturb_tokens,
     random_operator,
-    stream,
-    tracks_of,
 )
-from lapsus.running.tasks import own_task
 
 
 class Lamp(Benchmark):
@@ -100,8 +100,8 @@ class Lamp(Benchmark):
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split."""
-        rows = [{"id": str(number), "text": line} for number, line in enumerate(source.lines("lamp.txt"))]
-        noisy = noisy_rows(Noise(OpeningFiller(), column="text", key="id"), rows)
+        rows = [{"id": str(number), "text": line} for number, line in enumerate(source.read_lines("lamp.txt"))]
+        noisy = perturb_rows(Noise(OpeningFiller(), column="text", key="id"), rows)
         yield from (
             rows
             if config == "clean"
@@ -161,14 +161,14 @@ def noise(folder: Path) -> None:
 
     op = ClosingFiller()
     edits = assert_type(
-        perturb(op, "turn it on", seed=1, key="row", frame=Frame(protected=((0, 4),))), tuple[Edit, ...]
+        perturb(op, "turn it on", seed=1, key="row", constraints=Constraints(protected=((0, 4),))), tuple[Edit, ...]
     )
     noisy: str = apply("turn it on", edits)
     assert noisy == apply("turn it on", [(edit.start, edit.end, edit.text) for edit in edits])
-    assert assert_type(moved(edits, [(0, 4)]), list[tuple[int, int]]) == [(0, 4)]
+    assert assert_type(move_spans(edits, [(0, 4)]), list[tuple[int, int]]) == [(0, 4)]
     assert perturb_batch(op, ["turn it on"], seed=1, keys=["row"]) == [edits]
     assert Proposal(edits, op).operator is op
-    rng: Random = stream(op, 1, "row")
+    rng: Random = open_stream(op, 1, "row")
     assert 0 <= rng.random() < 1
 
     tokens, tags, changes, source = perturb_tokens(op, ["turn", "it", "on"], ["O", "O", "B-state"], key="row")
@@ -176,11 +176,11 @@ def noise(folder: Path) -> None:
     assert apply_tags(["turn", "it", "on"], ["O", "O", "B-state"], changes) == tags
     assert source.name == "filler_eos"
 
-    tracks: tuple[NoiseTrack, ...] = tracks_of("zh_keyboard:3")
+    tracks: tuple[NoiseTrack, ...] = parse_noise("zh_keyboard:3")
     assert [track.suffix for track in tracks] == [".1", ".2", ".3"]
     step: NoiseStep = tracks[0].steps[0]
     assert step.operator.name == "zh_keyboard" and step.seed == 0
-    first: tuple[Noise, ...] = tracks[0].noises(column="text", key="id")
+    first: tuple[Noise, ...] = tracks[0].make_noises(column="text", key="id")
     assert first[0].seed == 0
     columns = Noise(op, column="text", key="id")({"id": ["a"], "text": ["turn it on"]})
     assert columns["clean_text"] == ["turn it on"]
@@ -201,14 +201,14 @@ def data(folder: Path) -> None:
     (folder / "lamp").mkdir()
     (folder / "lamp" / "lamp.txt").write_text("turn it on\nturn it off\n", encoding="utf-8")
     opened: Source = open_source(folder / "lamp")
-    assert list(opened.lines("lamp.txt")) == ["turn it on", "turn it off"]
-    assert label_of({"0": "off", "1": "on"}, 1, "lamp.txt row 1") == "on"
+    assert list(opened.read_lines("lamp.txt")) == ["turn it on", "turn it off"]
+    assert parse_label({"0": "off", "1": "on"}, 1, "lamp.txt row 1") == "on"
     known: Mapping[str, type[Benchmark]] = benchmarks()
-    typed = noisy_columns(
+    typed = noisy_features(
         Noise(OpeningFiller(), column="text", key="id"), Features({"id": Value("string"), "text": Value("string")})
     )
     assert "clean_text" in typed
-    built = lapsus.publish(known["sample"], folder / "sample")
+    built = lapsus.build_dataset(known["sample"], folder / "sample")
     assert built.path.is_dir()
     assert [row["id"] for row in Lamp(data_dir=folder / "lamp").rows(opened, "typed", "test")] == ["0", "1"]
 
@@ -240,7 +240,7 @@ def results(folder: Path) -> None:
     assert likeness
 
     asked = [{"id": "a", "text": "turn it on", "label": "on"}, {"id": "b", "text": "and off", "label": "off"}]
-    answered = lapsus.run(own_task(["text"], "label"), asked, lambda rows: ["on" for _ in rows], noise=["filler_eos"])
+    answered = lapsus.run(make_task(["text"], "label"), asked, lambda rows: ["on" for _ in rows], noise=["filler_eos"])
     assert_type(answered, list[lapsus.Track])
     version: str = lapsus.__version__
     assert version

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 
 from lapsus.dataset_scripts import benchmarks
 from lapsus.dataset_scripts.sample import Sample
-from lapsus.hub.dataset_card import prose
-from lapsus.hub.publish import publish
+from lapsus.hub.build import build_dataset
+from lapsus.hub.dataset_card import render_prose
 from lapsus.perturbations import OPERATORS, EnKeyboard, EnSpeech, Operator, ZhKeyboard, ZhSpeech, perturb_batch
 from lapsus.perturbations.en.nature import NATURE
 from lapsus.perturbations.zh.speech.dictation import RECOGNISED
@@ -89,13 +89,13 @@ def digests_of_sample(folder: Path) -> dict[str, str]:
 
 def cards() -> dict[str, str]:
     """Return a digest of the prose of each dataset's card, without what a build measures."""
-    return {f"card/{name}@{each.VERSION}": sha(prose(each)) for name, each in benchmarks().items()}
+    return {f"card/{name}@{each.VERSION}": sha(render_prose(each)) for name, each in benchmarks().items()}
 
 
 def built_sample() -> dict[str, str]:
     """Build the sample and return its digests."""
     with tempfile.TemporaryDirectory() as folder:
-        publish(Sample, Path(folder) / "sample")
+        build_dataset(Sample, Path(folder) / "sample")
         return digests_of_sample(Path(folder) / "sample")
 
 

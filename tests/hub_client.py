@@ -56,9 +56,9 @@ def publish(first: str, second: str, metrics: list[str]) -> dict[str, Any]:
     spaces = [str(upload_space(Path(metric), f"org/{Path(metric).name}")) for metric in metrics]
     return {
         "pushed": sorted(api.list_repo_files("org/pushed", repo_type="dataset")),
-        "built": [str(built), built.sent],
-        "repeated": [str(repeated), repeated.sent],
-        "changed": [str(changed), changed.sent, changed.removed],
+        "built": [str(built), built.uploaded],
+        "repeated": [str(repeated), repeated.uploaded],
+        "changed": [str(changed), changed.uploaded, changed.removed],
         "spaces": spaces,
         "whoami": api.whoami()["name"],
     }
@@ -101,7 +101,7 @@ def command(*arguments: str) -> dict[str, Any]:
     """Run a `lapsus` command as from a shell."""
     from click.testing import CliRunner
 
-    from lapsus.commands.cli import main
+    from lapsus.cli.main import main
 
     done = CliRunner().invoke(main, arguments)
     return {"exit": done.exit_code, "output": done.stdout, "error": done.stderr}

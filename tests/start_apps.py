@@ -14,9 +14,9 @@ from typing import Any
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-from lapsus.hub.metric_space import metric_class
-from lapsus.metrics import metrics, names
-from lapsus.results.space import app, documentation, example_rows
+from lapsus.hub.metric_space import load_metric_class
+from lapsus.integrations.metric_app import build_app, read_documentation, split_example
+from lapsus.metrics import list_metrics, load_metrics
 
 
 def write_csv(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -37,10 +37,10 @@ def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 def use(client: Any, name: str, folder: Path) -> dict[str, Any]:
     """Ask an app in every way that a visitor can, and return its result."""
-    example = metric_class(name).EXAMPLE
+    example = load_metric_class(name).EXAMPLE
     result, drawn = client.predict(json.dumps(example), api_name=f"/{name}")
     assert result and drawn["plot"].startswith("data:image/"), f"{name} answered {result!r} and drew {str(drawn)[:80]}"
-    rows, options = example_rows(name, example)
+    rows, options = split_example(name, example)
     files = [write_lines(folder / f"{name}.jsonl", rows)]
     if not any(isinstance(value, dict) or value is None for row in rows for value in row.values()):
         files.append(write_csv(folder / f"{name}.csv", rows))
@@ -66,11 +66,11 @@ def refusal(client: Any, files: list[Any]) -> str:
 
 
 def main() -> None:
-    for name in names():
-        running = app(metrics()[name], metric_class(name).EXAMPLE)
+    for name in list_metrics():
+        running = build_app(load_metrics()[name], load_metric_class(name).EXAMPLE)
         _, address, _ = running.launch(prevent_thread_lock=True, quiet=True)
         texts = [part["props"].get("value") for part in running.config["components"]]
-        assert documentation(name).partition("\n")[2].strip() in [str(text).strip() for text in texts]
+        assert read_documentation(name).partition("\n")[2].strip() in [str(text).strip() for text in texts]
         with tempfile.TemporaryDirectory() as folder:
             result = use(Client(address, verbose=False), name, Path(folder))
         running.close()

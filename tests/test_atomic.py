@@ -9,12 +9,12 @@ import sys
 
 import pytest
 
-from lapsus.kernel.atomic import staged_file, staged_folder
+from lapsus.core.files import stage_file, stage_folder
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from lapsus.kernel.atomic import staged_file
+from lapsus.core.files import staged_file
 with staged_file(Path(sys.argv[1])) as file:
     file.write(b"half of a longer tex")
     file.flush()
@@ -33,14 +33,14 @@ def test_what_a_killed_run_left_behind_goes_with_the_next(tmp_path):
         done = subprocess.run([sys.executable, "-c", KILLED, out], check=False)
         assert done.returncode == -signal.SIGKILL
     assert names(tmp_path) == [".文 件.partial"]
-    with staged_file(out) as file:
+    with stage_file(out) as file:
         file.write(b"whole")
     assert names(tmp_path) == ["文 件"] and out.read_bytes() == b"whole"
 
 
 def test_two_writers_of_one_file_do_not_mix(tmp_path):
     out = tmp_path / "out"
-    with staged_file(out) as one, staged_file(out) as other:
+    with stage_file(out) as one, stage_file(out) as other:
         one.write(b"one")
         other.write(b"other")
         assert len(names(tmp_path)) == 2
@@ -50,7 +50,7 @@ def test_two_writers_of_one_file_do_not_mix(tmp_path):
 def test_a_block_that_raises_leaves_the_old_file_alone(tmp_path):
     out = tmp_path / "out"
     out.write_bytes(b"old")
-    with pytest.raises(TypeError), staged_file(out) as file:
+    with pytest.raises(TypeError), stage_file(out) as file:
         file.write("a text where bytes belong")
     assert names(tmp_path) == ["out"] and out.read_bytes() == b"old"
 
@@ -58,7 +58,7 @@ def test_a_block_that_raises_leaves_the_old_file_alone(tmp_path):
 def test_a_link_in_the_way_is_not_written_through(tmp_path):
     (tmp_path / "other").write_bytes(b"somebody's")
     (tmp_path / ".out.partial").symlink_to(tmp_path / "other")
-    with staged_file(tmp_path / "out") as file:
+    with stage_file(tmp_path / "out") as file:
         file.write(b"mine")
     assert (tmp_path / "other").read_bytes() == b"somebody's"
     assert not (tmp_path / "out").is_symlink() and (tmp_path / "out").read_bytes() == b"mine"
@@ -70,7 +70,7 @@ def test_a_link_to_a_file_stays_and_what_it_names_is_written(tmp_path, there):
     if there:
         (tmp_path / "disk" / "real").write_bytes(b"old")
     (tmp_path / "out").symlink_to(tmp_path / "disk" / "real")
-    with staged_file(tmp_path / "out") as file:
+    with stage_file(tmp_path / "out") as file:
         file.write(b"new")
     assert (tmp_path / "out").is_symlink() and (tmp_path / "disk" / "real").read_bytes() == b"new"
     assert names(tmp_path / "disk") == ["real"] and names(tmp_path) == ["disk", "out"]
@@ -83,7 +83,7 @@ def test_a_link_to_a_folder_stays_and_what_it_names_is_written(tmp_path, there):
         (tmp_path / "disk" / "real").mkdir()
     (tmp_path / "out").symlink_to(tmp_path / "disk" / "real")
     for _ in range(2):
-        with staged_folder(tmp_path / "out", ours=lambda _: True, what="page") as folder:
+        with stage_folder(tmp_path / "out", may_replace=lambda _: True, description="page") as folder:
             (folder / "index").write_bytes(b"new")
     assert (tmp_path / "out").is_symlink() and names(tmp_path / "disk" / "real") == ["index"]
     assert names(tmp_path / "disk") == ["real"] and names(tmp_path) == ["disk", "out"]

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
-from lapsus.kernel import bio
+from lapsus.core import bio
 from lapsus.metrics import slu_accuracy
-from lapsus.perturbations.tokens import utterance
+from lapsus.perturbations.tokens import parse_utterance
 
 
 def sentences(parts):
@@ -24,7 +24,7 @@ def sentences(parts):
 
 def as_columns(rows):
     """Return the parts and label numbers of all tags in order, and where sentences with tags start."""
-    tags = [bio.parsed(tag) for row in rows for tag in row]
+    tags = [bio.parse_tag(tag) for row in rows for tag in row]
     labels = sorted({label for _, label in tags})
     lengths = np.array([len(row) for row in rows])
     starts = (np.cumsum(lengths) - lengths)[lengths > 0]
@@ -35,11 +35,11 @@ def as_columns(rows):
 @given(sentences("BIESLU"))
 def test_one_sentence_and_many_are_read_alike(rows):
     parts, numbers, starts, labels = as_columns(rows)
-    found = bio.slots_of_all(parts, numbers, starts)
+    found = bio.extract_slots_batch(parts, numbers, starts)
     together = [(first, last + 1, labels[label]) for first, last, label in zip(*found, strict=True)]
     offset, apart = 0, []
     for row in rows:
-        apart += [(start + offset, end + offset, label) for start, end, label in bio.slots(row)]
+        apart += [(start + offset, end + offset, label) for start, end, label in bio.extract_slots(row)]
         offset += len(row)
     assert together == apart
 
@@ -47,7 +47,7 @@ def test_one_sentence_and_many_are_read_alike(rows):
 @given(sentences("BIES"))
 def test_slots_are_those_that_seqeval_reads_as_conlleval_does(rows):
     for row in rows:
-        assert {*bio.slots(row)} == {(start, end + 1, label) for label, start, end in get_entities(row)}
+        assert {*bio.extract_slots(row)} == {(start, end + 1, label) for label, start, end in get_entities(row)}
 
 
 @pytest.mark.parametrize("name", ["IOBES", "BILOU"])
@@ -78,10 +78,10 @@ def test_a_tag_of_another_scheme_is_refused():
 def test_an_inside_tag_of_another_label_opens_a_slot():
     """I-b behind B-a is a second slot: neither part of the first nor nothing."""
     tags = ["B-a", "I-b", "I-b"]
-    assert bio.slots(tags) == [(0, 1, "a"), (1, 3, "b")]
-    said = utterance(["x", "y", "z"], tags)
+    assert bio.extract_slots(tags) == [(0, 1, "a"), (1, 3, "b")]
+    said = parse_utterance(["x", "y", "z"], tags)
     assert said.slots == [0, 1, 1]
-    assert said.spans({"b"}) == [(2, 5)]
+    assert said.find_slot_spans({"b"}) == [(2, 5)]
 
 
 def test_bare_tags_are_slots_of_one_label():
@@ -91,10 +91,10 @@ def test_bare_tags_are_slots_of_one_label():
     result = slu_accuracy(guess, truth)
     assert result["counts"] == {"true": 3, "predicted": 2, "correct": 1}
     assert {name: part["counts"]["true"] for name, part in result["slot_types"].items()} == {"_": 3, "a": 0}
-    assert bio.slots(truth[0]["tags"]) == [(0, 2, "_"), (3, 4, "_"), (4, 5, "_")]
+    assert bio.extract_slots(truth[0]["tags"]) == [(0, 2, "_"), (3, 4, "_"), (4, 5, "_")]
 
 
 @pytest.mark.parametrize("tag", ["X-a", "Ba", "O-a", "", "b-a"])
 def test_what_is_no_tag_is_refused(tag):
     with pytest.raises(ValueError, match="is not a tag: write O"):
-        bio.parsed(tag)
+        bio.parse_tag(tag)

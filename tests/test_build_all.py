@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import lapsus.dataset_scripts
-from lapsus.commands.cli import main
+from lapsus.cli.main import main
 
 FILES = Path(__file__).with_name("benchmarks_files")
 

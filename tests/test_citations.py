@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lapsus.dataset_scripts import benchmarks
-from lapsus.hub.dataset_card import prose
-from lapsus.kernel import citations
+from lapsus.hub.dataset_card import render_prose
+from lapsus.metrics import citations
 
 ROOT = Path(__file__).parents[1]
 ENTRY = re.compile(r"^@(\w+)\{([\w-]+),\n(.*?)^\}", re.MULTILINE | re.DOTALL)
@@ -24,7 +24,7 @@ def entries(text):
         yield {"key": key} | {name: " ".join(BRACES.sub("", value).split()) for name, value in fields.items()}
 
 
-TEXTS = {name: prose(benchmark) for name, benchmark in benchmarks().items()} | {
+TEXTS = {name: render_prose(benchmark) for name, benchmark in benchmarks().items()} | {
     f"citations.{name}": value for name, value in vars(citations).items() if name.isupper()
 }
 

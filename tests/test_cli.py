@@ -9,7 +9,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from lapsus.commands.cli import main
+from lapsus.cli.main import main
 
 
 def run(*words):
@@ -145,7 +145,7 @@ def test_a_broken_pipe_elsewhere_is_an_error(monkeypatch):
     def broken(_kind):
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("lapsus.commands.catalogue.listed", broken)
+    monkeypatch.setattr("lapsus.cli.list.listed", broken)
     assert "Broken pipe" in CliRunner().invoke(main, ["list"]).output
 
 

@@ -5,18 +5,18 @@ import re
 import pytest
 
 from lapsus.perturbations import OPERATORS, apply, perturb, perturb_tokens
-from lapsus.perturbations.core import Frame
-from lapsus.perturbations.en.close_synonyms import LISTS, PARTS, TAGS, CloseSynonym, rules_of
-from lapsus.perturbations.en.fillers import END, OF_THE_PAPER, ClosingFiller, OpeningFiller, VerbFiller
+from lapsus.perturbations.core import Constraints
+from lapsus.perturbations.en.close_synonyms import LISTS, PARTS, TAGS, CloseSynonym, load_rules
+from lapsus.perturbations.en.fillers import END, NATURE_FILLERS, ClosingFiller, OpeningFiller, VerbFiller
 from lapsus.perturbations.en.nature import NATURE
 from lapsus.perturbations.en.spoken import SPOKEN
-from lapsus.perturbations.en.tagging import tagged
+from lapsus.perturbations.en.tagging import tag_text
 
 LIGHT = re.compile(r"(?:be|is|are|was|were|am|have|has|had|do|does|did|get|gets|got|go|goes|went|make|take)(?!\w)")
 
 
 def tags(text):
-    sentence = tagged(text, SPOKEN)
+    sentence = tag_text(text, SPOKEN)
     return dict(zip(sentence.words, sentence.tags, strict=True))
 
 
@@ -44,8 +44,8 @@ def test_requests_are_tagged_as_they_are_meant(text, verbs):
 
 def test_the_words_of_the_text_stay_its_own():
     text = "I couldn’t've known, what's up? i 'd say: can't!"
-    sentence = tagged(text, SPOKEN)
-    assert [text[start:end] for start, end in sentence.places] == list(sentence.words)
+    sentence = tag_text(text, SPOKEN)
+    assert [text[start:end] for start, end in sentence.spans] == list(sentence.words)
     assert "".join(sentence.words) == re.sub(r"\s", "", text)
 
 
@@ -68,7 +68,7 @@ def test_a_filler_takes_the_capital_over_but_not_that_of_a_name():
     assert "Well Boston weather" in outcomes(OpeningFiller(), "Boston weather")
     assert "Well I like it" in outcomes(OpeningFiller(), "I like it")
     assert "WELL CALL MOM" in outcomes(OpeningFiller(), "CALL MOM")
-    assert "well Play jazz" in outcomes(OF_THE_PAPER[0], "Play jazz")
+    assert "well Play jazz" in outcomes(NATURE_FILLERS[0], "Play jazz")
     assert perturb_tokens(OpeningFiller(("well",)), ["Play", "jazz"], ["O", "B-g"]).tokens == ["Well", "play", "jazz"]
 
 
@@ -90,12 +90,12 @@ def test_a_closing_filler_fits_its_clause(text, never, some):
 
 def test_what_is_said_to_nobody_gets_no_request():
     assert outcomes(ClosingFiller(), "It is cold outside.") == {"It is cold outside."}
-    assert len(outcomes(OF_THE_PAPER[3], "It is cold outside.", 300)) == len(END)
+    assert len(outcomes(NATURE_FILLERS[3], "It is cold outside.", 300)) == len(END)
 
 
 @pytest.mark.parametrize("part", TAGS)
 def test_no_light_verb_is_replaced_and_no_word_by_itself(part):
-    for rules in rules_of(part).values():
+    for rules in load_rules(part).values():
         for rule in rules:
             assert part != "verb" or not LIGHT.match(rule.word), rule.word
             assert rule.word not in rule.targets, rule.word
@@ -105,7 +105,7 @@ def test_no_light_verb_is_replaced_and_no_word_by_itself(part):
 def test_every_line_of_the_lists_is_read(part):
     lines = (LISTS / f"{part}.txt").read_text(encoding="utf-8").splitlines()
     assert all(" > " in line or " / " in line for line in lines)
-    assert "" not in rules_of(part)  # each names a plain word
+    assert "" not in load_rules(part)  # each names a plain word
 
 
 @pytest.mark.parametrize(
@@ -141,12 +141,12 @@ def test_a_synonym_says_the_same(part, text, expected):
 
 
 def test_slots_names_and_quotations_stay():
-    frame = Frame(spans=((5, 10),))
-    assert perturb(CloseSynonym("adjective"), "play happy songs", frame=frame) == ()
-    assert perturb(CloseSynonym("adjective", opens_slots=True), "play happy songs", frame=frame)
+    frame = Constraints(spans=((5, 10),))
+    assert perturb(CloseSynonym("adjective"), "play happy songs", constraints=frame) == ()
+    assert perturb(CloseSynonym("adjective", opens_slots=True), "play happy songs", constraints=frame)
     assert outcomes(CloseSynonym("adjective"), 'play "happy songs"') == {'play "happy songs"'}
     assert outcomes(CloseSynonym("adjective"), "play Happy Songs by Queen") == {"play Happy Songs by Queen"}
-    assert perturb(CloseSynonym("adjective"), "a cheap hotel", frame=Frame(protected=((0, 1),))) == ()
+    assert perturb(CloseSynonym("adjective"), "a cheap hotel", constraints=Constraints(protected=((0, 1),))) == ()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.perturbations import OPERATORS, Edit, Noise, ZhKeyboard, apply, apply_tags, apply_tokens
-from lapsus.perturbations.composition import composed, recorded
+from lapsus.perturbations.composition import compose_edits, parse_edits
 from lapsus.perturbations.core import Shout
 
 CLEAN = "abcdefghij"
@@ -33,7 +33,7 @@ def edits_of(length):
 def test_composed_edits_do_what_both_do(first, data):
     between = apply(CLEAN, first)
     second = data.draw(edits_of(len(between)))
-    both = composed(CLEAN, first, second)
+    both = compose_edits(CLEAN, first, second)
     assert apply(CLEAN, both) == apply(between, second)
     assert list(both) == sorted(both, key=lambda edit: edit[:2])
     assert all(CLEAN[edit.start : edit.end] != edit.text for edit in both)
@@ -41,12 +41,12 @@ def test_composed_edits_do_what_both_do(first, data):
 
 def test_edits_apart_stay_apart_and_those_that_touch_become_one():
     first = [Edit(2, 3, "XX"), Edit(8, 8, "Y")]  # abXXdefghYij
-    assert composed(CLEAN, first, [Edit(5, 6, "!")]) == (Edit(2, 3, "XX"), Edit(4, 5, "!"), Edit(8, 8, "Y"))
-    assert composed(CLEAN, first, [Edit(3, 5, "")]) == (Edit(2, 4, "X"), Edit(8, 8, "Y"))
-    assert composed(CLEAN, first, [Edit(2, 2, "so "), Edit(4, 4, "?")]) == (
+    assert compose_edits(CLEAN, first, [Edit(5, 6, "!")]) == (Edit(2, 3, "XX"), Edit(4, 5, "!"), Edit(8, 8, "Y"))
+    assert compose_edits(CLEAN, first, [Edit(3, 5, "")]) == (Edit(2, 4, "X"), Edit(8, 8, "Y"))
+    assert compose_edits(CLEAN, first, [Edit(2, 2, "so "), Edit(4, 4, "?")]) == (
         Edit(2, 2, "so "), Edit(2, 3, "XX"), Edit(3, 3, "?"), Edit(8, 8, "Y"),
     )  # fmt: skip
-    assert composed(CLEAN, first, [Edit(2, 4, "c"), Edit(9, 10, "")]) == ()  # the second takes the first back
+    assert compose_edits(CLEAN, first, [Edit(2, 4, "c"), Edit(9, 10, "")]) == ()  # the second takes the first back
 
 
 def rows_of(dataset, *noises):
@@ -58,11 +58,11 @@ def rows_of(dataset, *noises):
 def test_texts_noised_twice_replay_from_the_first_clean_text():
     texts = ["花呗怎么不能提额了", "", "我的银行卡还没有收到退款，怎么办"]
     clean = Dataset.from_dict({"id": ["a", "b", "c"], "text": texts})
-    noises = [Noise(ZhKeyboard.annotator(n), key="id", reason="why") for n in (1, 2, 3)]
+    noises = [Noise(ZhKeyboard.annotator(n), key="id", reason_column="why") for n in (1, 2, 3)]
     noisy = rows_of(clean, *noises)
     assert noisy["clean_text"][:] == texts
     for row in noisy:
-        assert apply(row["clean_text"], recorded(row["edits"])) == row["text"]
+        assert apply(row["clean_text"], parse_edits(row["edits"])) == row["text"]
         assert row["operator"].split(" then ") == [f"{noise.op!r} seed=0" for noise in noises]
         assert (row["why"] is None) == bool(row["edits"])
     step = [row["text"] for row in rows_of(rows_of(clean, noises[0]).select_columns(["id", "text"]), noises[1])]
@@ -81,14 +81,14 @@ def test_tokens_and_tags_noised_twice_replay():
         noisy = rows_of(clean, *chain)
         assert noisy["clean_tokens"][:] == tokens and noisy["clean_tags"][:] == tags
         for row in noisy:
-            edits, old = recorded(row["edits"]), [names[tag] for tag in row["clean_tags"]]
+            edits, old = parse_edits(row["edits"]), [names[tag] for tag in row["clean_tags"]]
             assert apply_tokens(row["clean_tokens"], edits) == row["tokens"]
             assert apply_tags(row["clean_tokens"], old, edits) == [names[tag] for tag in row["tags"]]
 
 
 def test_a_row_whose_tags_would_not_follow_stays_as_it_was(monkeypatch):
     row = {"id": "u1", "tokens": ["fly", "home"], "tags": ["O", "B-place"]}
-    noise = Noise(Shout(), column="tokens", tags="tags", key="id", reason="why")
+    noise = Noise(Shout(), column="tokens", tags="tags", key="id", reason_column="why")
     once = row | noise(row)
     monkeypatch.setattr("lapsus.perturbations.noise.apply_tags", lambda *_: ["other"])
     twice = noise(once)
@@ -102,7 +102,7 @@ def test_several_columns_and_single_rows_compose():
     assert twice["clean_a"], twice["clean_b"] == ("slow down", "go")
     for name in ("a", "b"):
         assert len(twice["edits"][name]) == 2
-        assert apply(row[name], recorded(twice["edits"][name])) == twice[name]
+        assert apply(row[name], parse_edits(twice["edits"][name])) == twice[name]
 
 
 @pytest.mark.parametrize("text", ["stay!", "go", ""])
@@ -114,7 +114,7 @@ def test_a_row_whose_edits_do_not_make_its_text_is_told(text):
         "edits": [{"start": 2, "end": 2, "text": "!"}],
         "operator": "x",
     }
-    noise = Noise(OPERATORS["filler_bos"], key="id", reason="why")
+    noise = Noise(OPERATORS["filler_bos"], key="id", reason_column="why")
     says = "the edits of the row do not lead from clean_text to text"
     with pytest.raises(ValueError, match=f"row 'u1': {says}; perturb the clean text"):
         noise(row)

@@ -14,10 +14,10 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 
+from lapsus.core.imports import import_optional
 from lapsus.dataset_scripts import benchmarks
 from lapsus.dataset_scripts.simulated import TRACKS
-from lapsus.hub.publish import publish
-from lapsus.kernel.extras import needed
+from lapsus.hub.build import build_dataset
 from lapsus.perturbations.en.nature import NATURE
 
 FILES = Path(__file__).with_name("benchmarks_files")
@@ -98,7 +98,7 @@ def published(request, tmp_path_factory):
     benchmark = benchmarks()[request.param]
     if "models" in benchmark.EXTRAS:
         pytest.importorskip("torch")  # of the extra models
-    return request.param, publish(benchmark, out, source=source, allow_partial=True)
+    return request.param, build_dataset(benchmark, out, source=source, allow_partial=True)
 
 
 def test_every_benchmark_has_its_files():
@@ -170,7 +170,9 @@ def test_columns_are_typed_for_the_viewer(published):
 @pytest.mark.parametrize("name", ["readin-afqmc", "readin-wmt2021-sim", "slurp-asr"])
 def test_a_second_build_has_the_same_bytes(name, tmp_path):
     first, second = (
-        publish(benchmarks()[name], tmp_path / place / name, source=FILES / BUILT[name][0], allow_partial=True).path
+        build_dataset(
+            benchmarks()[name], tmp_path / place / name, source=FILES / BUILT[name][0], allow_partial=True
+        ).path
         for place in ("first", "second")
     )
     written = [path.relative_to(first) for path in first.rglob("*") if path.is_file()]
@@ -179,7 +181,7 @@ def test_a_second_build_has_the_same_bytes(name, tmp_path):
 
 def test_other_numbers_of_rows_are_an_error_that_names_both(tmp_path):
     with pytest.raises(ValueError, match=r"rte1/validation has 2, expected 567"):
-        publish(benchmarks()["rte"], tmp_path / "rte", source=FILES / "rte")
+        build_dataset(benchmarks()["rte"], tmp_path / "rte", source=FILES / "rte")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -460,7 +462,7 @@ def spoil(tmp_path, file, change):
 def test_spoilt_files_are_named(name, file, change, sentence, tmp_path):
     folder = spoil(tmp_path, file, change)
     with pytest.raises(ValueError, match=sentence):
-        publish(benchmarks()[name], tmp_path / "out", source=folder, allow_partial=True)
+        build_dataset(benchmarks()[name], tmp_path / "out", source=folder, allow_partial=True)
     assert not (tmp_path / "out").exists()
 
 
@@ -491,9 +493,14 @@ def test_exchanged_rows_of_an_annotator_are_named(tmp_path):
 
 
 def test_a_neighbours_text_typed_twice_is_no_exchange():
-    from lapsus.dataset_scripts.readin import Strange, exchanged
+    from lapsus.dataset_scripts.readin import OutlierRow, find_swapped_rows
 
-    assert list(exchanged([Strange(1, "花呗还款", "借呗额度", 1.0), Strange(2, "借呗额度", "借贝额度", 0.25)])) == []
+    assert (
+        list(
+            find_swapped_rows([OutlierRow(1, "花呗还款", "借呗额度", 1.0), OutlierRow(2, "借呗额度", "借贝额度", 0.25)])
+        )
+        == []
+    )
 
 
 # The others
@@ -516,7 +523,7 @@ def test_pairs_that_would_lose_text_are_refused(change, sentence, tmp_path):
     file = folder / "rte1_dev.xml"
     file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
     with pytest.raises(ValueError, match=f"rte1_dev.xml {sentence}"):
-        publish(benchmarks()["rte"], tmp_path / "out", source=folder, allow_partial=True)
+        build_dataset(benchmarks()["rte"], tmp_path / "out", source=folder, allow_partial=True)
 
 
 def test_slurp_refuses_two_transcripts_of_one_recording_and_spans_outside(tmp_path):
@@ -628,7 +635,7 @@ def test_a_failing_operator_is_not_blamed_on_the_file(tmp_path, monkeypatch):
 
 
 def test_a_missing_extra_is_still_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("lapsus.perturbations.noise.propose", lambda *_, **__: needed("no_such_module", "zh"))
+    monkeypatch.setattr("lapsus.perturbations.noise.propose", lambda *_, **__: import_optional("no_such_module", "zh"))
     with pytest.raises(ModuleNotFoundError, match=r"install it with: pip install .lapsus\[zh\]"):
         load("readin-afqmc-sim", "auto.1", tmp_path)
 
@@ -754,7 +761,7 @@ def test_archives_give_the_same_rows_as_folders(pack, tmp_path):
 @pytest.mark.parametrize("name", ["readin-afqmc", "nature-atis", "dialect-en-demszky", "slurp-asr", "zh-asr-slu"])
 def test_what_cannot_be_downloaded_is_said_with_where_to_get_it(name, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"cannot be downloaded by a program; get it from .*\w"):
-        publish(benchmarks()[name], tmp_path / "out")
+        build_dataset(benchmarks()[name], tmp_path / "out")
 
 
 class Shelf(datasets.DownloadManager):
@@ -779,7 +786,7 @@ def test_downloads_keep_the_names_that_files_have_at_their_address(name, tmp_pat
     assert all(url.startswith("https://") for url in Shelf.asked)
     built = builder.as_dataset()
     assert {split: len(rows) for split, rows in built.items()} == BUILT[name][1][config]
-    assert len(builder.source.used) == len(Shelf.asked)
+    assert len(builder.source.hashes) == len(Shelf.asked)
     assert "intent" not in builder.info.features or builder.info.features["intent"].names
 
 
@@ -825,12 +832,12 @@ def test_a_log_that_does_not_replay_is_not_in_uncorrected(tmp_path):
     ],
 )
 def test_what_was_typed_first_stays_without_backspace(keys, without_backspace):
-    from lapsus.dataset_scripts.aalto_typing import Log, replay, uncorrected
+    from lapsus.dataset_scripts.aalto_typing import TypingLog, replay_keys, undo_corrections
 
     names = ["BKSP" if key == "<" else key for key in keys]
-    typed, _ = replay(names)
-    assert uncorrected(Log(1, typed, typed, names, 9)) == without_backspace
-    assert uncorrected(Log(1, typed, f"{typed}!", names, 9)) is None
+    typed, _ = replay_keys(names)
+    assert undo_corrections(TypingLog(1, typed, typed, names, 9)) == without_backspace
+    assert undo_corrections(TypingLog(1, typed, f"{typed}!", names, 9)) is None
 
 
 def test_the_studys_own_files_give_the_same_rows(tmp_path):
@@ -877,7 +884,7 @@ def test_spoilt_logs_are_named(old, new, sentence, tmp_path):
     assert old in text
     (tmp_path / "keystrokes.jsonl").write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(ValueError, match=sentence):
-        publish(benchmarks()["aalto-typing"], tmp_path / "out", source=tmp_path, allow_partial=True)
+        build_dataset(benchmarks()["aalto-typing"], tmp_path / "out", source=tmp_path, allow_partial=True)
 
 
 def test_the_studys_own_files_are_checked(tmp_path):
@@ -918,9 +925,9 @@ def test_disfluent_questions_that_the_files_lost_are_left_out(tmp_path):
     ],
 )
 def test_what_stands_for_no_question_is_known(text, lost):
-    from lapsus.dataset_scripts.disfl_qa import LOST
+    from lapsus.dataset_scripts.disfl_qa import NO_QUESTION
 
-    assert bool(LOST.fullmatch(text)) == lost
+    assert bool(NO_QUESTION.fullmatch(text)) == lost
 
 
 def test_the_licence_of_disfl_qa_is_that_of_what_is_in_it(tmp_path):
@@ -928,7 +935,7 @@ def test_the_licence_of_disfl_qa_is_that_of_what_is_in_it(tmp_path):
     unit = benchmarks()["disfl-qa"]
     cards = []
     for name in ("with", "without"):
-        built = publish(unit, tmp_path / name / "disfl-qa", source=folder, allow_partial=True)
+        built = build_dataset(unit, tmp_path / name / "disfl-qa", source=folder, allow_partial=True)
         cards.append((built.path / "README.md").read_text(encoding="utf-8"))
         shutil.rmtree(folder / "squad", ignore_errors=True)
     assert [re.search("^license: (.*)$", card, re.MULTILINE)[1] for card in cards] == ["cc-by-sa-4.0", "cc-by-4.0"]
@@ -1008,7 +1015,7 @@ def test_spoilt_files_of_the_others_are_named(name, file, old, new, sentence, tm
     path.write_text(text.replace(*((old, new) if new is not None else (f'"{old}"', "null")), 1), encoding="utf-8")
     unit = next(unit for unit in benchmarks().values() if BUILT.get(unit.NAME, ("",))[0] == name)
     with pytest.raises(ValueError, match=sentence):
-        publish(unit, tmp_path / "out", source=folder, allow_partial=True)
+        build_dataset(unit, tmp_path / "out", source=folder, allow_partial=True)
     assert not (tmp_path / "out").exists()
 
 

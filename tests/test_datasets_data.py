@@ -9,7 +9,7 @@ import pytest
 import viewer
 
 from lapsus.dataset_scripts import benchmarks
-from lapsus.hub.publish import publish
+from lapsus.hub.build import build_dataset
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 pytestmark = [pytest.mark.data, pytest.mark.skipif(not DATA.exists(), reason="the real files are not here")]
@@ -48,7 +48,7 @@ SIMULATED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMPLETE)
 def test_whole_sources_have_their_official_rows(name, tmp_path):
-    assert publish(benchmarks()[name], tmp_path / name, source=DATA / COMPLETE[name]).differs == {}
+    assert build_dataset(benchmarks()[name], tmp_path / name, source=DATA / COMPLETE[name]).row_count_mismatches == {}
 
 
 @pytest.mark.parametrize("name", SIMULATED)
@@ -68,17 +68,17 @@ def test_synthetic_tracks_hold_every_row_of_the_public_test_split(name):
 def test_the_edits_of_altered_rows_replay(name, folder, configs, tmp_path):
     whole = benchmarks()[name]
     part = type("Part", (whole,), {"__module__": __name__, "ROWS": {config: whole.ROWS[config] for config in configs}})
-    assert publish(part, tmp_path / name, source=DATA / folder).differs == {}
+    assert build_dataset(part, tmp_path / name, source=DATA / folder).row_count_mismatches == {}
 
 
 READIN_PART = dict.fromkeys(("clean", "keyboard.1", "keyboard.2", "keyboard.3", "keyboard"), 2158)
 
 
 def test_readin_afqmc_has_what_the_part_holds(tmp_path):
-    built = publish(benchmarks()["readin-afqmc"], tmp_path / "out", source=DATA / "readin", allow_partial=True)
+    built = build_dataset(benchmarks()["readin-afqmc"], tmp_path / "out", source=DATA / "readin", allow_partial=True)
     assert built.rows["clean"] == {"train": 18_000, "validation": 2_000, "test": 2_158}
     assert {config: splits["test"] for config, splits in built.rows.items() if splits["test"]} == READIN_PART
-    assert built.differs["keyboard.1/test"] == (4_316, 2_158)
+    assert built.row_count_mismatches["keyboard.1/test"] == (4_316, 2_158)
     assert "`clean/test` has 2,158 of 4,316" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
 
 
@@ -108,8 +108,10 @@ def test_readin_afqmc_has_the_papers_error_rates():
 
 def test_the_card_of_readin_afqmc_prints_the_rate_of_table_3(tmp_path):
     # Without that line end the whole set has 17.4 and 25.9; this half of it has 17.3 and 26.2.
-    built = publish(benchmarks()["readin-afqmc"], tmp_path / "out", source=DATA / "readin", allow_partial=True)
-    (rate,) = [rate for rate in built.rates if (rate.place, rate.column) == ("keyboard/test", "sentence1 + sentence2")]
+    built = build_dataset(benchmarks()["readin-afqmc"], tmp_path / "out", source=DATA / "readin", allow_partial=True)
+    (rate,) = [
+        rate for rate in built.rates if (rate.location, rate.column) == ("keyboard/test", "sentence1 + sentence2")
+    ]
     assert (rate.micro_average, rate.worst_average) == pytest.approx((0.1732, 0.2620), abs=5e-5)
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "| `keyboard/test` | `sentence1 + sentence2` | 17.3% | 26.2% |" in card
@@ -258,7 +260,7 @@ PARTS = {
 @pytest.mark.parametrize("name", PARTS)
 def test_parts_of_sources_have_what_they_hold_and_suit_the_viewer(name, tmp_path):
     folder, held = PARTS[name]
-    built = publish(benchmarks()[name], tmp_path / name, source=DATA / folder, allow_partial=True)
+    built = build_dataset(benchmarks()[name], tmp_path / name, source=DATA / folder, allow_partial=True)
     found = {f"{config}/{split}": rows for config, splits in built.rows.items() for split, rows in splits.items()}
     assert {place: found[place] for place in held} == held
     assert list(viewer.findings(built.path)) == []

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from lapsus.dataset_scripts import benchmarks
 from lapsus.dataset_scripts.source import MissingFileError, Source, open_source
-from lapsus.hub.publish import publish
+from lapsus.hub.build import build_dataset
 
 ROWS = b'{"sentence1": "a", "sentence2": "b", "label": "0"}\n'
 
@@ -117,7 +117,7 @@ def test_hostile_sources_get_one_sentence_and_leave_nothing(kind, tmp_path):
     make, sentence = HOSTILE[kind]
     source = make(tmp_path)
     with pytest.raises((ValueError, FileNotFoundError), match=sentence) as caught:
-        publish(benchmarks()["readin-afqmc"], tmp_path / "out", source=source, allow_partial=kind != "no file")
+        build_dataset(benchmarks()["readin-afqmc"], tmp_path / "out", source=source, allow_partial=kind != "no file")
     assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == [source]
 
@@ -128,7 +128,7 @@ def test_the_cap_can_be_raised(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="LAPSUS_MAX_RATIO"):
         open_source(source)
     monkeypatch.setenv("LAPSUS_MAX_RATIO", "2000")
-    assert next(open_source(source).json_lines("dev.json"))["label"] == "0"
+    assert next(open_source(source).read_json_lines("dev.json"))["label"] == "0"
     with pytest.raises(ValueError, match="more than 1,000 bytes; set LAPSUS_MAX_BYTES"):
         open_source(source, max_bytes=1000)
     monkeypatch.setenv("LAPSUS_MAX_BYTES", "2000")
@@ -147,7 +147,7 @@ def test_an_archive_that_lies_about_its_sizes_is_damaged(tmp_path):
 def test_a_bom_and_windows_line_ends_change_nothing(tmp_path):
     plain = folder(tmp_path / "plain", dev__json=ROWS * 2)
     windows = folder(tmp_path / "windows", dev__json=b"\xef\xbb\xbf" + (ROWS * 2).replace(b"\n", b"\r\n"))
-    assert [*open_source(plain).json_lines("dev.json")] == [*open_source(windows).json_lines("dev.json")]
+    assert [*open_source(plain).read_json_lines("dev.json")] == [*open_source(windows).read_json_lines("dev.json")]
 
 
 BILLION = (
@@ -177,13 +177,13 @@ def test_bad_xml_is_refused(document, sentence, tmp_path):
     good = b'<c><pair id="1" value="TRUE" task="IE"><t>a</t><h>b</h></pair></c>'
     source = folder(tmp_path / "rte", rte1_dev__xml=good, rte1_test__xml=document)
     with pytest.raises(ValueError, match=sentence):
-        publish(benchmarks()["rte"], tmp_path / "out", source=source, allow_partial=True)
+        build_dataset(benchmarks()["rte"], tmp_path / "out", source=source, allow_partial=True)
     assert list(tmp_path.iterdir()) == [source]
 
 
 def test_xml_may_declare_another_encoding(tmp_path):
     document = '<?xml version="1.0" encoding="ISO-8859-1"?><c>café</c>'.encode("latin-1")
-    assert open_source(folder(tmp_path / "x", a__xml=document)).xml("a.xml").text == "café"
+    assert open_source(folder(tmp_path / "x", a__xml=document)).read_xml("a.xml").text == "café"
 
 
 @pytest.mark.parametrize(
@@ -198,26 +198,26 @@ def test_xml_may_declare_another_encoding(tmp_path):
 def test_broken_tables_are_named(text, sentence, tmp_path):
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(ValueError, match=sentence):
-        list(open_source(tmp_path).table("t.csv", "a", "b"))
+        list(open_source(tmp_path).read_table("t.csv", "a", "b"))
 
 
 def test_a_table_may_have_line_ends_within_quotes(tmp_path):
     (tmp_path / "t.tsv").write_bytes(b'\xef\xbb\xbfa\tb\r\n"1\r\n2"\t"say ""x"""\r\n\r\n')
-    assert list(open_source(tmp_path).table("t.tsv")) == [{"a": "1\n2", "b": 'say "x"'}]
+    assert list(open_source(tmp_path).read_table("t.tsv")) == [{"a": "1\n2", "b": 'say "x"'}]
 
 
 def test_only_files_that_were_read_are_recorded_with_their_hash(tmp_path):
     source = open_source(folder(tmp_path / "x", a__json=ROWS, b__json=ROWS * 2))
-    assert list(source.json_lines("b.json"))
-    assert source.used == {"b.json": hashlib.sha256(ROWS * 2).hexdigest()}
+    assert list(source.read_json_lines("b.json"))
+    assert source.hashes == {"b.json": hashlib.sha256(ROWS * 2).hexdigest()}
     assert open_source(zipped(tmp_path / "x.zip", [("b.json", ROWS * 2)])).read("b.json") == ROWS * 2
 
 
 def test_files_are_found_in_whatever_folder_they_are(tmp_path):
     source = open_source(zipped(tmp_path / "x.zip", [("top-main/data/a.json", ROWS), ("__MACOSX/data/a.json", b"x")]))
-    assert source.find("missing.json", "a.json") == "top-main/data/a.json"
+    assert source.find_one("missing.json", "a.json") == "top-main/data/a.json"
     with pytest.raises(MissingFileError, match=r"has no b\.json; it holds top-main/data/a\.json"):
-        source.find("b.json")
+        source.find_one("b.json")
 
 
 def test_a_single_file_is_a_source_also_when_compressed(tmp_path):
@@ -225,7 +225,7 @@ def test_a_single_file_is_a_source_also_when_compressed(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(ROWS)
     packed, plain = open_source(tmp_path / "a.jsonl.gz"), open_source(tmp_path / "a.jsonl")
     for _ in range(2):
-        assert list(packed.json_lines("a.jsonl")) == list(plain.json_lines("a.jsonl"))
+        assert list(packed.read_json_lines("a.jsonl")) == list(plain.read_json_lines("a.jsonl"))
 
 
 def test_a_source_that_is_not_there_is_named(tmp_path):
@@ -238,8 +238,8 @@ def test_lines_come_back_as_they_were_written(texts):
     rows = [json.dumps(text, ensure_ascii=False) for text in texts]
     data = "\r\n".join(rows).encode()
     source = Source(Path("memory"), {"a.txt": lambda: io.BytesIO(data)})
-    assert [json.loads(line) for line in source.lines("a.txt")] == texts
-    assert source.used == {"a.txt": hashlib.sha256(data).hexdigest()}
+    assert [json.loads(line) for line in source.read_lines("a.txt")] == texts
+    assert source.hashes == {"a.txt": hashlib.sha256(data).hexdigest()}
 
 
 def test_the_directory_of_a_zip_is_parsed_once(tmp_path, monkeypatch):
@@ -250,7 +250,7 @@ def test_the_directory_of_a_zip_is_parsed_once(tmp_path, monkeypatch):
     source = open_source(archive)
     assert [source.read(f"{n}.txt") for n in range(9)] == [b"x"] * 9
     assert opened == [archive]
-    publish(benchmarks()["readin-afqmc"], tmp_path / "out", source=archive, allow_partial=True)  # nine configs
+    build_dataset(benchmarks()["readin-afqmc"], tmp_path / "out", source=archive, allow_partial=True)  # nine configs
     assert opened == [archive] * 2
 
 
@@ -261,8 +261,8 @@ def test_patterns_find_what_fnmatch_finds():
     assert source.match("keyboard/*test*.json") == ["a/b/keyboard/x_test.json", "keyboard/c/test_1.json"]
     assert source.match("tes?.json", "*.bak") == ["a/test.json", "test.json", "keyboard/test.json.bak"]
     assert source.match("keyboard/[c]/*") == ["keyboard/c/test_1.json"]
-    assert source.within("keyboard") is source.within("keyboard")
-    assert source.within("keyboard").match("test.json") == []
+    assert source.filter_folders("keyboard") is source.filter_folders("keyboard")
+    assert source.filter_folders("keyboard").match("test.json") == []
 
 
 def processor_seconds(work):
@@ -283,7 +283,7 @@ def test_a_zip_of_many_files_takes_a_few_times_what_zipfile_takes(tmp_path):
 
     def ours():
         source = open_source(path)
-        for name in source.names():
+        for name in source.list_names():
             source.read(name)
 
     assert min(processor_seconds(ours) for _ in range(2)) < 6 * processor_seconds(alone)

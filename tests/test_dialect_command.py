@@ -8,11 +8,18 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from lapsus.commands.cli import main
+from lapsus.cli.main import main
+from lapsus.evaluation.dialect import DialectSentences, score_conditions
+from lapsus.evaluation.text_metrics import FunctionMetric
 from lapsus.metrics import mixed_effects, win_rate
-from lapsus.models.text_metrics import Rated
-from lapsus.results.dialect_tables import Scores, awareness, coefficients, figure, success, tables
-from lapsus.running.dialect_study import Sentences, score
+from lapsus.reporting.dialect import (
+    ConditionScores,
+    compute_awareness,
+    compute_success_rates,
+    draw_coefficients,
+    fit_coefficients,
+    make_tables,
+)
 
 ROWS = [
     {"id": str(i), "base": f"the tram {i} is late", "dialect": f"the streetcar {i} is late", "perturbed": f"the tram {i} is early",
@@ -145,16 +152,18 @@ def test_a_list_of_metrics():
 
 def tagged(like):
     """Return a metric that gives 1 to a candidate with the word that a tag likes."""
-    return Rated(
+    return FunctionMetric(
         "m", lambda asked: [float(like[tag] in text) for text, tag in zip(asked.candidates, asked.tags, strict=True)],
-        needs=("tags",), takes=("references", "sources"),
+        required=("tags",), optional=("references", "sources"),
     )  # fmt: skip
 
 
 def test_what_a_metric_is_told_under_each_condition():
     seen = []
-    metric = Rated("m", lambda asked: seen.append(asked) or [0.0] * len(asked.candidates), takes=("sources", "tags"))
-    score(metric, Sentences("dialect-pt", ("pt-BR", "pt-PT"), ROWS), sources=True)
+    metric = FunctionMetric(
+        "m", lambda asked: seen.append(asked) or [0.0] * len(asked.candidates), optional=("sources", "tags")
+    )
+    score_conditions(metric, DialectSentences("dialect-pt", ("pt-BR", "pt-PT"), ROWS), sources=True)
     texts = {name: [row[name] for row in ROWS] for name in ROWS[0]}
     assert [(each.candidates, each.references, each.tags[0]) for each in seen] == [
         (texts["dialect"], texts["base"], "pt-any"),
@@ -168,29 +177,33 @@ def test_what_a_metric_is_told_under_each_condition():
     assert all(each.sources == texts["source"] for each in seen)
     plain = [{name: row[name] for name in row if name != "translated"} for row in ROWS]
     seen.clear()
-    metric = Rated("m", metric.rate, needs=("sources", "tags"))
-    found = score(metric, Sentences("dialect-pt", ("pt-BR", "pt-PT"), plain), references=False, sources=True)
+    metric = FunctionMetric("m", metric.rate, required=("sources", "tags"))
+    found = score_conditions(
+        metric, DialectSentences("dialect-pt", ("pt-BR", "pt-PT"), plain), references=False, sources=True
+    )
     assert list(found.conditions) == ["base", "dialect", "perturbed"] and not any(each.references for each in seen)
 
 
 def test_awareness_of_both_dialects():
-    sentences = Sentences("dialect-pt", ("pt-BR", "pt-PT"), ROWS)
-    aware = awareness(score(tagged({"pt-any": "x", "pt-BR": "tram", "pt-PT": "streetcar"}), sentences))
-    assert [(each.text, each.own, each.other, each.aware) for each in aware] == [
+    sentences = DialectSentences("dialect-pt", ("pt-BR", "pt-PT"), ROWS)
+    aware = compute_awareness(
+        score_conditions(tagged({"pt-any": "x", "pt-BR": "tram", "pt-PT": "streetcar"}), sentences)
+    )
+    assert [(each.text_dialect, each.own_tag_mean, each.other_tag_mean, each.aware) for each in aware] == [
         ("pt-BR", 1, 0, True),
         ("pt-PT", 1, 0, True),
     ]
-    biased = awareness(score(tagged({"pt-any": "x", "pt-BR": "the", "pt-PT": "none"}), sentences))
+    biased = compute_awareness(score_conditions(tagged({"pt-any": "x", "pt-BR": "the", "pt-PT": "none"}), sentences))
     assert [each.aware for each in biased] == [True, False]
-    some = awareness(score(tagged({"pt-any": "x", "pt-BR": "5", "pt-PT": "none"}), sentences))
+    some = compute_awareness(score_conditions(tagged({"pt-any": "x", "pt-BR": "5", "pt-PT": "none"}), sentences))
     assert [(each.rate, each.aware) for each in some] == [(1, True), (5 / 6, False)]  # Definition 2.3 has "at least"
 
 
 def test_a_metric_that_reads_no_tag_is_not_aware():
-    sentences = Sentences("dialect-pt", ("pt-BR", "pt-PT"), ROWS)
-    scored = score(tagged({"pt-any": "x", "pt-BR": "the", "pt-PT": "the"}), sentences)
-    assert [(each.reads_tag, each.aware) for each in awareness(scored)] == [(False, False)] * 2
-    assert [row[-2:] for row in tables([scored])["Awareness (Table 5)"][1]] == [["–", "reads no tag"]] * 2
+    sentences = DialectSentences("dialect-pt", ("pt-BR", "pt-PT"), ROWS)
+    scored = score_conditions(tagged({"pt-any": "x", "pt-BR": "the", "pt-PT": "the"}), sentences)
+    assert [(each.reads_tag, each.aware) for each in compute_awareness(scored)] == [(False, False)] * 2
+    assert [row[-2:] for row in make_tables([scored])["Awareness (Table 5)"][1]] == [["–", "reads no tag"]] * 2
 
 
 @pytest.mark.parametrize(
@@ -198,21 +211,23 @@ def test_a_metric_that_reads_no_tag_is_not_aware():
 )
 def test_marks_say_which_way_and_where_there_are_too_few(wins, losses, mark):
     ids = [str(place) for place in range(wins + losses)]
-    scores = Scores("m", "d", ids, {"dialect": [1.0] * wins + [0.0] * losses, "perturbed": [0.5] * (wins + losses)})
-    (found,) = success(scores)
+    scores = ConditionScores(
+        "m", "d", ids, {"dialect": [1.0] * wins + [0.0] * losses, "perturbed": [0.5] * (wins + losses)}
+    )
+    (found,) = compute_success_rates(scores)
     assert found.mark == mark and (found.wins, found.losses) == (wins, losses)
 
 
 def test_the_plot_has_a_panel_for_each_metric():
     scores = [
-        Scores(name, f"dialect-{language}", ["1", "2", "3"], {"dialect": [0.1, 0.5, 0.2], "perturbed": [0.3, 0.2, 0.9]})
+        ConditionScores(name, f"dialect-{language}", ["1", "2", "3"], {"dialect": [0.1, 0.5, 0.2], "perturbed": [0.3, 0.2, 0.9]})
         for name in ("chrf", "$x$ & <b>") for language in ("zh", "pt")
     ]  # fmt: skip
-    drawn = figure(scores)
+    drawn = draw_coefficients(scores)
     assert [drawn.svg.count(f">{text}<") for text in ("chrf", "$x$ &amp; &lt;b&gt;", "dialect − perturbed")] == [
         1,
         1,
         1,
     ]
-    low, high = coefficients(scores[0])[0].difference.interval
+    low, high = fit_coefficients(scores[0])[0].difference.interval
     assert low < 0 < high

@@ -7,11 +7,17 @@ import pytest
 
 from lapsus.perturbations import EnKeyboard, apply, perturb, perturb_batch
 from lapsus.perturbations.core import Edit
-from lapsus.perturbations.en.typist.keyboard import LONGEST, looks_right
-from lapsus.perturbations.en.typist.keys import beside, from_qwerty, on_qwerty
-from lapsus.perturbations.en.typist.model import load
-from lapsus.perturbations.en.typist.places import CLASSES, PARTS, SITUATIONS, SIZE, places
-from lapsus.perturbations.en.typist.slips import SLIPS, Press, class_of, slip
+from lapsus.perturbations.en.typist.keyboard import MAX_WORD_LENGTH, leaves_only_words
+from lapsus.perturbations.en.typist.keys import from_qwerty, neighbouring_keys, to_qwerty
+from lapsus.perturbations.en.typist.model import (
+    CLASSES,
+    PARTS,
+    SITUATIONS,
+    SIZE,
+    classify_characters,
+    load_typist_model,
+)
+from lapsus.perturbations.en.typist.slips import SLIPS, KeyPress, find_class, make_slip
 
 SENTENCES = [
     f"{who} {what} {where} on {day}."
@@ -70,18 +76,18 @@ def test_care_leaves_other_slips() -> None:
     """Hasty fingers hit wrong keys more than in proportion; the rate moves both, not alike."""
 
     def kinds(rate: float) -> Counter[str]:
-        from lapsus.perturbations.en.typist.model import source_of
-        from lapsus.perturbations.en.typist.people import BY_HASTE
+        from lapsus.perturbations.en.typist.keyboard import HASTE_POWERS
+        from lapsus.perturbations.en.typist.model import find_source
 
-        assert BY_HASTE["fingers"] > 1 > BY_HASTE["mind"] > BY_HASTE["blank"]
+        assert HASTE_POWERS["fingers"] > 1 > HASTE_POWERS["mind"] > HASTE_POWERS["blank"]
         edits = perturb_batch(EnKeyboard(corrects=False, rate=rate), SENTENCES * 4, keys=[f"{i}" for i in range(1024)])
         beside_ = sum(
-            edit.text in beside(text[edit.start])
+            edit.text in neighbouring_keys(text[edit.start])
             for text, found in zip(SENTENCES * 4, edits, strict=True)
             for edit in found
             if edit.end == edit.start + 1 and len(edit.text) == 1
         )
-        assert source_of("beside") == "fingers"
+        assert find_source("beside") == "fingers"
         return Counter(beside=beside_, all=sum(map(len, edits)))
 
     careful, hasty = kinds(0.3), kinds(3)
@@ -92,20 +98,20 @@ def test_care_leaves_other_slips() -> None:
 @pytest.mark.parametrize("layout", ["azerty", "qwertz"])
 def test_other_layouts_have_other_neighbours(layout: str) -> None:
     """A letter that lies elsewhere is confused with what lies beside it there."""
-    assert from_qwerty(on_qwerty("A", layout), layout) == "A"
-    model = load()
+    assert from_qwerty(to_qwerty("A", layout), layout) == "A"
+    model = load_typist_model()
     found = Counter[str]()
     for draw in np.linspace(0, 0.999, 200):
-        edit = slip("beside", Press("az", 0, model, lambda draw=draw: draw, layout))
+        edit = make_slip("beside", KeyPress("az", 0, model, lambda draw=draw: draw, layout))
         assert edit is not None
         found[edit.text] += 1
-    near = {from_qwerty(key, layout) for key in beside(on_qwerty("a", layout))}
+    near = {from_qwerty(key, layout) for key in neighbouring_keys(to_qwerty("a", layout))}
     assert sum(count for key, count in found.items() if key in near) > 0.8 * found.total()
 
 
 def test_places() -> None:
     """Where every character of a small text stands, by hand."""
-    found, bounds = places(["It's a bee.", "", "é 9"])
+    found, bounds = classify_characters(["It's a bee.", "", "é 9"])
     assert bounds.tolist() == [0, 11, 11, 14]
     classes, situations, lengths, doubled = np.unravel_index(found, PARTS)
     assert [CLASSES[number] for number in classes] == [
@@ -121,19 +127,19 @@ def test_places() -> None:
 def test_classes_of_one_and_of_many_agree() -> None:
     """`class_of` names what `places` numbers."""
     text = "Don’t you, of 19 (all) – people: go?"
-    found = np.unravel_index(places([text])[0], PARTS)[0]
+    found = np.unravel_index(classify_characters([text])[0], PARTS)[0]
     for at, number in enumerate(found.tolist()):
         if CLASSES[number] != "unknown":
-            assert class_of(text, at) == CLASSES[number]
+            assert find_class(text, at) == CLASSES[number]
 
 
 def test_model_is_sound() -> None:
     """Chances are chances, every kind has its function, and the unknown is never touched."""
-    model = load()
+    model = load_typist_model()
     assert set(model.kinds) == set(SLIPS)
-    assert model.made.shape == (SIZE, len(SLIPS))
-    assert (model.made >= 0).all() and (model.made <= 0.5).all()
-    assert not model.made[: SIZE // PARTS[0]].any()
+    assert model.slip_rates.shape == (SIZE, len(SLIPS))
+    assert (model.slip_rates >= 0).all() and (model.slip_rates <= 0.5).all()
+    assert not model.slip_rates[: SIZE // PARTS[0]].any()
     assert perturb(EnKeyboard(corrects=False, rate=10), "北京的花呗 — éü", key="1")[:0] == ()
     for edit in perturb(EnKeyboard(corrects=False, rate=10), "北京的花呗éü", key="1"):
         raise AssertionError(edit)
@@ -157,9 +163,9 @@ def test_bad_settings_are_named(make: object, says: str) -> None:
 
 
 def test_a_word_longer_than_any_is_not_looked_at_to_its_end():
-    words = load().words
-    assert max(map(len, words)) < LONGEST
-    for size in (LONGEST - 1, LONGEST, LONGEST + 1):
+    words = load_typist_model().words
+    assert max(map(len, words)) < MAX_WORD_LENGTH
+    for size in (MAX_WORD_LENGTH - 1, MAX_WORD_LENGTH, MAX_WORD_LENGTH + 1):
         for text in ("x" * size + "cat", "cat" + "x" * size, "é" * size + " cat"):
             for at in (0, size, len(text) - 1):
-                assert not looks_right(text, Edit(at, at, "q"), words)
+                assert not leaves_only_words(text, Edit(at, at, "q"), words)

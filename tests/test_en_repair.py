@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from lapsus.perturbations import EnRepair, EnUnmarked, Frame, Noise, apply, perturb, perturb_batch
-from lapsus.perturbations.en.repair import drawn, fitted, kind_of, phrases, words_of
+from lapsus.perturbations import Constraints, EnRepair, EnUnmarked, Noise, apply, perturb, perturb_batch
+from lapsus.perturbations.en.repair import classify_word, draw_key, extract_phrases, load_fitted, split_words
 
 QUESTIONS = [
     f"{ask} {who} {what}?"
@@ -35,7 +35,7 @@ def test_shares_are_those_of_people() -> None:
     """Of Disfl-QA's repairs 44 in 100 begin the question anew; nearly all have a cue."""
     made = perturb_batch(EnRepair(), QUESTIONS * 10, keys=[f"{n}" for n in range(len(QUESTIONS) * 10)])
     anew = sum(edits[0].start == 0 for edits in made) / len(made)
-    assert anew == pytest.approx(fitted()["restart"], abs=0.06)
+    assert anew == pytest.approx(load_fitted()["restart"], abs=0.06)
     cues = " ".join(edits[-1].text for edits in made).lower()
     assert cues.count(" no ") > 0.15 * len(made)
 
@@ -48,12 +48,12 @@ def test_what_is_said_by_mistake() -> None:
     days = [one for one in given if one.count("day") == 2]
     assert days
     assert all("Monday" in one for one in days)
-    frame = Frame(context="The city of Samarkand lies on the way to Bukhara.")
+    frame = Constraints(context="The city of Samarkand lies on the way to Bukhara.")
     question = "When did the army reach Tashkent?"
-    seen = [apply(question, perturb(EnRepair(), question, key=f"{n}", frame=frame)) for n in range(200)]
+    seen = [apply(question, perturb(EnRepair(), question, key=f"{n}", constraints=frame)) for n in range(200)]
     assert any("Samarkand" in one for one in seen)
     assert any("Bukhara" in one for one in seen)
-    assert phrases("He saw Mount Everest and Mount Everest again", "name") == {"Mount Everest": 2.0}
+    assert extract_phrases("He saw Mount Everest and Mount Everest again", "name") == {"Mount Everest": 2.0}
 
 
 def test_noise_hands_the_context_over() -> None:
@@ -75,11 +75,11 @@ def test_noise_hands_the_context_over() -> None:
 
 def test_kinds_of_words() -> None:
     """The first word of a text is no name for its capital alone."""
-    assert [word.kind for word in words_of("Which Rhine city was quickly building 20 bridges?")] == [
+    assert [word.kind for word in split_words("Which Rhine city was quickly building 20 bridges?")] == [
         *("wh", "name", "word", "aux", "ly", "ing", "number", "s")
     ]  # fmt: skip
-    assert kind_of("Rhine", first=True) == "word"
-    assert drawn({"a": 1, "b": 1}, 0.999) == "b"
+    assert classify_word("Rhine", first=True) == "word"
+    assert draw_key({"a": 1, "b": 1}, 0.999) == "b"
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 from lapsus.perturbations import EnSpeech, apply, perturb, perturb_batch
-from lapsus.perturbations.en.sounds import classed, pronounced
-from lapsus.perturbations.en.speech.dictation import GOLDEN, standing, tokens_of
-from lapsus.perturbations.en.speech.hearing import PASSES, accented, alike, cut
-from lapsus.perturbations.en.speech.model import TRAITS, Options, load, traits
+from lapsus.perturbations.en.sounds import classify_sounds, pronounce
+from lapsus.perturbations.en.speech.dictation import GOLDEN, person_quantile, split_tokens
+from lapsus.perturbations.en.speech.hearing import SOUND_SHIFTS, apply_accent, find_similar_words, split_sounds
+from lapsus.perturbations.en.speech.model import WORD_FEATURES, WeightedOptions, load_recognisers, word_features
 
 REQUESTS = [
     f"{ask} {what} {when}"
@@ -34,7 +34,7 @@ def missed(op: EnSpeech, texts: list[str]) -> float:
     """Return the share of texts whose words are not those that were said."""
 
     def words(text: str) -> list[str]:
-        return [token.word.replace("'", "") for token in tokens_of(text.replace(" '", "'"))]
+        return [token.word.replace("'", "") for token in split_tokens(text.replace(" '", "'"))]
 
     return sum(words(one) != words(two) for one, two in zip(texts, written(op, texts), strict=True)) / len(texts)
 
@@ -62,8 +62,8 @@ def test_people_differ_and_stay_themselves() -> None:
     assert (
         missed(EnSpeech.annotator(1, rate=0.2), REQUESTS) < shares[0] < missed(EnSpeech.annotator(1, rate=4), REQUESTS)
     )
-    assert abs(sum(map(standing, range(1, 101)))) < 1
-    assert standing(1) == pytest.approx(0.3003, abs=1e-3)
+    assert abs(sum(map(person_quantile, range(1, 101)))) < 1
+    assert person_quantile(1) == pytest.approx(0.3003, abs=1e-3)
     assert 0 < GOLDEN < 1
 
 
@@ -72,19 +72,19 @@ def test_what_is_heard_sounds_alike() -> None:
     from rapidfuzz.distance import Levenshtein
 
     for word in ("weather", "night", "mail", "songs"):
-        heard = alike("assistant", pronounced(word))
-        said = classed(pronounced(word))
+        heard = find_similar_words("assistant", pronounce(word))
+        said = classify_sounds(pronounce(word))
         assert word in {one.word for one in heard}
-        assert all(one.distance == Levenshtein.distance(said, classed(pronounced(one.word))) for one in heard)
-    assert "whether" in {one.word for one in alike("search", pronounced("weather"))}
+        assert all(one.distance == Levenshtein.distance(said, classify_sounds(pronounce(one.word))) for one in heard)
+    assert "whether" in {one.word for one in find_similar_words("search", pronounce("weather"))}
 
 
-@pytest.mark.parametrize("accent", [name for name in PASSES if name != "us"])
+@pytest.mark.parametrize("accent", [name for name in SOUND_SHIFTS if name != "us"])
 def test_an_accent_moves_sounds_and_is_missed_more(accent: str) -> None:
     """Each accent says some sound otherwise, if it does at all."""
-    everything = "".join(sorted({sound for sound, *_ in PASSES[accent]}))
-    assert accented(everything, accent, lambda: 0.0) != everything
-    assert accented(everything, accent, lambda: 0.999) == everything
+    everything = "".join(sorted({sound for sound, *_ in SOUND_SHIFTS[accent]}))
+    assert apply_accent(everything, accent, lambda: 0.0) != everything
+    assert apply_accent(everything, accent, lambda: 0.999) == everything
     rows = REQUESTS + QUESTIONS
     assert missed(EnSpeech.annotator(2, accent=accent), rows) > missed(EnSpeech.annotator(2), rows)
 
@@ -93,7 +93,7 @@ def test_sounds_are_cut_into_pieces() -> None:
     """All sounds stay, none is in two pieces, no piece is empty."""
     for pieces in (1, 2, 3, 5):
         for draw in (0.0, 0.5, 0.999):
-            found = cut("abcdefghij", pieces, lambda draw=draw: draw)
+            found = split_sounds("abcdefghij", pieces, lambda draw=draw: draw)
             assert len(found) == pieces
             assert all(found)
             assert "".join(found) == "abcdefghij"
@@ -101,13 +101,16 @@ def test_sounds_are_cut_into_pieces() -> None:
 
 def test_model_is_sound() -> None:
     """Every trait has a weight, chances are chances, and a word that fits its neighbours is likelier beside them."""
-    for name, model in load().items():
-        assert len(model.hazard) == len(TRAITS)
+    for name, model in load_recognisers().items():
+        assert len(model.hazard) == len(WORD_FEATURES)
         assert all(0 <= model.shares[key] <= 1 for key in ("added", "added first", "plain", "unknown", "general"))
-        assert all(row[9] == 0 and len(row) == len(TRAITS) for row in traits(model, ["play", "jazz"], [False, False]))
-        assert model.fit("what", "is") > model.fit("what", "jazz"), name
-        assert sum(map(model.share, ["play", "jazz", "is"])) < 1
-    assert Options.of({"a": 1, "b": 1}).pick(0.99) == "b"
+        assert all(
+            row[9] == 0 and len(row) == len(WORD_FEATURES)
+            for row in word_features(model, ["play", "jazz"], [False, False])
+        )
+        assert model.pair_affinity("what", "is") > model.pair_affinity("what", "jazz"), name
+        assert sum(map(model.word_share, ["play", "jazz", "is"])) < 1
+    assert WeightedOptions.from_weights({"a": 1, "b": 1}).pick(0.99) == "b"
 
 
 def test_nothing_that_nobody_says_is_touched() -> None:

@@ -19,18 +19,17 @@ from click.testing import CliRunner
 from datasets import Dataset
 from test_running_endpoint import serving
 
-from lapsus.commands.cli import main
-from lapsus.corpora.perturb_corpus import perturb_corpus
+from lapsus.cli.main import main
+from lapsus.core import executors
+from lapsus.core.executors import LOCAL, RayExecutor, open_executor
 from lapsus.dataset_scripts import simulated
-from lapsus.hub import make
-from lapsus.kernel import engines
-from lapsus.kernel.engines import HERE, OnRay, engine
+from lapsus.evaluation.executors import open_request_executor
+from lapsus.evaluation.runner import Evaluation
+from lapsus.evaluation.tasks import make_task
+from lapsus.evaluation.tracks import TrackSet, add_noise
+from lapsus.hub import build_rows
+from lapsus.jobs.perturb_corpus import perturb_corpus
 from lapsus.perturbations import OPERATORS, Edit, Noise
-from lapsus.running.asking import open_asker
-from lapsus.running.data import Data
-from lapsus.running.noise_on_rows import with_noise
-from lapsus.running.runner import Run
-from lapsus.running.tasks import own_task
 
 os.environ |= {"RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0", "RAY_USAGE_STATS_ENABLED": "0"}
 ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
@@ -102,7 +101,7 @@ def nodes():
     cluster = Nodes()
     cluster.add()
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers have lapsus, and not this test
-    with engine("ray", address=cluster.cluster.address):
+    with open_executor("ray", address=cluster.cluster.address):
         yield cluster
     cluster.cluster.shutdown()
 
@@ -123,7 +122,7 @@ def source(tmp_path):
 
 
 def run(source, target, noise="zh_homophone", **options):
-    given = {"column": "text", "key": "id", "progress": False, "shard_bytes": 400, "engine": OnRay(ray)} | options
+    given = {"column": "text", "key": "id", "progress": False, "shard_bytes": 400, "engine": RayExecutor(ray)} | options
     return perturb_corpus(source, target, noise, **given)
 
 
@@ -132,12 +131,12 @@ def shards(folder):
 
 
 def test_any_number_of_nodes_makes_the_same_bytes(nodes, source, tmp_path):
-    with engine() as here:
+    with open_executor() as here:
         run(source, tmp_path / "here", engine=here)
     run(source, tmp_path / "one")
     nodes.add()
     nodes.cluster.wait_for_nodes()
-    assert OnRay(ray).cpus() == 2
+    assert RayExecutor(ray).cpus() == 2
     run(source, tmp_path / "two")
     assert shards(tmp_path / "here") == shards(tmp_path / "one") == shards(tmp_path / "two")
 
@@ -182,7 +181,7 @@ def test_errors_of_workers_are_one_sentence(source, tmp_path, monkeypatch):
         ValueError, match=r"in.jsonl, line 121, column 2: Expecting property name .*; every line is one"
     ):
         run(source, tmp_path / "out")
-    monkeypatch.setattr(engines, "RETRIES", 1)
+    monkeypatch.setattr(executors, "RETRIES", 1)
     source.write_text('{"id": 1, "text": "fatal"}\n')
     (tmp_path / "seen").mkdir()
     with pytest.raises(
@@ -206,7 +205,7 @@ def test_a_cluster_that_does_not_come_up_is_one_sentence(address, sentence, monk
     for name, value in {"init": init, "is_initialized": bool, "shutdown": bool}.items():
         monkeypatch.setattr(ray, name, value)
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    with pytest.raises(ConnectionError, match=re.escape(sentence)), engine("ray", address=address):
+    with pytest.raises(ConnectionError, match=re.escape(sentence)), open_executor("ray", address=address):
         raise AssertionError
 
 
@@ -214,7 +213,8 @@ def test_a_cluster_that_does_not_come_up_is_one_sentence(address, sentence, monk
 def test_noise_over_a_dataset_of_ray():
     noise = Noise(OPERATORS["zh_homophone"], column="text", key="id", seed=2)
     found = sorted(
-        noise.over(ray.data.from_arrow(pa.Table.from_pylist(ROWS)).repartition(4)).take_all(), key=lambda row: row["n"]
+        noise.map_ray(ray.data.from_arrow(pa.Table.from_pylist(ROWS)).repartition(4)).take_all(),
+        key=lambda row: row["n"],
     )
     wanted = noise.map(Dataset.from_list(ROWS)).to_list()
     assert [{name: row[name] for name in wanted[0]} for row in found] == wanted
@@ -227,7 +227,7 @@ def test_the_command_on_a_running_cluster(source, tmp_path):
     assert done.exit_code == 0 and done.output.startswith("wrote 120 rows to "), done.output
 
 
-TASK = own_task(["text"], "label", labels=["music", "other"])
+TASK = make_task(["text"], "label", labels=["music", "other"])
 ASKED = [
     {"id": str(i), "text": f"{['play jazz', 'go home', 'more jazz please'][i % 3]} {i}", "label": "music"}
     for i in range(90)
@@ -235,9 +235,9 @@ ASKED = [
 
 
 def answered(out, word, engine, **options):
-    asker = open_asker(word, options, engine)
-    data = with_noise(Data.of_rows("mine", TASK, ASKED), ["filler_eos:2"])
-    outcome = Run(data, asker.model, out, asker=asker).execute()
+    asker = open_request_executor(word, options, engine)
+    data = add_noise(TrackSet.from_rows("mine", TASK, ASKED), ["filler_eos:2"])
+    outcome = Evaluation(data, asker.model, out, executor=asker).execute()
     return outcome, {path.name: path.read_bytes() for path in sorted((out / "mine").rglob("*.jsonl"))}
 
 
@@ -246,18 +246,18 @@ def test_replicas_answer_as_one_model_does(tmp_path):
     tiny_models = pytest.importorskip("tiny_models", reason="the extra `models` is not installed")
     words = tiny_models.tokenizer([row["text"] for row in ASKED])
     tiny_models.classifier(words, tmp_path / "net", ["music", "other"], [("play jazz", "music"), ("go home", "other")])
-    one, wanted = answered(tmp_path / "one", f"hf:{tmp_path}/net", HERE)
-    many, found = answered(tmp_path / "many", f"hf:{tmp_path}/net", OnRay(ray))
+    one, wanted = answered(tmp_path / "one", f"hf:{tmp_path}/net", LOCAL)
+    many, found = answered(tmp_path / "many", f"hf:{tmp_path}/net", RayExecutor(ray))
     assert found == wanted and len(found) == 3
-    assert (many.asked, many.reused) == (one.asked, one.reused)
-    again, kept = answered(tmp_path / "many", f"hf:{tmp_path}/net", OnRay(ray))
-    assert again.asked == 0 and kept == found
+    assert (many.requested, many.reused) == (one.requested, one.reused)
+    again, kept = answered(tmp_path / "many", f"hf:{tmp_path}/net", RayExecutor(ray))
+    assert again.requested == 0 and kept == found
 
 
 @pytest.mark.usefixtures("both")
 def test_a_lost_replica_changes_no_answer(asked, tmp_path, monkeypatch):
     monkeypatch.chdir(asked.parent)
-    _, wanted = answered(tmp_path / "one", "python:seen_model:answer", HERE, batch=6)
+    _, wanted = answered(tmp_path / "one", "python:seen_model:answer", LOCAL, batch=6)
     before = {path.name for path in asked.iterdir()}
 
     def kill():
@@ -267,19 +267,19 @@ def test_a_lost_replica_changes_no_answer(asked, tmp_path, monkeypatch):
 
     killer = threading.Thread(target=kill)
     killer.start()
-    outcome, found = answered(tmp_path / "many", "python:seen_model:answer", OnRay(ray), batch=6)
+    outcome, found = answered(tmp_path / "many", "python:seen_model:answer", RayExecutor(ray), batch=6)
     killer.join()
-    assert found == wanted and outcome.asked == len({row["text"] for track in outcome.tracks for row in track.rows})
+    assert found == wanted and outcome.requested == len({row["text"] for track in outcome.tracks for row in track.rows})
 
 
 @pytest.mark.usefixtures("both")
 def test_the_questions_to_an_address_have_one_budget(tmp_path):
     with serving() as server:
-        outcome, _ = answered(tmp_path, server.word, OnRay(ray), batch=5)
+        outcome, _ = answered(tmp_path, server.word, RayExecutor(ray), batch=5)
         assert 3 <= server.most_out <= 4  # two for each of two nodes: never more than five
-    assert outcome.asked == len(server.asked) and not outcome.problems
+    assert outcome.requested == len(server.asked) and not outcome.errors
     with pytest.raises(OSError, match=r"^no answer from http.*; start the server, or check the url$"):
-        answered(tmp_path / "down", server.word, OnRay(ray), retries=0)
+        answered(tmp_path / "down", server.word, RayExecutor(ray), retries=0)
 
 
 @pytest.mark.usefixtures("both")
@@ -289,8 +289,8 @@ def test_synthetic_tracks_of_a_dataset_are_the_same(tmp_path, monkeypatch):
     texts = ("花呗怎么提前还款", "借呗额度为什么没有了", "花呗分期怎么取消")
     source.write_text("".join(f'{{"key": {n}, "text": "{texts[n % 3]}"}}\n' for n in range(40)), encoding="utf-8")
     built = []
-    for name, where in (("one", HERE), ("many", OnRay(ray))):
+    for name, where in (("one", LOCAL), ("many", RayExecutor(ray))):
         folder = tmp_path / name / "mine"
-        make(source, folder, text="text", key="key", tracks={"typed": "zh_homophone:2"}, engine=where)
+        build_rows(source, folder, text="text", key="key", tracks={"typed": "zh_homophone:2"}, executor=where)
         built.append({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()})
     assert built[0] == built[1] and len(built[0]) == 5

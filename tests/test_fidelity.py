@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 from lapsus.metrics.human_likeness import score
 from lapsus.metrics.human_likeness.score import human_likeness
 from lapsus.perturbations.zh.homophone import ZhHomophone
-from lapsus.results.fidelity import fidelity, read_texts, report
+from lapsus.reporting.fidelity import fidelity, format_fidelity, read_texts
 
 READIN = Path(__file__).parents[1].parent / "shared" / "data" / "readin"
 SUBJECTS = "我你他她它们谁这那有人大家老师学生医生朋友"
@@ -42,7 +42,7 @@ CLEAN = [s + v + "今天的" + o for s in SUBJECTS for v in VERBS for o in OBJEC
     ],
 )
 def test_kinds_of_change(old, new, kind):
-    assert score.kind(old, new) == kind
+    assert score.classify_change(old, new) == kind
 
 
 def test_all_versions_of_a_sentence_are_on_the_same_side(monkeypatch):
@@ -69,14 +69,14 @@ def test_all_versions_of_a_sentence_are_on_the_same_side(monkeypatch):
 
 def test_what_only_one_sentence_has_is_no_feature():
     """The classifier is asked of other sentences than those it has seen."""
-    names = score.features(score._tracks("human", ["甲乙", "丙丁"], ["甲乙", "丙戊"])).names
+    names = score.extract_features(score._read_tracks("human", ["甲乙", "丙丁"], ["甲乙", "丙戊"])).names
     assert "text ^" in names
     assert not {"text 甲", "text 丁", "edit 戊→丁"} & {*names}
 
 
 @given(st.text("天气好a，", max_size=12), st.text("天气号b，", max_size=12))
 def test_changes_rebuild_the_noisy_text(clean, noisy):
-    found = score.changes(clean, noisy)
+    found = score.list_changes(clean, noisy)
     assert all(old != new for old, new, _ in found)
     assert sum(len(new) - len(old) for old, new, _ in found) == len(noisy) - len(clean)
     kept = len(clean) - sum(len(old) for old, _, _ in found)
@@ -106,12 +106,12 @@ def test_the_classifier_agrees_with_scikit_learn():
     draw = np.random.default_rng(1)
     values = draw.normal(size=(400, 12)) * (draw.random((400, 12)) < 0.5)
     labels = (values[:, 0] - values[:, 1] + draw.normal(size=400) > 0.7).astype(float)
-    ours = score.fit(csr_matrix(values), labels)
+    ours = score.fit_logistic(csr_matrix(values), labels)
     theirs = LogisticRegression(C=1, tol=1e-8, class_weight="balanced").fit(values, labels)
     assert ours[:-1] == pytest.approx(theirs.coef_[0], abs=2e-2)
     assert ours[-1] == pytest.approx(theirs.intercept_[0], abs=2e-2)
     scores = np.round(values @ ours[:-1], 1)  # rounded: ties are the point
-    assert score.auc(scores, labels) == pytest.approx(roc_auc_score(labels, scores))
+    assert score.compute_auc(scores, labels) == pytest.approx(roc_auc_score(labels, scores))
 
 
 def homophones(rate, seeds):
@@ -165,7 +165,7 @@ def test_files_of_lines_and_of_json_lines(tmp_path):
     assert read_texts(rows, "zh") == ["你好嘛", "在见"]
     result = fidelity(lines, [rows], [lines, lines], column="zh")
     assert result["human"]["kinds"]["homophone"] == 1
-    assert "error rate, worst" in report(result)
+    assert "error rate, worst" in format_fidelity(result)
 
 
 def test_rows_are_matched_by_their_ids(tmp_path):
@@ -180,7 +180,7 @@ def test_rows_are_matched_by_their_ids(tmp_path):
     clean, human, made = (tmp_path / f"{name}.jsonl" for name in files)
     result = fidelity(clean, [human], [made])
     assert (result["examples"], result["human"]["unchanged"], result["synthetic"]["unchanged"]) == (2, 0, 1)
-    assert "compared 2 of 3 sentences" in report(result)
+    assert "compared 2 of 3 sentences" in format_fidelity(result)
 
 
 def test_the_file_without_common_ids_is_the_one_that_is_named(tmp_path):

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lapsus.kernel import frames, rows
-from lapsus.kernel.frames import Frame
-from lapsus.results.coding import answers, coded, hashed, label
-from lapsus.results.tracks import read_tracks
+from lapsus.io import readers
+from lapsus.io import tables as frames
+from lapsus.io.encoding import encode_column, hash_column, hash_texts, to_label
+from lapsus.io.tables import Table
+from lapsus.reporting.tracks import read_tracks
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=4) | st.sampled_from(
     ["2020-01-01", "1", "007", "", "NaN", "12:30:00"]
@@ -43,7 +44,7 @@ def same(found, wanted):
 
 
 def _plain(value):
-    return label(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    return to_label(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 @settings(max_examples=150, deadline=None)
@@ -51,7 +52,7 @@ def _plain(value):
 def test_json_lines_by_columns_are_those_by_rows(tmp_path_factory, table):
     path = tmp_path_factory.mktemp("f") / "p.jsonl"
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in table), encoding="utf-8")
-    assert same(frames.read(path).rows(), rows.read(path))
+    assert same(frames.read_table(path).to_rows(), readers.read_rows(path))
 
 
 @settings(max_examples=100, deadline=None)
@@ -63,7 +64,7 @@ def test_tables_by_columns_are_those_by_rows(tmp_path_factory, table):
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([["id", "a", "b"], *([str(n), *row] for n, row in enumerate(table))])
-    assert same(frames.read(path).rows(), rows.read(path))
+    assert same(frames.read_table(path).to_rows(), readers.read_rows(path))
 
 
 @pytest.mark.parametrize(
@@ -78,11 +79,11 @@ def test_tables_by_columns_are_those_by_rows(tmp_path_factory, table):
 def test_what_python_refuses_is_refused(tmp_path, text, what):
     path = tmp_path / "p.jsonl"
     path.write_text(text)
-    with pytest.raises(rows.BrokenFileError, match=what):
-        frames.read(path)
+    with pytest.raises(readers.FileFormatError, match=what):
+        frames.read_table(path)
     path.write_bytes(b'{"a": "\xff"}\n')
-    with pytest.raises(rows.BrokenFileError, match="is not UTF-8"):
-        frames.read(path)
+    with pytest.raises(readers.FileFormatError, match="is not UTF-8"):
+        frames.read_table(path)
 
 
 def test_plain_files_are_read_by_arrow(tmp_path):
@@ -90,16 +91,16 @@ def test_plain_files_are_read_by_arrow(tmp_path):
     (tmp_path / "p.jsonl").write_text('{"id": 1, "said": "a", "edits": [{"start": 0}], "texts": ["x"]}\n' * 3)
     (tmp_path / "p.csv").write_text("id,said,score\n1,a,0.5\n2,,1\n")
     for path in tmp_path.iterdir():
-        assert not any(isinstance(column, list) for column in frames.read(path).columns.values())
+        assert not any(isinstance(column, list) for column in frames.read_table(path).columns.values())
 
 
 def test_answers_have_the_same_hash_in_every_column():
-    one, other = answers(coded(["b", None, 1, "b"])), answers(coded(["1", "a", "b"]))
+    one, other = hash_column(encode_column(["b", None, 1, "b"])), hash_column(encode_column(["1", "a", "b"]))
     assert one.codes[0] == one.codes[3] == other.codes[2] and one.codes[2] == other.codes[0]
-    assert one.codes[1] == 0 and one.few and one.counts() == {"b": 2, "1": 1}
-    many = answers(coded([str(n % 300) for n in range(1000)]))
-    assert len(many.words) == 100 and not many.few and many.distinct == 300
-    assert hashed(["\ud800", "a"])[1] == hashed(["a"])[0]
+    assert one.codes[1] == 0 and one.all_known and one.count_values() == {"b": 2, "1": 1}
+    many = hash_column(encode_column([str(n % 300) for n in range(1000)]))
+    assert len(many.words) == 100 and not many.all_known and many.distinct == 300
+    assert hash_texts(["\ud800", "a"])[1] == hash_texts(["a"])[0]
 
 
 def random_track(draw, size):
@@ -111,7 +112,7 @@ def random_track(draw, size):
 
 
 def test_rows_that_are_not_kept_are_read_again(tmp_path, monkeypatch):
-    from lapsus.results import tracks as module
+    from lapsus.reporting import tracks as module
 
     draw = Random(2)
     for name in ("clean", "typing.1"):
@@ -136,10 +137,14 @@ def test_columns_that_tracks_share_are_held_once(tmp_path):
         (tmp_path / f"m.{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in made))
     first, *others = (track.columns for track in read_tracks(sorted(tmp_path.glob("*.jsonl"))))
     for other in others:
-        assert other.ids is first.ids and other.golds.numbers is first.golds.numbers and other.seen is first.seen
+        assert (
+            other.ids is first.ids
+            and other.golds.numbers is first.golds.numbers
+            and other.text_hashes is first.text_hashes
+        )
 
 
 def test_frames_of_rows_keep_their_rows():
     made = [{"id": "a", "x": [1]}, {"id": "b", "x": None}]
-    assert Frame.of_rows(made).rows() == made
-    assert Frame.of_rows(made).take([1, 0, -1]).rows() == [made[1], made[0], {"id": None, "x": None}]
+    assert Table.from_rows(made).to_rows() == made
+    assert Table.from_rows(made).take([1, 0, -1]).to_rows() == [made[1], made[0], {"id": None, "x": None}]

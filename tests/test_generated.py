@@ -9,14 +9,14 @@ from pathlib import Path
 
 import lapsus
 from lapsus import metrics
-from lapsus.commands.catalogue import catalogue
-from lapsus.commands.generated import texts
+from lapsus.cli.list import build_catalogue
+from tools.generate_texts import render_generated_texts
 
 ROOT = Path(__file__).parents[1]
 
 
 def test_generated_texts_are_fresh():
-    stale = [path for path, text in texts(ROOT).items() if path.read_text(encoding="utf-8") != text]
+    stale = [path for path, text in render_generated_texts(ROOT).items() if path.read_text(encoding="utf-8") != text]
     assert stale == [], "run `make generated`"
 
 
@@ -35,7 +35,7 @@ def test_a_new_metric_is_what_contributing_prints_and_the_rest_is_generated(tmp_
 
     monkeypatch.setattr(metrics, "__path__", [str(tmp_path / "metrics")])
     monkeypatch.setattr(metrics, "FOLDER", tmp_path / "metrics")
-    for path, text in texts(tmp_path).items():
+    for path, text in render_generated_texts(tmp_path).items():
         path.write_text(text, "utf-8")
     written = {path.name: path.read_text("utf-8") for path in (tmp_path / "metrics" / "length_ratio").iterdir()}
     assert "    app(length_ratio, LengthRatio.EXAMPLE).launch()\n" in written["app.py"]
@@ -59,7 +59,7 @@ def test_a_new_metric_is_what_contributing_prints_and_the_rest_is_generated(tmp_
 
 
 def test_the_catalogue_names_the_extras_that_a_unit_needs():
-    units = {unit["name"]: unit["needs"] for kind in catalogue().values() for unit in kind}
+    units = {unit["name"]: unit["needs"] for kind in build_catalogue().values() for unit in kind}
     assert units["dialect-zh"] == "a download; lapsus[zh]"
     assert units["nature-atis"].endswith("; lapsus[en,models,augment]")
     assert units["semantic_insert_zh"] == "lapsus[zh]"

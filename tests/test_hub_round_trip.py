@@ -18,9 +18,9 @@ from huggingface_hub import CommitOperationAdd, HfApi, constants, get_session
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError
 from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
-from lapsus.commands.cli import main
-from lapsus.hub.collection import collect
-from lapsus.hub.upload import UploadError, _local_files, upload, upload_space
+from lapsus.cli.main import main
+from lapsus.hub.collection import update_collection
+from lapsus.hub.upload import UploadError, _list_local_files, upload, upload_space
 
 ROOT = Path(__file__).parents[1]
 STRANGER = "hf_of_nobody"
@@ -233,13 +233,13 @@ def test_a_failed_upload_says_what_reached_the_hub_and_can_be_repeated(here, fol
     assert "\n" not in str(caught.value)
     assert caught.value.__cause__ is not None
     here.faults = []
-    assert len(upload(folders.first, "org/small").sent) == 4
+    assert len(upload(folders.first, "org/small").uploaded) == 4
     assert str(upload(folders.first, "org/small")).endswith(": nothing to change")
 
 
 def test_a_failure_once_is_overcome_without_a_word(here, folders):
     here.faults = [Fault("PUT", "/_lfs/", status=503), Fault("PUT", "/_lfs/", drop="before")]
-    assert len(upload(folders.first, "org/small").sent) == 4
+    assert len(upload(folders.first, "org/small").uploaded) == 4
 
 
 def test_objects_that_arrived_are_not_sent_again(here, folders):
@@ -265,7 +265,7 @@ def test_a_lost_answer_to_a_commit_that_arrived_is_a_success(here, folders):
     here.faults = [Fault("POST", "/commit/", drop="after")]
     done = upload(folders.first, "org/small")
     assert done.url.endswith(here.repos["datasets", "org/small"].refs["main"])
-    assert len(done.sent) == 4
+    assert len(done.uploaded) == 4
 
 
 def test_a_commit_in_between_is_not_overwritten(here, folders, monkeypatch):
@@ -371,18 +371,18 @@ def test_a_gated_repo_is_gated_before_any_file_is_there(here, folders):
 
 def test_a_collection_holds_every_repo_of_lapsus(here, folders, tmp_path):
     with pytest.raises(UploadError, match="org has no repo whose card has the tag lapsus"):
-        collect("org")
+        update_collection("org")
     tagged = shutil.copytree(folders.first, tmp_path / "small")
     card = tagged / "README.md"
     card.write_text(card.read_text().replace("---\n", "---\ntags: [lapsus]\n", 1))
     upload(tagged, "org/small")
     upload(folders.first, "org/others")  # not of lapsus
     upload_space(METRICS[0], f"org/{METRICS[0].name}")
-    first = collect("org")
-    assert first.added == ("org/small", f"org/{METRICS[0].name}") and not first.there
+    first = update_collection("org")
+    assert first.added == ("org/small", f"org/{METRICS[0].name}") and not first.existing
     upload(tagged, "org/again")
-    second = collect("org")
-    assert (second.url, second.added, second.there) == (first.url, ("org/again",), first.added)
+    second = update_collection("org")
+    assert (second.url, second.added, second.existing) == (first.url, ("org/again",), first.added)
     (collection,) = here.collections.values()
     assert [(item["type"], item["id"]) for item in collection["items"]] == [
         ("dataset", "org/small"),
@@ -393,7 +393,7 @@ def test_a_collection_holds_every_repo_of_lapsus(here, folders, tmp_path):
     with pytest.raises(
         UploadError, match="the repos of others were not collected: the token may not write to 'others'"
     ):
-        collect("others")
+        update_collection("others")
 
 
 def test_push_takes_a_metric_too(here):
@@ -471,7 +471,7 @@ def test_hidden_files_stay_at_home(tmp_path):
         path = tmp_path / "out" / secret
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("secret")
-    sent = _local_files(tmp_path / "out")
+    sent = _list_local_files(tmp_path / "out")
     assert sorted(sent) == [
         "README.md",
         "clean/test-00000-of-00001.parquet",

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 import browsers
 import pytest
 
-from lapsus.paraphrases.judging import Sheet, address, page, server
-from lapsus.paraphrases.sheets import read_judgements
+from lapsus.collect.judging_page import Sheet, format_address, make_server, render_page
+from lapsus.collect.sheets import read_judgements
 
 HOSTILE = "</script><script>document.title = 'got in'</script><img src=x onerror=alert(1)> {{ 7 * 7 }}"
 ITEMS = [
@@ -27,11 +27,11 @@ ITEMS = [
 
 @contextmanager
 def judging(out, judge="ida", items=ITEMS):
-    with server(Sheet.open(items, judge, out)) as running:
+    with make_server(Sheet.open(items, judge, out)) as running:
         thread = threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:
-            yield address(running)
+            yield format_address(running)
         finally:
             running.shutdown()
 
@@ -230,6 +230,6 @@ def test_judges_have_orders_of_their_own_that_stay(tmp_path):
 
 
 def test_the_page_holds_no_text_as_code(tmp_path):
-    html, policy = page(Sheet.open(ITEMS, "<b>", tmp_path / "x"))
+    html, policy = render_page(Sheet.open(ITEMS, "<b>", tmp_path / "x"))
     assert html.count("<script") == 2 and "<img" not in html and "Judging, &lt;b&gt;" in html
     assert "default-src 'none'" in policy and "unsafe" not in policy

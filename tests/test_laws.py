@@ -10,7 +10,7 @@ import pytest
 
 from lapsus.perturbations import Edit
 from lapsus.perturbations.core import Shout
-from lapsus.perturbations.laws import LAWS, BrokenLawError, check, same_in_another_process
+from lapsus.perturbations.laws import LAWS, BrokenLawError, check, check_other_process
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Crowd(Marks):
 class Keyed(Marks):
     """Draws otherwise for many than for one."""
 
-    def edits_keyed(self, texts, seed, keys):
+    def edits_from_keys(self, texts, seed, keys):
         return [(Edit(0, 0, key),) for key in keys]
 
 
@@ -148,8 +148,8 @@ def test_hashes_of_strings_are_caught_in_another_process(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     hashed = importlib.import_module("goes_by_hash").Hashed()
     with pytest.raises(BrokenLawError, match="hashed makes other edits in another process"):
-        same_in_another_process(hashed)
+        check_other_process(hashed)
     monkeypatch.undo()
     with pytest.raises(BrokenLawError, match=r"hashed does not run in another process: .*goes_by_hash"):
-        same_in_another_process(hashed)
+        check_other_process(hashed)
     check(Shout())

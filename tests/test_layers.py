@@ -24,14 +24,14 @@ FOLDERS = {
 }
 # From the bottom to the top. Packages on one line do not import each other, and `lapsus` is its own `__init__.py`.
 LAYERS = (
-    ("lapsus.kernel", "lapsus.hub_cards"),
+    ("lapsus.core", "lapsus.hub_cards"),
     ("lapsus.perturbations", "lapsus.metrics"),
-    ("lapsus.models",),
+    ("lapsus.papers",),
     ("lapsus.dataset_scripts",),
-    ("lapsus.results", "lapsus.hub", "lapsus.corpora", "lapsus.paraphrases"),
-    ("lapsus.running",),
+    ("lapsus.reporting", "lapsus.hub", "lapsus.jobs", "lapsus.collect"),
+    ("lapsus.evaluation",),
     ("lapsus",),
-    ("lapsus.commands",),
+    ("lapsus.cli",),
 )
 
 
@@ -128,32 +128,36 @@ def test_every_package_is_in_one_layer():
 @pytest.mark.parametrize(
     ("module", "line", "why"),
     [
-        ("lapsus.kernel.names", "from lapsus.results import tracks", "lapsus.results does not lie below lapsus.kernel"),
         (
-            "lapsus.kernel.names",
+            "lapsus.core.messages",
+            "from lapsus.reporting import tracks",
+            "lapsus.reporting does not lie below lapsus.core",
+        ),
+        (
+            "lapsus.core.messages",
             "def f():\n    import lapsus.metrics",
-            "lapsus.metrics does not lie below lapsus.kernel",
+            "lapsus.metrics does not lie below lapsus.core",
         ),
         (
-            "lapsus.kernel.names",
+            "lapsus.core.messages",
             "if TYPE_CHECKING:\n    from lapsus import publish",
-            "lapsus does not lie below lapsus.kernel",
+            "lapsus does not lie below lapsus.core",
         ),
-        ("lapsus.kernel.names", "from ..hub import upload", "lapsus.hub does not lie below lapsus.kernel"),
-        ("lapsus.kernel.names", "HOME = 'lapsus.results.tracks'", "lapsus.results does not lie below lapsus.kernel"),
+        ("lapsus.core.messages", "from ..hub import upload", "lapsus.hub does not lie below lapsus.core"),
+        ("lapsus.core.messages", "HOME = 'lapsus.reporting.tracks'", "lapsus.reporting does not lie below lapsus.core"),
         (
-            "lapsus.kernel.names",
-            "import_module('lapsus.results.tracks')",
-            "lapsus.results does not lie below lapsus.kernel",
+            "lapsus.core.messages",
+            "import_module('lapsus.reporting.tracks')",
+            "lapsus.reporting does not lie below lapsus.core",
         ),
         (
             "lapsus.metrics.__init__",
             "from lapsus.perturbations import Edit",
             "lapsus.perturbations does not lie below lapsus.metrics",
         ),
-        ("lapsus.hub.upload", "from lapsus.kernel.names import _shown", "_shown is private to lapsus.kernel"),
-        ("lapsus.hub.upload", "from lapsus.kernel import _names", "_names is private to lapsus.kernel"),
-        ("lapsus.hub.upload", "import lapsus.kernel._names", "_names is private to lapsus.kernel"),
+        ("lapsus.hub.upload", "from lapsus.core.messages import _shown", "_shown is private to lapsus.core"),
+        ("lapsus.hub.upload", "from lapsus.core import _names", "_names is private to lapsus.core"),
+        ("lapsus.hub.upload", "import lapsus.core._names", "_names is private to lapsus.core"),
         (
             "lapsus.perturbations.en.speako",
             "from lapsus.perturbations.zh.homophone import _x",
@@ -162,18 +166,18 @@ def test_every_package_is_in_one_layer():
     ],
 )
 def test_a_planted_violation_is_found(module, line, why):
-    (found,) = violations({module: f"{SOURCES[module]}\n{line}\n"}, {*SOURCES} | {"lapsus.kernel._names"})
+    (found,) = violations({module: f"{SOURCES[module]}\n{line}\n"}, {*SOURCES} | {"lapsus.core._names"})
     assert found.startswith(f"{module}:") and found.endswith(f", but {why}")
 
 
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("lapsus.commands.cli", "from lapsus import publish"),
-        ("lapsus.commands.cli", "from lapsus import __version__"),
-        ("lapsus.hub.upload", "from lapsus.hub.publish import _x"),
+        ("lapsus.cli.main", "from lapsus import publish"),
+        ("lapsus.cli.main", "from lapsus import __version__"),
+        ("lapsus.hub.upload", "from lapsus.hub.build import _x"),
         ("lapsus.perturbations.zh.homophone", "from lapsus.perturbations._tables import _x"),
-        ("lapsus.kernel.names", "'''See lapsus.results.tracks.'''"),
+        ("lapsus.core.messages", "'''See lapsus.reporting.tracks.'''"),
     ],
 )
 def test_a_step_down_or_within_is_none(module, line):

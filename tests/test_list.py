@@ -8,8 +8,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from lapsus.commands.catalogue import WIDTH, lines, listed, matching
-from lapsus.commands.cli import main
+from lapsus.cli.list import WIDTH, filter_units, format_units, select_kinds
+from lapsus.cli.main import main
 
 
 def shown(*words):
@@ -25,22 +25,24 @@ def test_what_is_listed_fits_a_hundred_columns(words):
 
 @pytest.mark.parametrize("kind", ["datasets", "metrics", "operators", "tasks"])
 def test_descriptions_tell_units_apart(kind):
-    rows = listed(kind)[kind]
+    rows = select_kinds(kind)[kind]
     summaries = [row["summary"] for row in rows]
     assert sorted(summaries) == sorted(set(summaries)) and all(summaries)
-    assert all(row["name"] in "\n".join(lines(rows)) for row in rows), "nothing is cut"
+    assert all(row["name"] in "\n".join(format_units(rows)) for row in rows), "nothing is cut"
 
 
 def test_units_are_found_by_word_and_language():
     names = [row["name"] for row in json.loads(shown("list", "operators", "synonym", "--json"))["operators"]]
     assert names and all(
-        "synonym" in row["name"] for row in listed("operators")["operators"] if row["name"] in names[1:]
+        "synonym" in row["name"] for row in select_kinds("operators")["operators"] if row["name"] in names[1:]
     )
     chinese = [row["name"] for row in json.loads(shown("list", "operators", "--language", "zh", "--json"))["operators"]]
     assert "zh_keyboard" in chinese and "semantic_delete_zh" in chinese and "speako" not in chinese
     tasks = [row["name"] for row in json.loads(shown("list", "tasks", "--language", "pt", "--json"))["tasks"]]
     assert tasks == ["dialect-pt", "dialect-pt-translation"]
-    assert matching(listed("metrics")["metrics"], [], "zh") == listed("metrics")["metrics"], "a metric is for any"
+    assert filter_units(select_kinds("metrics")["metrics"], [], "zh") == select_kinds("metrics")["metrics"], (
+        "a metric is for any"
+    )
 
 
 def test_what_fits_nothing_is_said_with_the_cure():

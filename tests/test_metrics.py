@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import lapsus.metrics
-from lapsus.hub.metric_space import WRITTEN, card, documented, metric_class
+from lapsus.hub.metric_space import HANDWRITTEN_SECTIONS, load_metric_class, parse_docstring_section, render_metric_card
 from lapsus.metrics import micro_worst_average, prediction_consistency, win_rate
 
 ROOT = Path(__file__).parents[1]
-NAMES = lapsus.metrics.names()
+NAMES = lapsus.metrics.list_metrics()
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def load(evaluate, name, **kwargs):
 
 
 def example_of(name):
-    return metric_class(name).EXAMPLE
+    return load_metric_class(name).EXAMPLE
 
 
 def split(metric, example):
@@ -116,7 +116,7 @@ def test_documentation_and_features_are_complete(metric, name):
     assert metric.citation.startswith("@")
     assert metric.description == inspect.getdoc(type(metric))
     arguments = inspect.signature(type(metric)._compute.__get__(metric)).parameters
-    assert list(documented(metric.inputs_description, "Args")) == list(arguments)
+    assert list(parse_docstring_section(metric.inputs_description, "Args")) == list(arguments)
     given = [
         features.keys() for features in (metric.features if isinstance(metric.features, list) else [metric.features])
     ]
@@ -134,7 +134,7 @@ def test_the_example_of_the_package_runs():
 def documented_keys(name):
     """Return the keys that every result has, and those that some have, as the docstring says."""
     always, sometimes = set(), set()
-    for keys, text in documented(inspect.getdoc(getattr(lapsus.metrics, name)), "Returns").items():
+    for keys, text in parse_docstring_section(inspect.getdoc(getattr(lapsus.metrics, name)), "Returns").items():
         (sometimes if " only" in text.partition(":")[0] else always).update(keys.split(", "))
     return always, sometimes
 
@@ -309,7 +309,7 @@ def test_two_processes_score_together(tmp_path):
 def test_the_card_says_all(name):
     text = (ROOT / "metrics" / name / "README.md").read_text("utf-8")
     headings = [line[3:] for line in text.splitlines() if line.startswith("## ")]
-    assert headings == ["Description", "How to use", "Inputs and options", "Output", *WRITTEN, "Citation"]
+    assert headings == ["Description", "How to use", "Inputs and options", "Output", *HANDWRITTEN_SECTIONS, "Citation"]
     for argument in inspect.signature(getattr(lapsus.metrics, name)).parameters:
         assert f"- **{argument}**" in text
 
@@ -317,31 +317,31 @@ def test_the_card_says_all(name):
 def test_a_card_without_its_hand_written_sections_is_refused(name, tmp_path, monkeypatch):
     monkeypatch.setattr(lapsus.metrics, "FOLDER", tmp_path)
     with pytest.raises(LookupError, match="has no section 'Values from the papers': write it"):
-        card(name)
+        render_metric_card(name)
 
 
 def test_the_app_answers(name, example):
-    from lapsus.results.space import answer
+    from lapsus.integrations.metric_app import compute_from_json
 
     metric = getattr(lapsus.metrics, name)
-    assert answer(metric, json.dumps(example)) == metric(**example)
+    assert compute_from_json(metric, json.dumps(example)) == metric(**example)
     with pytest.raises(ValueError, match="no JSON"):
-        answer(metric, "{")
+        compute_from_json(metric, "{")
     with pytest.raises(TypeError, match="one JSON object"):
-        answer(metric, "[]")
+        compute_from_json(metric, "[]")
 
 
 def test_the_app_answers_a_file_and_draws(name, example, tmp_path):
-    from lapsus.results.space import answer_files, example_rows, plot, points
+    from lapsus.integrations.metric_app import compute_from_files, draw_points, extract_points, split_example
 
     metric = getattr(lapsus.metrics, name)
-    rows, options = example_rows(name, example)
+    rows, options = split_example(name, example)
     (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-    result = answer_files(name, [str(tmp_path / "rows.jsonl")], "\n".join(options))
+    result = compute_from_files(name, [str(tmp_path / "rows.jsonl")], "\n".join(options))
     assert {key: value for key, value in result.items() if key != "join"} == metric(**example)
-    drawn = points(result)
+    drawn = extract_points(result)
     assert drawn and all(point.low is None or point.low <= point.value <= point.high for point in drawn)
-    (axes,) = plot(result).axes
+    (axes,) = draw_points(result).axes
     assert [text.get_text() for text in axes.get_yticklabels()][::-1] == [p.name.replace("_", " ") for p in drawn]
     (tmp_path / "rows.jsonl").write_text("{", "utf-8")
     for files, options, sentence in (
@@ -350,11 +350,11 @@ def test_the_app_answers_a_file_and_draws(name, example, tmp_path):
         ([str(tmp_path / "rows.jsonl")], "seed", "The option 'seed' has no value"),
     ):
         with pytest.raises(ValueError, match=sentence):
-            answer_files(name, files, options)
+            compute_from_files(name, files, options)
 
 
 def test_the_app_says_cures_that_its_box_of_options_takes(tmp_path):
-    from lapsus.results.space import answer_files
+    from lapsus.integrations.metric_app import compute_from_files
 
     said = {"noisy.jsonl": "ab", "clean.jsonl": "bb"}
     for name, answers in said.items():
@@ -364,12 +364,12 @@ def test_the_app_says_cures_that_its_box_of_options_takes(tmp_path):
     options: list[str] = []
     for cure in ("predictions=heard", "original_predictions=clean.jsonl"):
         with pytest.raises(ValueError, match=f"give the option {cure}\\.$"):
-            answer_files("prediction_consistency", files[:1], "\n".join(options))
+            compute_from_files("prediction_consistency", files[:1], "\n".join(options))
         options.append(cure)
     options[-1] += ":heard"
-    assert answer_files("prediction_consistency", files, "\n".join(options))["changed"] == 1
+    assert compute_from_files("prediction_consistency", files, "\n".join(options))["changed"] == 1
     with pytest.raises(ValueError, match="The option 'predictions' is given twice: give it once"):
-        answer_files("prediction_consistency", files, "\n".join([*options, "predictions = gold"]))
+        compute_from_files("prediction_consistency", files, "\n".join([*options, "predictions = gold"]))
 
 
 def test_a_metric_of_another_package_is_listed_and_scored(tmp_path):
@@ -402,11 +402,11 @@ def test_a_metric_of_another_package_cannot_take_the_name_of_ours(monkeypatch):
         return {}
 
     point = SimpleNamespace(value="otherpack", dist=None, load=lambda: SimpleNamespace(UNITS=(win_rate,)))
-    monkeypatch.setattr("lapsus.kernel.units.entry_points", lambda **_: [point])
+    monkeypatch.setattr("lapsus.core.plugins.entry_points", lambda **_: [point])
     with pytest.raises(
         ValueError, match=r"lapsus\.metrics\.win_rate\.score and otherpack both have a unit called 'win_rate'"
     ):
-        lapsus.metrics.metrics()
+        lapsus.metrics.load_metrics()
 
 
 def test_a_generator_keeps_its_first_row(metric, example):

@@ -14,10 +14,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer
 
+from lapsus.evaluation.answer_types import SpanAnswer
 from lapsus.metrics import answer_f1
-from lapsus.metrics.answer_f1.score import best_match, cmrc_words, latin_words, squad_words
-from lapsus.results.score import score
-from lapsus.running.kinds import Span
+from lapsus.metrics.answer_f1.score import match_best, tokenize_cmrc, tokenize_latin, tokenize_squad
+from lapsus.reporting.score import score
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 NLTK = NLTKWordTokenizer()
@@ -88,7 +88,7 @@ ENGLISH = st.lists(st.sampled_from(PIECES), max_size=7).map("".join)
 
 @given(ENGLISH, st.lists(ENGLISH, min_size=1, max_size=3))
 def test_in_english_it_is_squads(answer, golds):
-    assert best_match(answer, golds, "squad") == pytest.approx(squad(answer, golds))
+    assert match_best(answer, golds, "squad") == pytest.approx(squad(answer, golds))
 
 
 CHINESE = st.text(alphabet="范廷颂枢机a1'\".,，。《》· -%$(…", max_size=12)
@@ -97,7 +97,7 @@ CHINESE = st.text(alphabet="范廷颂枢机a1'\".,，。《》· -%$(…", max_s
 @example(",,a", ["a"])  # nltk leaves the second of two commas at its word
 @given(CHINESE, st.lists(CHINESE, min_size=1, max_size=3))
 def test_in_chinese_it_is_cmrcs(answer, golds):
-    assert best_match(answer, golds, "cmrc2018") == pytest.approx((cmrc_exact(answer, golds), cmrc_f1(answer, golds)))
+    assert match_best(answer, golds, "cmrc2018") == pytest.approx((cmrc_exact(answer, golds), cmrc_f1(answer, golds)))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_in_chinese_it_is_cmrcs(answer, golds):
     ],
 )  # fmt: skip
 def test_latin_words_are_nltks(text):
-    assert latin_words(text) == NLTK.tokenize(text)
+    assert tokenize_latin(text) == NLTK.tokenize(text)
 
 
 @pytest.mark.data
@@ -126,7 +126,7 @@ def test_cmrcs_own_answers():
             cases += [(first, others), (paragraph["context"][place : place + len(first) + 3], [first, *others])]
     cases = rng.sample(cases, 1500)
     wrong = [
-        case for case in cases if best_match(*case, "cmrc2018") != pytest.approx((cmrc_exact(*case), cmrc_f1(*case)))
+        case for case in cases if match_best(*case, "cmrc2018") != pytest.approx((cmrc_exact(*case), cmrc_f1(*case)))
     ]
     assert wrong == []
     assert answer_f1(*map(list, zip(*cases, strict=True)))["rules"] == "cmrc2018"
@@ -137,7 +137,7 @@ def test_rules_follow_the_language_of_the_right_answers():
     assert answer_f1(["巴黎"], [["Paris"]])["rules"] == "squad"
     assert answer_f1(["the cat"], [["A cat!"]])["exact_match"] == 1
     assert answer_f1(["the cat"], [["A cat!"]], rules="cmrc2018")["exact_match"] == 0
-    assert squad_words("U.S.") == ["us"] and cmrc_words("U.S.") == ["u.s", "."]
+    assert tokenize_squad("U.S.") == ["us"] and tokenize_cmrc("U.S.") == ["u.s", "."]
 
 
 def test_right_answers_in_every_form():
@@ -166,7 +166,7 @@ def test_questions_of_one_original_count_once():
 def test_a_run_scores_as_the_metric_does():
     rows = [("1990年", ["1990", "1990年"]), ("不知道", ["北京"]), ("北京市", ["北京"])]
     judged = [
-        Span(rules="cmrc2018").judged(answer, {"answers": {"text": golds, "answer_start": [0] * len(golds)}})
+        SpanAnswer(rules="cmrc2018").score(answer, {"answers": {"text": golds, "answer_start": [0] * len(golds)}})
         for answer, golds in rows
     ]
     result = answer_f1([answer for answer, _ in rows], [golds for _, golds in rows])

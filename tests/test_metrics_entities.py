@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.metrics import entity_f1
-from lapsus.results.score import score
+from lapsus.reporting.score import score
 
 SLURP = Path(__file__).parents[2] / "shared" / "data" / "slurp"
 ENTITIES = st.lists(

@@ -9,8 +9,8 @@ from sacrebleu.metrics import BLEU
 from scipy import stats
 
 from lapsus.metrics import annotated_bleu, annotated_chrf, classification, entity_f1, noise_rate, slu_accuracy
-from lapsus.metrics.annotated_bleu.score import corpus_bleu
-from lapsus.metrics.human_likeness.score import cross_validated_auc, placements
+from lapsus.metrics.annotated_bleu.score import compute_corpus_bleu
+from lapsus.metrics.human_likeness.score import estimate_auc, place_scores
 
 COUNT = 120
 
@@ -135,7 +135,7 @@ def test_bleu_of_many_corpora_is_sacrebleus():
         matches = [int(rng.integers(0, total + 1)) for total in totals]
         row = np.array([*matches, *totals, totals[0], rng.integers(1, 10)])
         expected = BLEU.compute_bleu(matches, totals.tolist(), int(row[8]), int(row[9]), smooth_method="exp").score
-        assert corpus_bleu(row) == pytest.approx(expected)
+        assert compute_corpus_bleu(row) == pytest.approx(expected)
 
 
 def test_the_truth_left_out_makes_no_interval():
@@ -216,12 +216,12 @@ def test_the_variance_of_an_auc_is_delongs():
     scores[:30] += 1
     originals = np.concatenate([np.arange(30), np.arange(30)])
     better = (scores[:30, None] > scores[None, 30:]) + 0.5 * (scores[:30, None] == scores[None, 30:])
-    assert placements(scores, labels) == pytest.approx(np.concatenate([better.mean(axis=1), better.mean(axis=0)]))
+    assert place_scores(scores, labels) == pytest.approx(np.concatenate([better.mean(axis=1), better.mean(axis=0)]))
 
     from scipy.sparse import csr_matrix
 
     folds = originals % 2
-    found = cross_validated_auc(csr_matrix(scores[:, None]), labels, folds, originals, 0.95)
+    found = estimate_auc(csr_matrix(scores[:, None]), labels, folds, originals, 0.95)
     aucs = [better[np.ix_(folds[:30] == fold, folds[:30] == fold)] for fold in (0, 1)]
     assert found.value == pytest.approx(np.mean([table.mean() for table in aucs]))
     added = [(table.mean(axis=1) + table.mean(axis=0) - 2 * table.mean()) / 15 / 2 for table in aucs]

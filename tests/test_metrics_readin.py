@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
 from scipy import stats
 
-from lapsus.kernel.error_rates import BatchedRates
-from lapsus.kernel.statistics import compare
+from lapsus.evaluation.answer_types import TranslationAnswer
 from lapsus.metrics import annotated_bleu, annotated_chrf, micro_worst_average, noise_rate
-from lapsus.running.kinds import Translation
+from lapsus.stats import compare_paired
+from lapsus.stats.noise_rates import NoiseRateAccumulator
 
 TEXT = st.text(st.sampled_from("ab 花呗\n\u0301\u200d👩é１"), max_size=8)  # spaces, marks, joiners, other planes
 CLEAN = TEXT.filter(bool)
@@ -258,9 +258,9 @@ def test_the_size_of_a_drop_is_that_of_compare():
     clusters = [number // 2 for number in range(60)]
     found = micro_worst_average(noisy, clean_scores=clean, clusters=clusters)
     for name, scores in (("micro_drop", np.mean(noisy, axis=1)), ("worst_drop", np.min(noisy, axis=1))):
-        expected = compare(np.array(clean, float), scores, clusters)
+        expected = compare_paired(np.array(clean, float), scores, clusters)
         sizes = found[f"{name}_effect_size"], found[f"{name}_detectable"], found[f"{name}_p"]
-        assert sizes == pytest.approx((expected.effect_size, expected.detectable, expected.p_value))
+        assert sizes == pytest.approx((expected.effect_size, expected.minimum_detectable, expected.p_value))
     same = micro_worst_average([[1]] * 9, clean_scores=[1] * 9)
     assert same["micro_drop_effect_size"] is same["micro_drop_detectable"] is None
 
@@ -371,7 +371,7 @@ def test_chrf_is_sacrebleus(rows, word_order):
 
 def test_a_run_scores_translations_by_the_same_chrf():
     rows = [("the cat sat", "the cat sat down"), ("a dog", "the dog"), ("猫", "cat")]
-    judged = [Translation("en").judged(said, {"en": gold})["score"] for said, gold in rows]
+    judged = [TranslationAnswer("en").score(said, {"en": gold})["score"] for said, gold in rows]
     found = annotated_chrf([[said] for said, _ in rows], [gold for _, gold in rows])
     assert 100 * np.mean(judged) == pytest.approx(found["micro_average"])
 
@@ -424,10 +424,10 @@ def test_a_missing_translation_is_no_bad_one(mode):
 
 def test_error_rates_of_batches_leave_out_rows_without_clean_text():
     """Two of three rows have a rate: 1/2 and 1/4 on average, and 2 edits of 6 characters."""
-    rates = BatchedRates("keyboard/test", dict.fromkeys(("text", "clean_text")), {})
-    rates.add({"text": ["ax", "new"], "clean_text": ["ab", ""]})
-    rates.add({"text": ["abcx"], "clean_text": ["abcd"]})
-    (found,) = rates.result()
+    rates = NoiseRateAccumulator("keyboard/test", dict.fromkeys(("text", "clean_text")), {})
+    rates.update({"text": ["ax", "new"], "clean_text": ["ab", ""]})
+    rates.update({"text": ["abcx"], "clean_text": ["abcd"]})
+    (found,) = rates.finish()
     assert (found.micro_average, found.worst_average, found.corpus_rate) == (0.375, None, 2 / 6)
 
 
@@ -436,12 +436,12 @@ def test_long_texts_have_the_same_distance_in_a_band():
 
     from Levenshtein import distance
 
-    from lapsus.kernel.error_rates import LONG, edit_distances
+    from lapsus.stats.noise_rates import LONG, compute_edit_distances
 
     draw = Random(0)
     clean = ["".join(draw.choices("abcdef", k=length)) for length in (0, 5, LONG, 3 * LONG)]
     for rate in (0.0, 0.05, 0.6, 1.0):
         noisy = ["".join(draw.choice("abcdefg") if draw.random() < rate else c for c in text)[3:] for text in clean]
         wanted = [distance(*pair) for pair in zip(noisy, clean, strict=True)]
-        assert edit_distances(noisy, clean).tolist() == wanted
-        assert edit_distances(clean[::-1], noisy[::-1]).tolist() == wanted[::-1]
+        assert compute_edit_distances(noisy, clean).tolist() == wanted
+        assert compute_edit_distances(clean[::-1], noisy[::-1]).tolist() == wanted[::-1]

@@ -12,7 +12,8 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from lapsus.kernel import columns, statistics
+from lapsus import stats as statistics
+from lapsus.core import checks
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=9)
 LEVELS = st.sampled_from([0.5, 0.9, 0.95, 0.99])
@@ -22,17 +23,17 @@ LEVELS = st.sampled_from([0.5, 0.9, 0.95, 0.99])
 def test_wilson(successes, failures, level):
     trials = successes + failures
     if not trials:
-        assert statistics.wilson(0, 0, level) is None
+        assert statistics.wilson_interval(0, 0, level) is None
         return
     expected = stats.binomtest(successes, trials).proportion_ci(level, method="wilson")
-    assert statistics.wilson(successes, trials, level) == pytest.approx(list(expected), abs=1e-12)
+    assert statistics.wilson_interval(successes, trials, level) == pytest.approx(list(expected), abs=1e-12)
     again = proportion_confint(successes, trials, 1 - level, method="wilson")
-    assert statistics.wilson(successes, trials, level) == pytest.approx(list(again), abs=1e-12)
+    assert statistics.wilson_interval(successes, trials, level) == pytest.approx(list(again), abs=1e-12)
 
 
 def test_wilson_does_not_separate_three_models():
     """PaRTE's BERT, RoBERTa and GPT-3: 107, 90 and 114 changes of 1,126."""
-    found = [[round(100 * end, 2) for end in statistics.wilson(count, 1126, 0.95)] for count in (107, 90, 114)]
+    found = [[round(100 * end, 2) for end in statistics.wilson_interval(count, 1126, 0.95)] for count in (107, 90, 114)]
     assert found == [[7.92, 11.36], [6.55, 9.72], [8.5, 12.02]]
 
 
@@ -84,8 +85,8 @@ def test_clusters_use_the_sandwich():
     rate = outcome.mean()
     effective = rate * (1 - rate) / fit.bse[0] ** 2
     assert effective < len(outcome) / 1.2
-    expected = statistics.wilson(rate * effective, effective, 0.95, quantile=stats.t.ppf(0.975, 59))
-    found = statistics.clustered_wilson(np.bincount(cluster, outcome), np.bincount(cluster), 0.95)
+    expected = statistics.wilson_interval(rate * effective, effective, 0.95, quantile=stats.t.ppf(0.975, 59))
+    found = statistics.clustered_wilson_interval(np.bincount(cluster, outcome), np.bincount(cluster), 0.95)
     assert found == pytest.approx(expected)
 
 
@@ -96,9 +97,9 @@ def test_clustered_intervals_cover():
     held = naive = 0
     for _ in range(500):
         changed = rng.binomial(sizes, rng.beta(0.5, 2, 40))
-        low, high = statistics.clustered_wilson(changed, sizes, 0.95)
+        low, high = statistics.clustered_wilson_interval(changed, sizes, 0.95)
         held += low <= 0.2 <= high
-        low, high = statistics.wilson(changed.sum(), sizes.sum(), 0.95)
+        low, high = statistics.wilson_interval(changed.sum(), sizes.sum(), 0.95)
         naive += low <= 0.2 <= high
     assert 0.92 <= held / 500 <= 0.98
     assert naive / 500 < 0.85
@@ -106,14 +107,16 @@ def test_clustered_intervals_cover():
 
 def test_clusters_that_do_not_vary_count_once():
     sizes = np.full(30, 10)
-    assert statistics.clustered_wilson(np.zeros(30), sizes, 0.95)[1] > statistics.wilson(0, 30, 0.95)[1]
-    assert statistics.clustered_wilson(np.array([3]), np.array([10]), 0.95) is None
+    assert (
+        statistics.clustered_wilson_interval(np.zeros(30), sizes, 0.95)[1] > statistics.wilson_interval(0, 30, 0.95)[1]
+    )
+    assert statistics.clustered_wilson_interval(np.array([3]), np.array([10]), 0.95) is None
 
 
 @given(st.lists(st.tuples(*[st.sampled_from([0.0, 1.0, 0.5])] * 3), min_size=1, max_size=40))
 def test_distinct_rows(rows):
     table = np.array(rows)
-    distinct, counts = statistics.distinct_rows(table)
+    distinct, counts = statistics.count_distinct_rows(table)
     expected, numbers = np.unique(table, axis=0, return_counts=True)
     order = np.lexsort(distinct.T[::-1])
     assert (distinct[order] == expected).all()
@@ -125,8 +128,8 @@ def test_resampling_has_the_law_of_resampling(distinct):
     """Both ways to draw (over distinct rows, and row by row) have the moments and the shape of the textbook's."""
     rng = np.random.default_rng(2)
     rows = rng.integers(0, distinct, (400, 2)) / distinct
-    assert (len(statistics.distinct_rows(rows)[0]) > 50 + 400 / 25) == (distinct == 400)
-    draws = statistics.resampled_means(rows, 20_000, seed=3)
+    assert (len(statistics.count_distinct_rows(rows)[0]) > 50 + 400 / 25) == (distinct == 400)
+    draws = statistics.resample_means(rows, 20_000, seed=3)
     assert draws.shape == (20_000, 2)
     covariance = np.cov(rows.T, ddof=0) / 400
     assert draws.mean(axis=0) == pytest.approx(rows.mean(axis=0), abs=4 * (covariance[0, 0] / 20_000) ** 0.5)
@@ -138,7 +141,7 @@ def test_resampling_has_the_law_of_resampling(distinct):
 def test_few_rows_are_drawn_in_batches():
     """More categories than fit one batch change nothing but the batches."""
     rows = np.arange(120.0)[:, None] % 54
-    draws = statistics.resampled_means(rows, 30_000, seed=0)
+    draws = statistics.resample_means(rows, 30_000, seed=0)
     assert len(draws) == 30_000
     assert draws.mean() == pytest.approx(rows.mean(), rel=0.001)
 
@@ -158,19 +161,19 @@ def test_columns_of_many_kinds():
             return iter([1, 0.5])
 
     for values in ([1, 0.5], (1, 0.5), np.array([1, 0.5], np.float32), Column(), iter([1, 0.5]), (x for x in (1, 0.5))):
-        assert columns.scores("x", values).tolist() == [1, 0.5]
-    assert columns.texts("x", np.array(["a", "b"])) == ["a", "b"]
+        assert checks.check_scores("x", values).tolist() == [1, 0.5]
+    assert checks.check_texts("x", np.array(["a", "b"])) == ["a", "b"]
 
 
 def test_errors_are_short():
     with pytest.raises(TypeError) as caught:
-        columns.texts("predictions", ["a", list(range(10_000))])
+        checks.check_texts("predictions", ["a", list(range(10_000))])
     assert len(str(caught.value)) < 200
 
 
 @given(st.lists(st.integers(-50, 10_000), min_size=1, max_size=30))
 def test_numbered_names_come_back(values):
     for column in (values, np.array(values), np.array(values) % 7, [str(value) for value in values]):
-        numbers, names = columns.numbered("x", column)
+        numbers, names = checks.factorize("x", column)
         assert [names[number] for number in numbers] == list(column)
         assert sorted(set(numbers.tolist())) == list(range(len(names)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from datasets import ClassLabel, Dataset, Features, Value
 
-from lapsus.models.noisy_copies import operators_of, with_noisy_copies
+from lapsus.papers.noisy_copies import add_noisy_copies, parse_operator
 from lapsus.perturbations import ZhHomophone
 
 ROWS = [
@@ -19,7 +19,7 @@ BOTH = ("sentence1", "sentence2")
 
 def test_each_row_has_one_copy_with_its_label_and_every_side_noisy():
     split = Dataset.from_list(ROWS, features=FEATURES)
-    made = with_noisy_copies(split, ZhHomophone(rate=1.0), column=BOTH)
+    made = add_noisy_copies(split, ZhHomophone(rate=1.0), column=BOTH)
     assert made.features == split.features
     assert made.to_list()[:2] == ROWS
     assert [row["id"] for row in made] == ["a", "b", "a-noisy", "b-noisy"]
@@ -31,7 +31,7 @@ def test_each_row_has_one_copy_with_its_label_and_every_side_noisy():
 def test_copies_depend_on_the_seed_and_the_id_and_not_on_the_order():
     split = Dataset.from_list(ROWS, features=FEATURES)
     copies = [
-        {row["id"]: row for row in with_noisy_copies(rows, ZhHomophone(rate=0.5), column=BOTH, seed=seed)}
+        {row["id"]: row for row in add_noisy_copies(rows, ZhHomophone(rate=0.5), column=BOTH, seed=seed)}
         for rows, seed in ((split, 0), (split.select([1, 0]), 0), (split, 1))
     ]
     assert copies[0] == copies[1]
@@ -39,22 +39,22 @@ def test_copies_depend_on_the_seed_and_the_id_and_not_on_the_order():
 
 
 def test_a_spec_of_several_annotators_gives_each_row_one_of_them():
-    mixed = operators_of("zh_keyboard:3")
+    mixed = parse_operator("zh_keyboard:3")
     assert {one.who for one in mixed.operators} == {1, 2, 3}
     with pytest.raises(ValueError, match="joins several operators"):
-        operators_of("zh_keyboard+zh_homophone")
+        parse_operator("zh_keyboard+zh_homophone")
 
 
 def test_the_light_network_learns_pairs_and_does_not_see_padding():
     pytest.importorskip("torch")
-    from lapsus.models import pair_model
+    from lapsus.papers import pair_model
 
     pairs = [("怎么还款", "如何还款", "same"), ("怎么还款", "怎么退款", "other"), ("怎" * 9, "么" * 7, "other")] * 12
-    model = pair_model.train(pairs, epochs=15, rate=5e-3, network=pair_model.Convolutions, batch_size=16)
+    model = pair_model.train(pairs, epochs=15, rate=5e-3, network=pair_model.ConvolutionNetwork, batch_size=16)
     asked = [(first, second) for first, second, _ in pairs[:3]]
     assert model.predict(asked) == ["same", "other", "other"]
     assert [model.predict([one])[0] for one in asked] == model.predict(asked)
-    encode = pair_model._encoder(model.vocabulary, model.cut)
-    alone = model.network(*pair_model._sides([tuple(map(encode, asked[0]))]))
-    together = model.network(*pair_model._sides([tuple(map(encode, one)) for one in asked]))
+    encode = pair_model._make_encoder(model.vocabulary, model.tokenize)
+    alone = model.network(*pair_model._pad_sides([tuple(map(encode, asked[0]))]))
+    together = model.network(*pair_model._pad_sides([tuple(map(encode, one)) for one in asked]))
     assert alone[0].tolist() == pytest.approx(together[0].tolist(), abs=1e-4)

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 from datasets import load_dataset
 
-from lapsus.commands.cli import main
-from lapsus.hub import make
+from lapsus.cli.main import main
+from lapsus.hub import build_rows
 from lapsus.metrics import human_likeness
 from lapsus.perturbations import Noise, ZhHomophone, ZhKeyboard, apply, perturb
 
@@ -34,7 +34,9 @@ def load(folder, config, tmp_path):
 
 
 def test_every_annotator_has_a_config_and_all_share_one(tmp_path):
-    built = make(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"keyboard": "zh_keyboard:2"})
+    built = build_rows(
+        mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"keyboard": "zh_keyboard:2"}
+    )
     assert list(built.rows) == ["clean", "keyboard.1", "keyboard.2", "keyboard"]
     clean = load(tmp_path / "out", "clean", tmp_path)
     assert clean == [{"id": f"q{n}", "question": text, "label": n} for n, text in enumerate(QUESTIONS)]
@@ -51,7 +53,7 @@ def test_every_annotator_has_a_config_and_all_share_one(tmp_path):
 
 
 def test_the_card_says_how_noisy_and_how_made(tmp_path):
-    make(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone:2@0.5"})
+    build_rows(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone:2@0.5"})
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "| `typed` | `zh_homophone:2@0.5` |" in card
     assert "| `typed/test` | `question` |" in card
@@ -60,14 +62,14 @@ def test_the_card_says_how_noisy_and_how_made(tmp_path):
 
 
 def test_a_track_without_annotators_is_one_config(tmp_path):
-    built = make(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone"})
+    built = build_rows(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone"})
     assert list(built.rows) == ["clean", "typed"]
     assert load(tmp_path / "out", "typed", tmp_path)[0]["clean_question"] == QUESTIONS[0]
 
 
 def test_tags_stay_aligned(tmp_path):
     rows = [{"id": "a", "words": ["play", "some", "jazz"], "bio": ["O", "O", "B-genre"]}]
-    make(
+    build_rows(
         write(tmp_path / "slu.jsonl", rows),
         tmp_path / "out",
         text="words",
@@ -85,7 +87,7 @@ def test_tags_stay_aligned(tmp_path):
 def test_answers_move_with_the_text(tmp_path):
     answers = {"text": ["six"], "answer_start": [11]}
     rows = [{"id": "a", "text": "wake me at six", "answers": answers}]
-    make(
+    build_rows(
         write(tmp_path / "qa.jsonl", rows),
         tmp_path / "out",
         text="text",
@@ -101,14 +103,14 @@ def test_answers_move_with_the_text(tmp_path):
 def test_the_same_file_gives_the_same_bytes_and_order_changes_no_noise(tmp_path):
     tracks = {"keyboard": "zh_keyboard:1"}
     file = mine(tmp_path)
-    make(file, tmp_path / "a" / "out", text="question", key="key", tracks=tracks)
-    make(file, tmp_path / "b" / "out", text="question", key="key", tracks=tracks)
+    build_rows(file, tmp_path / "a" / "out", text="question", key="key", tracks=tracks)
+    build_rows(file, tmp_path / "b" / "out", text="question", key="key", tracks=tracks)
     one, two = (
         {p.relative_to(tmp_path / x): p.read_bytes() for p in (tmp_path / x).rglob("*.*") if p.is_file()} for x in "ab"
     )
     assert one == two
     turned = write(tmp_path / "turned.jsonl", reversed([json.loads(line) for line in file.read_text().splitlines()]))
-    make(turned, tmp_path / "c" / "out", text="question", key="key", tracks=tracks)
+    build_rows(turned, tmp_path / "c" / "out", text="question", key="key", tracks=tracks)
     assert load(tmp_path / "c" / "out", "keyboard.1", tmp_path)[::-1] == load(
         tmp_path / "a" / "out", "keyboard.1", tmp_path
     )
@@ -129,7 +131,9 @@ def test_the_same_file_gives_the_same_bytes_and_order_changes_no_noise(tmp_path)
 )
 def test_rows_that_will_not_do_are_named(changed, sentence, tmp_path):
     with pytest.raises(ValueError, match=sentence):
-        make(mine(tmp_path, **changed), tmp_path / "out", text="question", key="key", tracks={"a": "zh_homophone"})
+        build_rows(
+            mine(tmp_path, **changed), tmp_path / "out", text="question", key="key", tracks={"a": "zh_homophone"}
+        )
     assert not (tmp_path / "out").exists()
 
 
@@ -137,12 +141,16 @@ def test_rows_that_will_not_do_are_named(changed, sentence, tmp_path):
 def test_a_name_that_only_a_later_row_has_is_taken_too(name, tmp_path):
     rows = [{"key": "a", "question": "slow down"}, {"key": "b", "question": "be quick", name: "c"}]
     with pytest.raises(ValueError, match=f"has a column '?{name}.*; rename it"):
-        make(write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="question", key="key", tracks={"a": "speako"})
+        build_rows(
+            write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="question", key="key", tracks={"a": "speako"}
+        )
 
 
 def test_every_row_has_the_columns_of_all_rows(tmp_path):
     rows = [{"id": "a", "text": "slow down", "early": 1}, {"id": "b", "text": "be quick", "late": "x"}]
-    make(write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="text", key="id", tracks={"a": "filler_eos:2"})
+    build_rows(
+        write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="text", key="id", tracks={"a": "filler_eos:2"}
+    )
     assert load(tmp_path / "out", "clean", tmp_path) == [
         {"id": "a", "text": "slow down", "early": 1, "late": None},
         {"id": "b", "text": "be quick", "early": None, "late": "x"},
@@ -165,7 +173,7 @@ def test_every_row_has_the_columns_of_all_rows(tmp_path):
 )
 def test_tracks_that_will_not_do_are_named(tracks, sentence, tmp_path):
     with pytest.raises(ValueError, match=sentence):
-        make(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks=tracks)
+        build_rows(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks=tracks)
 
 
 def test_the_command_makes_it_and_asks_for_a_licence_before_it_publishes(tmp_path):
@@ -182,7 +190,7 @@ def test_the_command_makes_it_and_asks_for_a_licence_before_it_publishes(tmp_pat
 
 def test_stacked_operators_compose_and_their_edits_lead_from_the_clean_text(tmp_path):
     tracks = {"both": "zh_homophone@0.5+zh_keyboard:2", "fillers": "filler_bos+filler_eos"}
-    built = make(str(mine(tmp_path)), str(tmp_path / "out"), text="question", key="key", tracks=tracks)
+    built = build_rows(str(mine(tmp_path)), str(tmp_path / "out"), text="question", key="key", tracks=tracks)
     assert list(built.rows) == ["clean", "both.1", "both.2", "both", "fillers"]
     for number in (1, 2):
         for row, text in zip(load(tmp_path / "out", f"both.{number}", tmp_path), QUESTIONS, strict=True):
@@ -197,14 +205,14 @@ def test_stacked_operators_keep_tags_and_answers(tmp_path):
     words = ["play", "some", "jazz"]
     rows = [{"id": "a", "words": words, "bio": ["O", "O", "B-genre"]}]
     slu = write(tmp_path / "slu.jsonl", rows)
-    make(slu, tmp_path / "slu", text="words", key="id", slots="bio", tracks={"two": "filler_bos:2+filler_eos:2"})
+    build_rows(slu, tmp_path / "slu", text="words", key="id", slots="bio", tracks={"two": "filler_bos:2+filler_eos:2"})
     for number in (1, 2):
         (row,) = load(tmp_path / "slu", f"two.{number}", tmp_path)
         assert row["words"][row["bio"].index("B-genre")] == "jazz" and row["bio"].count("O") == len(row["words"]) - 1
         assert row["clean_words"] == words and row["words"].index("play") > 0 and row["words"][-1] != "jazz"
     answered = [{"id": "a", "text": "wake me at six", "answers": {"text": ["six"], "answer_start": [11]}}]
     qa = write(tmp_path / "qa.jsonl", answered)
-    make(qa, tmp_path / "qa", text="text", key="id", answers="answers", tracks={"two": "filler_bos+filler_eos"})
+    build_rows(qa, tmp_path / "qa", text="text", key="id", answers="answers", tracks={"two": "filler_bos+filler_eos"})
     (row,) = load(tmp_path / "qa", "two", tmp_path)
     start = row["answers"]["answer_start"][0]
     assert start > 11 and row["text"][start : start + 3] == "six" != row["text"][-3:]
@@ -226,7 +234,7 @@ def written_by(tmp_path, *people):
 def test_the_card_says_how_human_a_track_is_where_people_wrote_some_rows(tmp_path):
     human = {"typed": [str(path) for path in written_by(tmp_path, *PEOPLE)]}
     tracks = {"typed": "zh_homophone:2@1", "plain": "zh_keyboard"}
-    make(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks=tracks, human=human)
+    build_rows(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks=tracks, human=human)
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     made = [[row["question"] for row in load(tmp_path / "out", f"typed.{n}", tmp_path)] for n in (1, 2)]
     told = human_likeness(
@@ -250,7 +258,7 @@ def test_the_card_says_how_human_a_track_is_where_people_wrote_some_rows(tmp_pat
 def test_peoples_files_that_will_not_do_are_named(people, track, sentence, tmp_path):
     human = {track: written_by(tmp_path, *people)}
     with pytest.raises((ValueError, LookupError), match=sentence):
-        make(
+        build_rows(
             mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone"}, human=human
         )
     assert not (tmp_path / "out").exists()
@@ -272,7 +280,7 @@ def test_the_five_lines_of_the_docs_make_the_folder_of_the_command_beside_them(t
 
 
 def test_noise_over_a_published_track_composes(tmp_path):
-    make(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone@1"})
+    build_rows(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone@1"})
     typed = load_dataset(str(tmp_path / "out"), "typed", split="test", cache_dir=str(tmp_path / "cache"))
     assert set(typed[0]["edits"]) == {"question"}
     for row in Noise(ZhKeyboard.annotator(1), column="question", key="id").map(typed):

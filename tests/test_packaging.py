@@ -29,7 +29,7 @@ def test_importing_is_light():
 
 def test_help_is_light():
     code = (
-        "import sys; from click.testing import CliRunner; from lapsus.commands.cli import main\n"
+        "import sys; from click.testing import CliRunner; from lapsus.cli.main import main\n"
         "assert CliRunner().invoke(main, ['--help']).exit_code == 0\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules])"
     )
@@ -56,7 +56,7 @@ def test_every_part_is_in_the_wheel(tmp_path):
 
 
 TYPED = """
-from lapsus.perturbations.zh.engine import pinyin as pinyin_engine
+from lapsus.perturbations.zh.input_method import pinyin as pinyin_engine
 from lapsus.perturbations.core import perturb_batch
 from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
 texts = ["花呗怎么不能提额了", "我的银行卡还没有收到退款，怎么办", "他在会上说，第二季度的收入增长了三成。", "", "國際a标准 http"]

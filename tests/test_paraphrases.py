@@ -19,18 +19,22 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lapsus.commands.cli import main
+from lapsus.cli.main import main
+from lapsus.collect.candidates import (
+    OverlapFilter,
+    Paraphrase,
+    choose_judged,
+    choose_unjudged,
+    collect_candidates,
+    jaccard,
+)
+from lapsus.collect.generators import FileGenerator, GeneratorSettings, open_generator
+from lapsus.collect.judgements import AcceptanceRule, Judgement, decide_verdicts, measure_agreement
+from lapsus.collect.pairs import build_pairs, read_pairs, unique_sentences
+from lapsus.collect.sheets import iter_sheet, merge_judgements, read_judgements, write_sheets
 from lapsus.dataset_scripts import benchmarks
 from lapsus.dataset_scripts.source import open_source
-from lapsus.kernel.statistics import krippendorff_alpha
-from lapsus.paraphrases.candidates import Candidate, candidates
-from lapsus.paraphrases.choosing import judged_best, unjudged_best
-from lapsus.paraphrases.generators import Settings, open_generator
-from lapsus.paraphrases.judgements import Judgement, Rule, agreement, verdicts
-from lapsus.paraphrases.overlap import Overlap, jaccard
-from lapsus.paraphrases.pairs import read_pairs, reworded, sentences
-from lapsus.paraphrases.replay import Replay
-from lapsus.paraphrases.sheets import read_all, read_judgements, sheet_rows, write_sheets
+from lapsus.stats import krippendorff_alpha
 
 HERE = Path(__file__).parent
 PARTE = HERE / "benchmarks_files" / "parte" / "parte.csv"
@@ -59,13 +63,13 @@ def test_overlap_is_the_share_of_words_in_common(first, second):
 
 def test_the_threshold_is_exact_and_its_errata_can_be_had():
     at = jaccard("a b c d e f g", "a b c d e f h")  # 6 of 8
-    assert at == Fraction(3, 4) and Overlap().keeps(at) and not Overlap(0.74).keeps(at)
-    assert not Overlap().keeps(Fraction(4, 5))
-    appendix = Overlap(most=1, least=0.25)
-    assert not appendix.keeps(Fraction(1, 4)) and appendix.keeps(Fraction(4, 5))
-    assert Overlap().keeps(Fraction(0))
+    assert at == Fraction(3, 4) and OverlapFilter().accepts(at) and not OverlapFilter(0.74).accepts(at)
+    assert not OverlapFilter().accepts(Fraction(4, 5))
+    appendix = OverlapFilter(maximum=1, minimum=0.25)
+    assert not appendix.accepts(Fraction(1, 4)) and appendix.accepts(Fraction(4, 5))
+    assert OverlapFilter().accepts(Fraction(0))
     with pytest.raises(ValueError, match=r"^no overlap is over 0\.8 and at most 0\.75; give"):
-        Overlap(0.75, 0.8)
+        OverlapFilter(0.75, 0.8)
 
 
 # candidates ---------------------------------------------------------------------------------------------------------
@@ -81,15 +85,24 @@ SAID = ("Ada won the cup in 1990", "In 1990 Ada was the winner", "in 1990 ada wa
 
 
 def test_near_and_repeated_paraphrases_are_left_out_and_counted():
-    first, second = Replay("a", {TEXT: SAID}), Replay("b", {TEXT: ("She triumphed", "The cup was Ada's.")})
-    chosen, counts = candidates([TEXT, "Nothing is known of this."], [first, second])
+    first, second = (
+        FileGenerator("a", {TEXT: SAID}),
+        FileGenerator("b", {TEXT: ("She triumphed", "The cup was Ada's.")}),
+    )
+    chosen, counts = collect_candidates([TEXT, "Nothing is known of this."], [first, second])
     assert [(each.paraphrase, each.generator, each.rank) for each in chosen] == [
         ("In 1990 Ada was the winner", "a", 1),
         ("She triumphed.", "a", 2),
         ("The cup was Ada's.", "b", 3),
     ]
-    assert (counts.proposed, counts.repeated, counts.near, counts.kept, counts.without) == (7, 2, 2, 3, 1)
-    ranked, _ = candidates([TEXT], [first, second], encoder=Alike(), most=2)
+    assert (counts.proposed, counts.repeated, counts.out_of_bounds, counts.accepted, counts.sentences_without) == (
+        7,
+        2,
+        2,
+        3,
+        1,
+    )
+    ranked, _ = collect_candidates([TEXT], [first, second], encoder=Alike(), per_sentence=2)
     assert [each.paraphrase for each in ranked] == ["She triumphed.", "The cup was Ada's."]
     assert [each.item for each in ranked] == [chosen[1].item, chosen[2].item]  # an item keeps its name
 
@@ -126,9 +139,9 @@ def endpoint(answer):
 
 def test_an_endpoint_is_asked_once_for_a_sentence_and_its_lines_are_read(tmp_path):
     with endpoint(lambda prompt: f'1. "Not {prompt[-5:-1]}."\n\n2) Said otherwise.\n- Third.\n4. Fourth.') as server:
-        settings = Settings(number=3, cache=tmp_path)
+        settings = GeneratorSettings(number=3, cache=tmp_path)
         for _ in range(2):
-            made = list(open_generator(server.word, settings).paraphrases(["Ada lost.", "Ida lost."]))
+            made = list(open_generator(server.word, settings).generate(["Ada lost.", "Ida lost."]))
             assert made == [["Not lost.", "Said otherwise.", "Third."]] * 2
         assert len(server.asked) == 2
         assert all(
@@ -139,8 +152,8 @@ def test_an_endpoint_is_asked_once_for_a_sentence_and_its_lines_are_read(tmp_pat
 def test_a_replay_gives_back_what_the_file_has(tmp_path):
     file = tmp_path / "said.csv"
     file.write_text("text,paraphrase\nAda won.,Won it Ada.\nAda won.,Ada was first.\n", encoding="utf-8")
-    made = open_generator(f"replay:{file}", Settings())
-    assert (made.name, list(made.paraphrases(["Ada lost.", "Ada won."]))) == (
+    made = open_generator(f"replay:{file}", GeneratorSettings())
+    assert (made.name, list(made.generate(["Ada lost.", "Ada won."]))) == (
         "replay:said",
         [[], ["Won it Ada.", "Ada was first."]],
     )
@@ -159,10 +172,10 @@ def tiny(tmp_path_factory):
 def test_a_checkpoint_gives_its_best_beams_likeliest_first(tiny):
     import torch
 
-    made = open_generator(f"hf:{tiny}", Settings(number=4))
-    both = list(made.paraphrases(["ada won the cup", "she was first"]))
+    made = open_generator(f"hf:{tiny}", GeneratorSettings(number=4))
+    both = list(made.generate(["ada won the cup", "she was first"]))
     assert [len(each) for each in both] == [4, 4]
-    assert list(made.paraphrases(["she was first"])) == both[1:]  # whatever stood beside it
+    assert list(made.generate(["she was first"])) == both[1:]  # whatever stood beside it
 
     asked = made.tokenizer("paraphrase: ada won the cup", return_tensors="pt")
     found = made.model.generate(
@@ -182,7 +195,7 @@ def test_drawn_paraphrases_depend_on_the_seed_and_the_sentence_alone(tiny):
     import torch
 
     def drawn(seed, texts):
-        return list(open_generator(f"hf:{tiny}", Settings(number=3, top_k=5, seed=seed)).paraphrases(texts))
+        return list(open_generator(f"hf:{tiny}", GeneratorSettings(number=3, top_k=5, seed=seed)).generate(texts))
 
     state = torch.get_rng_state()
     both = drawn(0, ["ada won the cup", "she was first"])
@@ -203,7 +216,7 @@ def test_a_word_that_names_nothing_costs_one_sentence(word, sentence):
     if word.startswith("hf:"):
         pytest.importorskip("transformers")
     with pytest.raises((LookupError, ValueError, OSError)) as told:
-        open_generator(word, Settings())
+        open_generator(word, GeneratorSettings())
     assert sentence in str(told.value)
 
 
@@ -227,7 +240,7 @@ def test_sentences_and_their_paraphrases_give_the_published_rows(tmp_path):
         if row[side] != row[f"original_{side}"]
     }
     file = tmp_path / "parte.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in reworded(pairs.values(), best)), encoding="utf-8")
+    file.write_text("".join(json.dumps(row) + "\n" for row in build_pairs(pairs.values(), best)), encoding="utf-8")
     again = list(benchmarks()["parte"]().pairs(open_source(file)))
     columns = ("premise", "hypothesis", "original_premise", "original_hypothesis", "label", "rewritten", "task", "rte")
     told = {tuple(row[name] for name in columns) for row in again}
@@ -251,7 +264,7 @@ def test_a_folder_of_rte_is_read_with_its_labels_by_name(tmp_path):
 
 # sheets and judges --------------------------------------------------------------------------------------------------
 def items(*said):
-    return candidates([TEXT], [Replay("a", {TEXT: said})], Overlap(1, 0))[0]
+    return collect_candidates([TEXT], [FileGenerator("a", {TEXT: said})], OverlapFilter(1, 0))[0]
 
 
 ITEMS = items("She triumphed.", "=HYPERLINK(1), “quoted”, 花", "In 1990 Ada\nwon")
@@ -262,7 +275,7 @@ def test_every_form_of_a_sheet_comes_back(tmp_path):
     said = {each.item: (10.5 * place, bool(place % 2)) for place, each in enumerate(ITEMS, 1)}
     with (tmp_path / "sheet.csv").open(encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
-    assert [row["item"] for row in table] == [row["item"] for row in sheet_rows(tmp_path / "sheet.jsonl")]
+    assert [row["item"] for row in table] == [row["item"] for row in iter_sheet(tmp_path / "sheet.jsonl")]
     assert not {"generator", "likeness", "rank", "overlap"} & set(table[0])  # judges are not told
     for row in table:
         row["similarity"], row["grammatical"] = said[row["item"]][0], "yes" if said[row["item"]][1] else "No"
@@ -286,7 +299,7 @@ def test_every_form_of_a_sheet_comes_back(tmp_path):
             {"completed_by": 8, "was_cancelled": True, "result": []},
         ]
     (tmp_path / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
-    found = read_all([tmp_path / name for name in ("ida.csv", "ben.jsonl", "export.json")], said)
+    found = merge_judgements([tmp_path / name for name in ("ida.csv", "ben.jsonl", "export.json")], said)
     assert Counter(each.judge for each in found) == {"ida": 3, "ben": 3, "7": 3}
     assert all((each.similarity, each.grammatical) == said[each.item] for each in found)
 
@@ -327,11 +340,11 @@ def test_two_files_of_one_judge_and_another_sheet_are_refused(tmp_path):
         (tmp_path / f"{name}.jsonl").write_text('{"item": "a", "judge": "ida", "similarity": 1, "grammatical": "no"}')
     files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
     with pytest.raises(ValueError, match="both have the judgement of 'ida' on a"):
-        read_all(files, ["a"])
+        merge_judgements(files, ["a"])
     with pytest.raises(ValueError, match="judges a, which the sheet does not have"):
-        read_all(files[:1], ["b"])
+        merge_judgements(files[:1], ["b"])
     with pytest.raises(ValueError, match="is given twice"):
-        read_all([files[0], tmp_path / "." / "one.jsonl"], ["a"])
+        merge_judgements([files[0], tmp_path / "." / "one.jsonl"], ["a"])
 
 
 def said(item, *similarities, grammar=(True, True, True)):
@@ -350,25 +363,28 @@ def said(item, *similarities, grammar=(True, True, True)):
     ],
 )
 def test_the_rule(mine, outcome):
-    assert [each.outcome for each in verdicts(mine, ["a"])] == [outcome]
+    assert [each.outcome for each in decide_verdicts(mine, ["a"])] == [outcome]
 
 
 def test_one_judge_is_enough_where_one_is_asked_for_and_a_tie_on_grammar_is_no_majority():
-    assert verdicts(said("a", 80), ["a"], Rule(judges=1))[0].outcome == "accepted"
-    assert verdicts(said("a", 80, 80, grammar=(True, False)), ["a"], Rule(judges=2))[0].outcome == "ungrammatical"
+    assert decide_verdicts(said("a", 80), ["a"], AcceptanceRule(min_judges=1))[0].outcome == "accepted"
+    assert (
+        decide_verdicts(said("a", 80, 80, grammar=(True, False)), ["a"], AcceptanceRule(min_judges=2))[0].outcome
+        == "ungrammatical"
+    )
 
 
 def test_the_accepted_one_that_judges_find_most_alike_is_taken():
-    made = [Candidate(name, TEXT, name, "g", 0.5, rank, 0.9 - rank / 10) for rank, name in enumerate("abcd", 1)]
+    made = [Paraphrase(name, TEXT, name, "g", 0.5, rank, 0.9 - rank / 10) for rank, name in enumerate("abcd", 1)]
     judged = [
         *said("a", 80, 80, 80),
         *said("b", 99, 99, 99, grammar=(False,) * 3),
         *said("c", 90, 90, 90),
         *said("d", 90, 90, 90),
     ]
-    assert judged_best(made, verdicts(judged, "abcd")) == {TEXT: "c"}
-    assert unjudged_best(made) == unjudged_best(made, 0.8) == {TEXT: "a"}
-    assert unjudged_best(made, 0.81) == {}
+    assert choose_judged(made, decide_verdicts(judged, "abcd")) == {TEXT: "c"}
+    assert choose_unjudged(made) == choose_unjudged(made, 0.8) == {TEXT: "a"}
+    assert choose_unjudged(made, 0.81) == {}
 
 
 # agreement ----------------------------------------------------------------------------------------------------------
@@ -405,11 +421,13 @@ def test_alpha_is_that_of_its_definition():
 
 
 def test_agreement_of_judges():
-    found = agreement([*said("a", 80, 90, 100), *said("b", 10, 10, 40, grammar=(True, False, False)), *said("c", 50)])
+    found = measure_agreement(
+        [*said("a", 80, 90, 100), *said("b", 10, 10, 40, grammar=(True, False, False)), *said("c", 50)]
+    )
     assert (found.judges, found.judgements, found.items) == (3, 7, 2)
-    assert found.apart == pytest.approx((10 + 20 + 10 + 0 + 30 + 30) / 6)
-    assert found.same == pytest.approx(4 / 6)
-    assert agreement(said("a", 80)).apart is None
+    assert found.mean_distance == pytest.approx((10 + 20 + 10 + 0 + 30 + 30) / 6)
+    assert found.same_grammaticality == pytest.approx(4 / 6)
+    assert measure_agreement(said("a", 80)).mean_distance is None
 
 
 # the commands -------------------------------------------------------------------------------------------------------
@@ -422,7 +440,7 @@ def test_from_pairs_to_a_dataset(tmp_path):
     words = tmp_path / "said.jsonl"
     every = [
         {"text": text, "paraphrase": f"Otherwise put, {text.split()[0]} {n} is {text.split()[-1]}"}
-        for text in sentences(told)
+        for text in unique_sentences(told)
         for n in range(2)
     ]
     words.write_text("".join(json.dumps(row) + "\n" for row in every), encoding="utf-8")
@@ -434,7 +452,7 @@ def test_from_pairs_to_a_dataset(tmp_path):
     )
     for judge in ("ida", "ben", "lu"):
         judged = [
-            {"item": row["item"], "similarity": 90, "grammatical": "yes"} for row in sheet_rows(out / "sheet.csv")
+            {"item": row["item"], "similarity": 90, "grammatical": "yes"} for row in iter_sheet(out / "sheet.csv")
         ]
         (tmp_path / f"{judge}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged), encoding="utf-8")
     files = [word for judge in ("ida", "ben", "lu") for word in ("--judgements", tmp_path / f"{judge}.jsonl")]

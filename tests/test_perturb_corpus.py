@@ -15,11 +15,11 @@ from datasets import ClassLabel, Dataset, Features, List, Value, load_dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lapsus.commands.cli import main
-from lapsus.corpora import perturb_corpus as module
-from lapsus.corpora.perturb_corpus import perturb_corpus
-from lapsus.corpora.perturb_file import perturb_file
-from lapsus.corpora.pieces import files_of, pieces_of
+from lapsus.cli.main import main
+from lapsus.jobs import perturb_corpus as module
+from lapsus.jobs.partitions import list_files, split_files
+from lapsus.jobs.perturb_corpus import perturb_corpus
+from lapsus.jobs.perturb_file import perturb_file
 from lapsus.perturbations import Edit, Noise
 
 ROWS = [
@@ -73,7 +73,7 @@ def test_every_line_is_in_one_piece(tmp_path_factory, texts, size, ended, marked
     path = tmp_path_factory.mktemp("pieces") / "in.jsonl"
     told = "\n".join(json.dumps({"t": text}, ensure_ascii=False) if text else "" for text in texts) + "\n" * ended
     path.write_bytes(b"\xef\xbb\xbf" * marked + told.encode())
-    found = [row for piece in pieces_of([str(path)], size) for row in piece.table().to_pylist()]
+    found = [row for piece in split_files([str(path)], size) for row in piece.read_table().to_pylist()]
     assert found == [{"t": text} for text in texts if text]
 
 
@@ -82,8 +82,8 @@ def test_every_line_is_in_one_piece(tmp_path_factory, texts, size, ended, marked
 def test_every_row_of_parquet_is_in_one_piece(tmp_path, group, size):
     table = pa.table({"n": range(100), "text": [str(n) * (n % 7) for n in range(100)]})
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=group)
-    pieces = pieces_of([str(tmp_path / "in.parquet")], size * 30)
-    assert pa.concat_tables(piece.table() for piece in pieces) == table
+    pieces = split_files([str(tmp_path / "in.parquet")], size * 30)
+    assert pa.concat_tables(piece.read_table() for piece in pieces) == table
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -271,7 +271,7 @@ def test_other_mistakes_are_named(tmp_path):
     with pytest.raises(
         FileNotFoundError, match=r"no/such has no files of JSON lines or Parquet; name a file, a folder"
     ):
-        files_of("no/such")
+        list_files("no/such")
     told = CliRunner().invoke(
         main, ["perturb", "--operator", "filler_eos", "--column", "text", "--address", "auto", "a", "b"]
     )

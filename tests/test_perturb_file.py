@@ -18,10 +18,10 @@ import pytest
 from click.testing import CliRunner
 from datasets import ClassLabel, Dataset, Features, List, Value, load_dataset
 
-from lapsus.commands.cli import main
-from lapsus.corpora import perturb_file as module
-from lapsus.corpora.perturb_file import perturb_file
-from lapsus.kernel.atomic import staged_file
+from lapsus.cli.main import main
+from lapsus.core.files import stage_file
+from lapsus.jobs import perturb_file as module
+from lapsus.jobs.perturb_file import perturb_file
 from lapsus.perturbations import OPERATORS, Edit, Noise, ZhKeyboard, apply, apply_tags, apply_tokens, perturb
 from lapsus.perturbations.en.fillers import ClosingFiller, OpeningFiller
 
@@ -160,10 +160,10 @@ def test_a_run_that_stopped_while_counting_goes_on(tmp_path, monkeypatch):
     def full(path):
         if path.name == "00000001.counts":
             raise OSError("no space left")
-        return staged_file(path)
+        return stage_file(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr("lapsus.corpora.perturb_file.staged_file", full)
+        patch.setattr("lapsus.jobs.perturb_file.staged_file", full)
         with pytest.raises(OSError, match="no space left"):
             perturb_file(source, target, Noise(Fragile()), progress=False)
     assert [path.name for path in sorted(target.with_name("out.jsonl.partial").glob("0*"))] == [
@@ -192,7 +192,7 @@ def test_control_c_says_how_to_go_on(tmp_path, workers):
     target, parts = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
     words = ["perturb", "--operator", "filler_eos", "--column", "text", "--workers", workers, source, target]
     hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a job in the background is deaf
-    command = [sys.executable, "-c", f"{hear}; from lapsus.commands.cli import main; main()", *map(str, words)]
+    command = [sys.executable, "-c", f"{hear}; from lapsus.cli.main import main; main()", *map(str, words)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as run:
@@ -593,7 +593,7 @@ def test_control_c_while_workers_start_leaves_no_traceback(tmp_path, wait):
     target, parts = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
     words = ["perturb", "--operator", "filler_eos", "--column", "text", "--workers", 3, source, target]
     hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    command = [sys.executable, "-c", f"{hear}; from lapsus.commands.cli import main; main()", *map(str, words)]
+    command = [sys.executable, "-c", f"{hear}; from lapsus.cli.main import main; main()", *map(str, words)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as running:

@@ -22,13 +22,13 @@ from lapsus.perturbations import (
     ZhSpeech,
     apply,
     laws,
-    moved,
+    move_spans,
     perturb,
     perturb_batch,
     perturb_tokens,
 )
-from lapsus.perturbations.core import Frame, Shout, settled, trimmed
-from lapsus.perturbations.hashed_draws import GOLDEN, HashedStream, mixed, start_of, starts
+from lapsus.perturbations.core import Constraints, Shout, drop_conflicts, trim_edit
+from lapsus.perturbations.streams import GOLDEN, HashedStream, scramble, stream_start, stream_starts
 
 SENTENCES = list(laws.TEXTS)
 NEED_MODELS = {"nlpaug_tfidf", "nlpaug_contextual"}  # tested with models made on the spot
@@ -86,12 +86,12 @@ def test_every_operator_keeps_the_law(law, operator):
 
 
 def test_a_hashed_stream_goes_on_with_the_draws_of_its_batch():
-    start = starts("name/0", ["row-7"])
+    start = stream_starts("name/0", ["row-7"])
     rng = HashedStream(int(start[0]))
-    draws = [start, *(mixed(start + np.array([n], np.uint64) * GOLDEN) for n in (1, 2, 3))]
+    draws = [start, *(scramble(start + np.array([n], np.uint64) * GOLDEN) for n in (1, 2, 3))]
     assert [rng.random() for _ in draws] == [int(draw[0]) // 2**32 / 2**32 for draw in draws]
-    assert start_of(HashedStream(int(start[0]))) == int(start[0])
-    assert {0, 1, 2} == {HashedStream(n).randrange(3) for n in starts("name/0", list("abcdefghijkl")).tolist()}
+    assert stream_start(HashedStream(int(start[0]))) == int(start[0])
+    assert {0, 1, 2} == {HashedStream(n).randrange(3) for n in stream_starts("name/0", list("abcdefghijkl")).tolist()}
     with pytest.raises(TypeError, match="a hashed stream starts at 'row-7'"):
         HashedStream("row-7")
 
@@ -125,7 +125,7 @@ def test_the_hash_seed_does_not_matter(tmp_path, monkeypatch):
             there.append(OPERATORS[name])
         except ModuleNotFoundError:
             continue
-    laws.same_in_another_process(*there)
+    laws.check_other_process(*there)
 
 
 words = st.text(st.sampled_from("abehilnoprstuwy'é🎷音1.?-"), min_size=1, max_size=8)
@@ -140,7 +140,7 @@ def test_tags_stay_true_whatever_is_said(name, tokens, data):
         label = data.draw(st.sampled_from(["O", "B-a", "B-b"] + ([f"I-{label[2:]}"] if label != "O" else [])))
         tags.append(label)
     try:
-        laws.keep_tags(OPERATORS[name], tokens, tags)
+        laws.check_tags(OPERATORS[name], tokens, tags)
     except ModuleNotFoundError as missing:
         pytest.skip(str(missing))
 
@@ -160,17 +160,17 @@ def test_settled_edits_spare_spans_and_what_is_protected(text, wanted, protected
         if start >= cursor:
             edits.append(Edit(start, end, new))
             cursor = end + (start == end)
-    frame = Frame(spans=tuple(span for span in protected if span[0] < span[1]), protected=())
-    kept = settled(edits, frame)
+    frame = Constraints(spans=tuple(span for span in protected if span[0] < span[1]), protected=())
+    kept = drop_conflicts(edits, frame)
     noisy = apply(text, kept)
-    for (start, end), (new_start, new_end) in zip(frame.spans, moved(kept, frame.spans), strict=True):
+    for (start, end), (new_start, new_end) in zip(frame.spans, move_spans(kept, frame.spans), strict=True):
         assert new_end - new_start >= 0
         inside = [edit for edit in kept if start <= edit.start and edit.end <= end and edit.start < end]
         if not inside:
             assert noisy[new_start:new_end] == text[start:end]
-    guarded = settled(edits, Frame(protected=frame.spans))
+    guarded = drop_conflicts(edits, Constraints(protected=frame.spans))
     noisy = apply(text, guarded)
-    for (start, end), (new_start, new_end) in zip(frame.spans, moved(guarded, frame.spans), strict=True):
+    for (start, end), (new_start, new_end) in zip(frame.spans, move_spans(guarded, frame.spans), strict=True):
         assert noisy[new_start:new_end] == text[start:end]
 
 
@@ -194,12 +194,14 @@ def test_settled_edits_spare_spans_and_what_is_protected(text, wanted, protected
     ],
 )
 def test_an_insertion_stands_at_the_border_of_a_protected_word_and_never_in_it(edit, kept):
-    assert settled([edit], Frame(protected=((4, 8),))) == (() if kept is None else (kept,))  # go, home, now
+    assert drop_conflicts([edit], Constraints(protected=((4, 8),))) == (
+        () if kept is None else (kept,)
+    )  # go, home, now
 
 
 def test_edits_stay_in_order_when_one_moves_to_the_border_of_its_span():
-    frame = Frame(spans=((4, 8),))
-    assert settled([Edit(5, 6, "x"), Edit(6, 6, "so ")], frame) == (Edit(4, 4, "so "), Edit(5, 6, "x"))
+    frame = Constraints(spans=((4, 8),))
+    assert drop_conflicts([Edit(5, 6, "x"), Edit(6, 6, "so ")], frame) == (Edit(4, 4, "so "), Edit(5, 6, "x"))
 
 
 @pytest.mark.parametrize(
@@ -213,14 +215,14 @@ def test_edits_stay_in_order_when_one_moves_to_the_border_of_its_span():
     ],
 )
 def test_what_both_sides_share_is_counted_once(old, new, edit):
-    assert trimmed(10, old, new) == edit
+    assert trim_edit(10, old, new) == edit
     assert apply(" " * 10 + old, [edit]) == " " * 10 + new
 
 
 def test_what_is_inserted_at_the_border_of_a_span_stays_outside():
-    assert moved([Edit(4, 4, "so ")], [(4, 8)]) == [(7, 11)]
-    assert moved([Edit(8, 8, " now")], [(4, 8)]) == [(4, 8)]
-    assert moved([Edit(6, 6, "-")], [(4, 8)]) == [(4, 9)]
+    assert move_spans([Edit(4, 4, "so ")], [(4, 8)]) == [(7, 11)]
+    assert move_spans([Edit(8, 8, " now")], [(4, 8)]) == [(4, 8)]
+    assert move_spans([Edit(6, 6, "-")], [(4, 8)]) == [(4, 9)]
 
 
 def test_edits_out_of_place_are_refused():
@@ -229,7 +231,7 @@ def test_edits_out_of_place_are_refused():
     ):
         apply("ab", [Edit(1, 3, "x")])
     with pytest.raises(ValueError, match="crosses the border of the span"):
-        moved([Edit(0, 3, "x")], [(2, 5)])
+        move_spans([Edit(0, 3, "x")], [(2, 5)])
 
 
 def test_as_many_keys_as_texts():

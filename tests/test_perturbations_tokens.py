@@ -19,8 +19,8 @@ from lapsus.perturbations import (
     perturb_tokens,
 )
 from lapsus.perturbations.core import Shout
-from lapsus.perturbations.noise import places
-from lapsus.perturbations.tokens import allowed, utterance
+from lapsus.perturbations.noise import find_words
+from lapsus.perturbations.tokens import drop_slot_conflicts, parse_utterance
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def test_bad_tokens_are_named(tokens, tags, sentence):
     row = {"id": "u7", "tokens": tokens, "tags": tags}
     with pytest.raises(ValueError, match=f"^row 'u7': {re.escape(sentence)}$"):
         Noise(Shout(), column="tokens", tags="tags", key="id")(row)
-    kept = Noise(Shout(), column="tokens", tags="tags", key="id", bad="keep", reason="why")(row)
+    kept = Noise(Shout(), column="tokens", tags="tags", key="id", on_error="keep", reason_column="why")(row)
     assert (kept["tokens"], kept["tags"], kept["edits"], kept["why"]) == (tokens, tags, [], sentence)
 
 
@@ -134,12 +134,12 @@ def test_protected_words_and_slots_are_never_touched(name):
     ],
 )
 def test_an_operator_that_knows_why_it_left_a_text_is_quoted(name, text, why):
-    row = Noise(OPERATORS[name], reason="why")({"text": text})
+    row = Noise(OPERATORS[name], reason_column="why")({"text": text})
     assert (row["text"], row["why"]) == (text, why)
 
 
 def test_protecting_everything_leaves_the_row_with_a_reason():
-    noise = Noise(OPERATORS["speako"], protect=("watch", "it"), reason="why")
+    noise = Noise(OPERATORS["speako"], protect=("watch", "it"), reason_column="why")
     assert noise({"text": "watch it"}) == {
         "text": "watch it",
         "clean_text": "watch it",
@@ -170,7 +170,7 @@ def test_rows_of_a_dataset_are_the_same_however_they_are_mapped():
 
 
 def test_first_rows_without_edits_do_not_spoil_the_types():
-    noise = Noise(OPERATORS["filler_bos"], column="a", key="id", reason="why")
+    noise = Noise(OPERATORS["filler_bos"], column="a", key="id", reason_column="why")
     noisy = noise.map(TEXTS, batch_size=3)
     assert noisy.features["edits"] == List({"start": Value("int64"), "end": Value("int64"), "text": Value("string")})
     assert noisy[0]["why"] == "the text is empty"
@@ -218,7 +218,9 @@ def test_tags_by_number():
     )
     noisy = Noise(Fixed((Edit(0, 0, "so "),)), column="tokens", tags="tags", key="id").map(labelled)
     assert noisy[0]["tags"] == [0, 0, 1]
-    split = Noise(Fixed((Edit(5, 9, "ja zz"),)), column="tokens", tags="tags", key="id", reason="why").map(labelled)
+    split = Noise(Fixed((Edit(5, 9, "ja zz"),)), column="tokens", tags="tags", key="id", reason_column="why").map(
+        labelled
+    )
     assert split[0]["tokens"] == ["play", "jazz"]
     assert split[0]["why"] == "the noisy tokens need a tag that the dataset has no name for"
     with pytest.raises(TypeError, match=r"row 'u1': the tags \[0, 1\] are not names; use noise.map"):
@@ -251,7 +253,7 @@ def test_an_answer_that_is_not_there_is_named():
 def test_a_missing_text_is_named_or_kept():
     with pytest.raises(TypeError, match=r"^row 'u1': the text is no string but NoneType; give a string"):
         Noise(Shout(), key="id")({"id": "u1", "text": None})
-    kept = Noise(Shout(), bad="keep", reason="why")({"text": [None, "go", 5]})
+    kept = Noise(Shout(), on_error="keep", reason_column="why")({"text": [None, "go", 5]})
     assert kept["text"] == [None, "go!", 5]
     assert kept["why"] == [
         "the text is no string but NoneType; give a string",
@@ -277,25 +279,25 @@ def test_a_batch_without_rows_stays_without():
 
 
 def test_edits_that_lose_a_slot_only_together_are_not_both_made():
-    said = utterance(["fly", "new", "york"], ["O", "B-city", "I-city"])
+    said = parse_utterance(["fly", "new", "york"], ["O", "B-city", "I-city"])
     first, second = Edit(3, 7, ""), Edit(7, 12, "")
-    assert allowed(said, [first]) == (first,) and allowed(said, [second]) == (second,)
-    assert allowed(said, [first, second]) == (first,)
+    assert drop_slot_conflicts(said, [first]) == (first,) and drop_slot_conflicts(said, [second]) == (second,)
+    assert drop_slot_conflicts(said, [first, second]) == (first,)
 
 
 def test_what_replaces_several_tokens_belongs_to_the_first():
     edit = Edit(0, 7, "x y")
     assert apply_tags(["york", "to"], ["B-city", "O"], [edit]) == ["B-city", "I-city"]
-    assert allowed(utterance(["to", "york"], ["O", "B-city"]), [edit]) == ()
+    assert drop_slot_conflicts(parse_utterance(["to", "york"], ["O", "B-city"]), [edit]) == ()
 
 
 def test_protected_words_are_whole_words_and_the_longest():
-    assert places("replay play player", ["play"]) == ((7, 11),)
-    assert places("New York city", ["new", "new york", "york city"]) == ((0, 8),)
+    assert find_words("replay play player", ["play"]) == ((7, 11),)
+    assert find_words("New York city", ["new", "new york", "york city"]) == ((0, 8),)
 
 
 def test_a_row_that_changed_in_any_column_has_no_reason():
     row = {"id": "u1", "a": " ", "b": "go", "c": "?"}
-    noise = Noise(OPERATORS["filler_bos"], column=("a", "b"), key="id", reason="why")
+    noise = Noise(OPERATORS["filler_bos"], column=("a", "b"), key="id", reason_column="why")
     assert noise(row)["why"] is None
     assert replace(noise, column=("a", "c"))(row)["why"] == "the text is empty"

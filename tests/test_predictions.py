@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
-from lapsus.results.joining import by_id
-from lapsus.results.predictions import read
+from lapsus.io.join import index_by_id
+from lapsus.io.predictions import read_predictions
 
 ROWS = [{"id": "a1", "prediction": "yes", "score": 1.0}, {"id": "a2", "prediction": "n,o", "score": 0.5}]
 
@@ -37,22 +37,22 @@ def test_json_lines_csv_tsv_parquet_and_json_say_the_same(tmp_path):
         written(tmp_path / "p.tsv", "id\tprediction\tscore\na1\tyes\t1\na2\tn,o\t0.5\n"),
         tmp_path / "p.parquet",
     ]
-    assert [read(file).rows for file in files] == [ROWS] * 5
+    assert [read_predictions(file).rows for file in files] == [ROWS] * 5
 
 
 @pytest.mark.parametrize("key", [7, 7.0, "7"])
 def test_ids_join_however_they_are_written(tmp_path, key):
-    assert list(by_id(read(written(tmp_path / "p.jsonl", lines({"id": key}))))) == ["7"]
+    assert list(index_by_id(read_predictions(written(tmp_path / "p.jsonl", lines({"id": key}))))) == ["7"]
 
 
 def test_labels_that_only_look_like_numbers_stay_text(tmp_path):
     path = written(tmp_path / "p.csv", "id,a,b,c,d\n1,007,1_0,nan,1e-3\n2,8,2,1,-0.5\n")
-    assert read(path).rows[0] == {"id": "1", "a": "007", "b": "1_0", "c": "nan", "d": 0.001}
+    assert read_predictions(path).rows[0] == {"id": "1", "a": "007", "b": "1_0", "c": "nan", "d": 0.001}
 
 
 def test_csv_columns_become_numbers_only_when_every_cell_is_one(tmp_path):
     text = 'id,score,label,many,note\n007,1,1,"[1, 0]",\n008,,x,"[0, null]",n\n'
-    assert read(written(tmp_path / "p.csv", text)).rows == [
+    assert read_predictions(written(tmp_path / "p.csv", text)).rows == [
         {"id": "007", "score": 1, "label": "1", "many": [1, 0], "note": None},
         {"id": "008", "score": None, "label": "x", "many": [0, None], "note": "n"},
     ]
@@ -78,7 +78,7 @@ def test_lm_eval_multiple_choice(tmp_path):
     }
     folder = tmp_path / "org__model-7b"
     folder.mkdir()
-    found = read(written(folder / "samples_afqmc_keyboard.2_2026-01-02T03-04-05.6.jsonl", lines(sample)))
+    found = read_predictions(written(folder / "samples_afqmc_keyboard.2_2026-01-02T03-04-05.6.jsonl", lines(sample)))
     assert (found.model, found.task, found.metrics) == ("org__model-7b", "afqmc_keyboard.2", ("acc", "acc_norm"))
     assert found.rows == [
         {
@@ -115,14 +115,14 @@ def test_choices_of_lm_eval_have_their_names(tmp_path, doc, offered, target, nam
     asked = {f"gen_args_{n}": {"arg_0": f"question {n}", "arg_1": word} for n, word in enumerate(offered)}
     answers = [["-2.5", "False"], ["-0.5", "True"]]
     sample = SAMPLE | {"doc": doc, "arguments": asked, "target": target, "filtered_resps": answers, "acc": 0.0}
-    (row,) = read(written(tmp_path / "samples_afqmc.jsonl", lines(sample))).rows
+    (row,) = read_predictions(written(tmp_path / "samples_afqmc.jsonl", lines(sample))).rows
     assert (row["prediction"], row["reference"]) == named
 
 
 @pytest.mark.parametrize("responses", [["支付宝"], [["支付宝"]], [["支付宝", "again"]]])
 def test_lm_eval_generation_old_and_new(tmp_path, responses):
     sample = SAMPLE | {"doc": {"q": "?"}, "resps": [responses], "filtered_resps": responses, "exact_match": 0}
-    found = read(written(tmp_path / "samples_qa.jsonl", lines(sample)))
+    found = read_predictions(written(tmp_path / "samples_qa.jsonl", lines(sample)))
     assert found.rows == [{"q": "?", "id": "3", "prediction": "支付宝", "reference": "1", "exact_match": 0.0}]
     assert (found.task, found.metrics) == ("qa", ("exact_match",))
 
@@ -134,10 +134,10 @@ def test_two_filters_of_lm_eval_are_told_apart_with_where(tmp_path):
     ]
     path = written(tmp_path / "samples_qa.jsonl", lines(*samples))
     with pytest.raises(ValueError, match=r"row 2: id 't-0003' occurs a second time; .* filter=flexible-extract"):
-        by_id(read(path))
-    assert by_id(read(path, where={"filter": "strict-match"}))["t-0003"]["exact_match"] == 0.0
+        index_by_id(read_predictions(path))
+    assert index_by_id(read_predictions(path, where={"filter": "strict-match"}))["t-0003"]["exact_match"] == 0.0
     with pytest.raises(ValueError, match="no row has filter=none; column 'filter' holds 'flexible-extract'"):
-        read(path, where={"filter": "none"})
+        read_predictions(path, where={"filter": "none"})
 
 
 LOG = {
@@ -182,7 +182,7 @@ LOG_ROWS = [
 
 
 def test_inspect_json(tmp_path):
-    found = read(written(tmp_path / "log.json", json.dumps(LOG)))
+    found = read_predictions(written(tmp_path / "log.json", json.dumps(LOG)))
     assert found.rows == LOG_ROWS
     assert (found.model, found.task, found.metrics) == ("openai/gpt", "readin", ("match", "f1.f", "f1.ok"))
 
@@ -198,7 +198,7 @@ def test_inspect_eval(tmp_path):
     with zipfile.ZipFile(tmp_path / "log.eval", "w", zipfile.ZIP_DEFLATED) as log:
         for name, text in members(LOG):
             log.writestr(name, text)
-    assert read(tmp_path / "log.eval").rows == LOG_ROWS
+    assert read_predictions(tmp_path / "log.eval").rows == LOG_ROWS
 
 
 def zstd_zip(entries):
@@ -230,7 +230,7 @@ def test_a_damaged_eval_is_named(tmp_path, pack):
         path.write_bytes(whole[:start] + bytes(20) + whole[start + 20 :])
         said = f"{path}: was read"
         try:
-            read(path)
+            read_predictions(path)
         except ValueError as error:
             said = str(error)
         assert said.startswith(str(path))
@@ -238,12 +238,12 @@ def test_a_damaged_eval_is_named(tmp_path, pack):
     with zipfile.ZipFile(path, "w") as log:
         log.writestr("other.json", "{}")
     with pytest.raises(ValueError, match="has no header with its task and model"):
-        read(path)
+        read_predictions(path)
 
 
 def test_inspect_eval_of_today_is_packed_by_zstandard(tmp_path):
     (tmp_path / "log.eval").write_bytes(zstd_zip(list(members(LOG))))
-    assert read(tmp_path / "log.eval").rows == LOG_ROWS
+    assert read_predictions(tmp_path / "log.eval").rows == LOG_ROWS
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_inspect_eval_of_today_is_packed_by_zstandard(tmp_path):
 )
 def test_a_broken_file_is_named_in_one_sentence(tmp_path, name, content, sentence):
     with pytest.raises(ValueError, match=sentence) as caught:
-        read(written(tmp_path / name, content))
+        read_predictions(written(tmp_path / name, content))
     assert "\n" not in str(caught.value)
 
 
@@ -299,7 +299,7 @@ def test_whatever_is_wrong_with_a_log_it_is_said_in_a_sentence(tmp_path):
         for path in (log, samples):
             said = f"{path}: was read"
             try:
-                by_id(read(path))
+                index_by_id(read_predictions(path))
             except ValueError as error:
                 said = str(error)
             assert said.startswith(str(path))
@@ -309,13 +309,13 @@ def test_whatever_is_wrong_with_a_log_it_is_said_in_a_sentence(tmp_path):
 def test_text_in_another_encoding_is_named_with_its_line(tmp_path):
     (tmp_path / "p.csv").write_bytes("id,text\n1,好\n".encode() + "2,好\n".encode("gb18030"))
     with pytest.raises(ValueError, match=r"p\.csv, line 3: is not UTF-8"):
-        read(tmp_path / "p.csv")
+        read_predictions(tmp_path / "p.csv")
 
 
 def test_a_missing_file_and_a_missing_id_are_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such file"):
-        read(tmp_path / "p.csv")
+        read_predictions(tmp_path / "p.csv")
     with pytest.raises(IsADirectoryError, match="is a folder; name the files in it"):
-        read(tmp_path)
+        read_predictions(tmp_path)
     with pytest.raises(ValueError, match=r"row 1: has no 'id'; the columns are 'score'"):
-        by_id(read(written(tmp_path / "p.jsonl", '{"score": 1}')))
+        index_by_id(read_predictions(written(tmp_path / "p.jsonl", '{"score": 1}')))

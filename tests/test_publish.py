@@ -14,11 +14,11 @@ import pytest
 from datasets import ClassLabel, Features, List, Value, get_dataset_config_names, load_dataset
 from huggingface_hub import metadata_load
 
-import lapsus.hub.publish
-import lapsus.kernel.atomic
+import lapsus.core.files
+import lapsus.hub.build
 from lapsus.dataset_scripts import benchmarks
 from lapsus.dataset_scripts.benchmark import EDITS, Benchmark
-from lapsus.hub.publish import publish
+from lapsus.hub.build import build_dataset
 
 TEXT = Value("string")
 
@@ -35,7 +35,7 @@ class Toy(Benchmark):
     DATA = ({"id": "a", "text": "one"}, {"id": "b", "text": "two"})
 
     @classmethod
-    def home(cls):
+    def bundled_folder(cls):
         return Path(__file__).parent
 
     def columns(self, config):
@@ -55,7 +55,7 @@ def files(folder):
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    return publish(benchmarks()["sample"], tmp_path_factory.mktemp("sample") / "sample")
+    return build_dataset(benchmarks()["sample"], tmp_path_factory.mktemp("sample") / "sample")
 
 
 def test_what_was_built_is_what_load_dataset_loads(sample, tmp_path):
@@ -71,7 +71,7 @@ def test_what_was_built_is_what_load_dataset_loads(sample, tmp_path):
 
 
 def test_a_second_build_has_the_same_bytes(sample, tmp_path):
-    assert files(publish(benchmarks()["sample"], tmp_path / "again").path) == files(sample.path)
+    assert files(build_dataset(benchmarks()["sample"], tmp_path / "again").path) == files(sample.path)
 
 
 def test_parquet_has_what_the_viewer_wants(sample):
@@ -98,14 +98,14 @@ def test_parquet_has_what_the_viewer_wants(sample):
 )
 def test_refuses(facts, sentence, tmp_path):
     with pytest.raises(ValueError, match=sentence):
-        publish(toy(**facts), tmp_path / "out")
+        build_dataset(toy(**facts), tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["a/b", "a:b", "a[b]", "a*b", "a?b", "a|b", "a<b", "a\\b"])
 def test_refuses_config_names_that_the_hub_rejects(name):
     with pytest.raises(ValueError, match="rejects"):
-        lapsus.hub.publish.check_config_name(name)
+        lapsus.hub.build.check_config_name(name)
 
 
 NOISY = Features({"id": TEXT, "text": TEXT, "clean_text": TEXT, "edits": EDITS})
@@ -114,7 +114,7 @@ EDIT = {"start": 0, "end": 1, "text": "j"}
 
 def test_edits_that_replay_are_published_with_their_error_rate(tmp_path):
     data = ({"id": "a", "text": "jello", "clean_text": "hello", "edits": [EDIT]},)
-    built = publish(toy(FEATURES=NOISY, DATA=data, ROWS={"noisy": {"test": 1}}), tmp_path / "out")
+    built = build_dataset(toy(FEATURES=NOISY, DATA=data, ROWS={"noisy": {"test": 1}}), tmp_path / "out")
     (rate,) = built.rates
     assert (rate.micro_average, rate.worst_average, rate.corpus_rate) == (0.2, None, 0.2)
     assert "| `noisy/test` | `text` | 20.0% | – | 20.0% |" in (tmp_path / "out" / "README.md").read_text()
@@ -123,7 +123,7 @@ def test_edits_that_replay_are_published_with_their_error_rate(tmp_path):
 def test_refuses_edits_that_do_not_replay(tmp_path):
     data = ({"id": "a", "text": "yellow", "clean_text": "hello", "edits": [EDIT]},)
     with pytest.raises(ValueError, match=r"the edits of row 'a' in noisy/test do not give 'text' back"):
-        publish(toy(FEATURES=NOISY, DATA=data, ROWS={"noisy": {"test": 1}}), tmp_path / "out")
+        build_dataset(toy(FEATURES=NOISY, DATA=data, ROWS={"noisy": {"test": 1}}), tmp_path / "out")
 
 
 def test_error_rates_of_several_annotators(tmp_path):
@@ -136,7 +136,7 @@ def test_error_rates_of_several_annotators(tmp_path):
         },
         {"id": "b", "text": [{"annotator": "1", "text": "q"}], "clean_text": "p"},
     )
-    (rate,) = publish(toy(FEATURES=both, DATA=data, ROWS={"keyboard": {"test": 2}}), tmp_path / "out").rates
+    (rate,) = build_dataset(toy(FEATURES=both, DATA=data, ROWS={"keyboard": {"test": 2}}), tmp_path / "out").rates
     assert rate.micro_average == pytest.approx((0.25 + 1) / 2)
     assert rate.worst_average == pytest.approx((0.5 + 1) / 2)
     assert rate.corpus_rate == pytest.approx(3 / 9)
@@ -144,8 +144,8 @@ def test_error_rates_of_several_annotators(tmp_path):
 
 def test_a_partial_build_says_both_numbers(tmp_path):
     short = toy(DATA=({"id": "a", "text": "x"},), ROWS={"clean": {"test": 2}})
-    built = publish(short, tmp_path / "out", allow_partial=True)
-    assert built.differs == {"clean/test": (2, 1)}
+    built = build_dataset(short, tmp_path / "out", allow_partial=True)
+    assert built.row_count_mismatches == {"clean/test": (2, 1)}
     assert (
         "**Partial build.** Not all official rows were in the source: `clean/test` has 1 of 2."
         in (tmp_path / "out" / "README.md").read_text()
@@ -154,7 +154,7 @@ def test_a_partial_build_says_both_numbers(tmp_path):
 
 def test_large_splits_are_sharded(tmp_path):
     data = tuple({"id": str(number), "text": "x" * 1000} for number in range(100))
-    publish(toy(DATA=data, ROWS={"clean": {"test": 100}}), tmp_path / "out", max_shard_bytes=40_000)
+    build_dataset(toy(DATA=data, ROWS={"clean": {"test": 100}}), tmp_path / "out", max_shard_bytes=40_000)
     names = sorted(path.name for path in (tmp_path / "out" / "clean").iterdir())
     assert names == [f"test-{index:05}-of-00003.parquet" for index in range(3)]
     loaded = load_dataset(str(tmp_path / "out"), "clean", split="test", cache_dir=str(tmp_path / "cache"))
@@ -164,7 +164,7 @@ def test_large_splits_are_sharded(tmp_path):
 def test_yaml_names_labels_of_any_spelling(tmp_path):
     odd = Features({"id": TEXT, "label": ClassLabel(names=["no", "是", "null", "1.0"])})
     data = tuple({"id": str(number), "label": number} for number in range(4))
-    publish(toy(FEATURES=odd, DATA=data, ROWS={"clean": {"test": 4}}), tmp_path / "out")
+    build_dataset(toy(FEATURES=odd, DATA=data, ROWS={"clean": {"test": 4}}), tmp_path / "out")
     loaded = load_dataset(str(tmp_path / "out"), "clean", split="test", cache_dir=str(tmp_path / "cache"))
     assert loaded.features["label"].names == ["no", "是", "null", "1.0"]
 
@@ -172,26 +172,26 @@ def test_yaml_names_labels_of_any_spelling(tmp_path):
 def test_a_strangers_folder_is_not_replaced(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(FileExistsError, match="is no earlier build of sample; name another --out"):
-        publish(Toy, tmp_path)
+        build_dataset(Toy, tmp_path)
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
 
 
 def test_a_failed_build_leaves_the_old_folder(tmp_path):
-    publish(Toy, tmp_path / "out")
+    build_dataset(Toy, tmp_path / "out")
     before = files(tmp_path / "out")
     with pytest.raises(ValueError, match="expected 2"):
-        publish(toy(DATA=Toy.DATA[:1]), tmp_path / "out")
+        build_dataset(toy(DATA=Toy.DATA[:1]), tmp_path / "out")
     assert files(tmp_path / "out") == before
 
 
 def without_exchange(monkeypatch):
-    monkeypatch.setattr(lapsus.kernel.atomic, "_exchange", lambda *_: False)
+    monkeypatch.setattr(lapsus.core.files, "_exchange", lambda *_: False)
 
 
 def test_when_the_last_move_fails_the_old_folder_comes_back(tmp_path, monkeypatch):
-    publish(Toy, tmp_path / "out")
+    build_dataset(Toy, tmp_path / "out")
     before = files(tmp_path / "out")
-    rename = lapsus.kernel.atomic.Path.rename
+    rename = lapsus.core.files.Path.rename
 
     def fails_for_the_new(path, target):
         if path.name == "new":
@@ -199,9 +199,9 @@ def test_when_the_last_move_fails_the_old_folder_comes_back(tmp_path, monkeypatc
         return rename(path, target)
 
     without_exchange(monkeypatch)
-    monkeypatch.setattr(lapsus.kernel.atomic.Path, "rename", fails_for_the_new)
+    monkeypatch.setattr(lapsus.core.files.Path, "rename", fails_for_the_new)
     with pytest.raises(PermissionError):
-        publish(Toy, tmp_path / "out")
+        build_dataset(Toy, tmp_path / "out")
     assert files(tmp_path / "out") == before
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -213,48 +213,48 @@ OTHER = toy(DATA=({"id": "a", "text": "other"}, {"id": "b", "text": "rows"}))
 def test_a_rebuild_replaces_the_whole_folder(exchanging, tmp_path, monkeypatch):
     if not exchanging:
         without_exchange(monkeypatch)
-    publish(toy(ROWS={"clean": {"test": 2}, "more": {"test": 2}}), tmp_path / "out")
-    publish(OTHER, tmp_path / "out")
-    publish(OTHER, tmp_path / "fresh")
+    build_dataset(toy(ROWS={"clean": {"test": 2}, "more": {"test": 2}}), tmp_path / "out")
+    build_dataset(OTHER, tmp_path / "out")
+    build_dataset(OTHER, tmp_path / "fresh")
     assert files(tmp_path / "out") == files(tmp_path / "fresh")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fresh", "out"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux exchanges folders in one step")
 def test_the_target_is_there_at_every_instant(tmp_path, monkeypatch):
-    publish(Toy, tmp_path / "out")
+    build_dataset(Toy, tmp_path / "out")
 
     def never(path, target):
         raise AssertionError(f"{path} was moved to {target}")
 
-    monkeypatch.setattr(lapsus.kernel.atomic.Path, "rename", never)
-    publish(OTHER, tmp_path / "out")
+    monkeypatch.setattr(lapsus.core.files.Path, "rename", never)
+    build_dataset(OTHER, tmp_path / "out")
 
 
 def test_what_somebody_put_into_the_folder_stays_and_is_named(tmp_path):
-    publish(toy(ROWS={"clean": {"test": 2}, "more": {"test": 2}}), tmp_path / "out")
+    build_dataset(toy(ROWS={"clean": {"test": 2}, "more": {"test": 2}}), tmp_path / "out")
     (tmp_path / "out" / "LICENSE").write_text("mine")
     (tmp_path / "out" / "more" / "figure.png").write_bytes(b"png")
-    built = publish(OTHER, tmp_path / "out")
-    assert built.kept == ("LICENSE", "more/figure.png")
-    assert built.sentence().endswith("not of this build and left there: LICENSE, more/figure.png")
+    built = build_dataset(OTHER, tmp_path / "out")
+    assert built.foreign_files == ("LICENSE", "more/figure.png")
+    assert built.summary().endswith("not of this build and left there: LICENSE, more/figure.png")
     assert (tmp_path / "out" / "LICENSE").read_text() == "mine"
     assert sorted(path.name for path in (tmp_path / "out" / "more").iterdir()) == ["figure.png"]
 
 
 def test_a_clone_with_its_history_is_not_replaced(tmp_path):
-    publish(Toy, tmp_path / "out")
+    build_dataset(Toy, tmp_path / "out")
     (tmp_path / "out" / ".git").mkdir()
     with pytest.raises(FileExistsError, match="name another --out"):
-        publish(Toy, tmp_path / "out")
+        build_dataset(Toy, tmp_path / "out")
 
 
 @pytest.mark.slow
 def test_a_killed_build_leaves_the_old_folder(tmp_path):
-    publish(benchmarks()["sample"], tmp_path / "out")
+    build_dataset(benchmarks()["sample"], tmp_path / "out")
     before = files(tmp_path / "out")
     code = (
-        "import sys, time, lapsus.hub.publish as p; from pathlib import Path; from lapsus.dataset_scripts import benchmarks\n"
+        "import sys, time, lapsus.hub.build as p; from pathlib import Path; from lapsus.dataset_scripts import benchmarks\n"
         "p.render = lambda *_: (print('ready', flush=True), time.sleep(60))\n"
         "p.publish(benchmarks()['sample'], Path(sys.argv[1]))"
     )
@@ -262,23 +262,23 @@ def test_a_killed_build_leaves_the_old_folder(tmp_path):
         [sys.executable, "-c", code, str(tmp_path / "out")], stdout=subprocess.PIPE, text=True
     ) as child:
         assert child.stdout.readline() == "ready\n"
-        publish(Toy, tmp_path / "aside" / "out")  # another folder of that name
-        publish(benchmarks()["sample"], tmp_path / "out")  # while the other is at work
+        build_dataset(Toy, tmp_path / "aside" / "out")  # another folder of that name
+        build_dataset(benchmarks()["sample"], tmp_path / "out")  # while the other is at work
         assert len(list(tmp_path.glob(".out.*"))) == 1
         child.kill()
     assert files(tmp_path / "out") == before
-    publish(benchmarks()["sample"], tmp_path / "out")
+    build_dataset(benchmarks()["sample"], tmp_path / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["aside", "out"]
 
 
 def test_a_kill_between_two_moves_loses_nothing(tmp_path):
-    publish(Toy, tmp_path / "out")
+    build_dataset(Toy, tmp_path / "out")
     before = files(tmp_path / "out")
     staging = tmp_path / ".out.abcd_123.partial"
     (staging / "new").mkdir(parents=True)
     (tmp_path / "out").rename(staging / "old")
     with pytest.raises(ValueError, match="expected 2"):
-        publish(toy(DATA=Toy.DATA[:1]), tmp_path / "out")
+        build_dataset(toy(DATA=Toy.DATA[:1]), tmp_path / "out")
     assert files(tmp_path / "out") == before
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -287,22 +287,22 @@ def test_folders_that_only_look_like_left_overs_stay(tmp_path):
     (tmp_path / ".out.mine.partial").mkdir()
     (tmp_path / ".out.abcd_123.partial").mkdir()
     (tmp_path / ".out.abcd_123.partial" / "thesis.tex").touch()
-    publish(Toy, tmp_path / "out")
+    build_dataset(Toy, tmp_path / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == [".out.abcd_123.partial", ".out.mine.partial", "out"]
 
 
 @pytest.mark.parametrize("inside", [(), ("new",), ("cache", "new"), ("old",)])
 def test_a_run_killed_while_it_began_or_cleaned_up_leaves_nothing(inside, tmp_path):
-    publish(Toy, tmp_path / "out")
+    build_dataset(Toy, tmp_path / "out")
     for name in ("", *inside):
         (tmp_path / ".out.abcd_123.partial" / name).mkdir(exist_ok=True)
-    publish(OTHER, tmp_path / "out")
+    build_dataset(OTHER, tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_more_rows_than_the_official_ones_are_an_error_too(tmp_path):
     with pytest.raises(ValueError, match="clean/test has 2, expected 1"):
-        publish(toy(ROWS={"clean": {"test": 1}}), tmp_path / "out")
+        build_dataset(toy(ROWS={"clean": {"test": 1}}), tmp_path / "out")
 
 
 def test_the_files_of_all_configs_are_recorded_in_order(tmp_path):
@@ -315,7 +315,7 @@ def test_the_files_of_all_configs_are_recorded_in_order(tmp_path):
     OfFiles.__module__ = __name__
     for name in "za":
         (tmp_path / f"{name}.txt").write_text(name)
-    assert list(publish(OfFiles, tmp_path / "out", source=tmp_path).sources) == ["a.txt", "z.txt"]
+    assert list(build_dataset(OfFiles, tmp_path / "out", source=tmp_path).sources) == ["a.txt", "z.txt"]
 
 
 def test_changed_sources_are_never_stale(tmp_path):
@@ -358,25 +358,25 @@ def pair(left, right):
 
 
 def test_the_edits_of_each_of_two_columns_must_replay_to_that_column(tmp_path):
-    publish(pair("jello", "jill"), tmp_path / "out")
+    build_dataset(pair("jello", "jill"), tmp_path / "out")
     for number, (left, right, wrong) in enumerate((("jello", "hill", "right"), ("hello", "jill", "left"))):
         with pytest.raises(ValueError, match=f"the edits of row 'a' in noisy/test do not give '{wrong}' back"):
-            publish(pair(left, right), tmp_path / f"out{number}")
+            build_dataset(pair(left, right), tmp_path / f"out{number}")
 
 
 def test_the_folder_of_another_dataset_is_not_replaced(tmp_path):
-    publish(Toy, tmp_path / "out")
+    build_dataset(Toy, tmp_path / "out")
     before = files(tmp_path / "out")
     with pytest.raises(FileExistsError, match="is no earlier build of sample-2; name another --out"):
-        publish(toy(NAME="sample-2"), tmp_path / "out")
+        build_dataset(toy(NAME="sample-2"), tmp_path / "out")
     with pytest.raises(FileExistsError, match="is no earlier build of sampl; name another --out"):
-        publish(toy(NAME="sampl"), tmp_path / "out")
+        build_dataset(toy(NAME="sampl"), tmp_path / "out")
     assert files(tmp_path / "out") == before
 
 
 def test_a_benchmark_without_prose_gets_a_general_card(tmp_path):
     nameless = toy(NAME="lamp", TITLE="Lamp", __doc__="Commands to a lamp.\n\nThey were made up.", WHERE="the shop")
-    publish(nameless, tmp_path / "out")
+    build_dataset(nameless, tmp_path / "out")
     card = (tmp_path / "out" / "README.md").read_text()
     assert "# Lamp\n\nCommands to a lamp.\n" in card
     assert "They were made up." in card
@@ -394,7 +394,7 @@ def beside(folder, monkeypatch, prose):
 
 def test_prose_beside_the_module_is_the_card(tmp_path, monkeypatch):
     with_prose = beside(tmp_path, monkeypatch, '{% extends "_card.md" %}{% block summary %}All lamps.{% endblock %}')
-    publish(with_prose, tmp_path / "out")
+    build_dataset(with_prose, tmp_path / "out")
     assert "# Lamp\n\nAll lamps.\n" in (tmp_path / "out" / "README.md").read_text()
 
 
@@ -408,7 +408,7 @@ def test_prose_beside_the_module_is_the_card(tmp_path, monkeypatch):
 )
 def test_prose_that_cannot_be_rendered_is_one_sentence(prose, sentence, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=sentence):
-        publish(beside(tmp_path, monkeypatch, prose), tmp_path / "out")
+        build_dataset(beside(tmp_path, monkeypatch, prose), tmp_path / "out")
 
 
 def test_facts_that_a_card_needs_are_asked_for(tmp_path):
@@ -417,17 +417,17 @@ def test_facts_that_a_card_needs_are_asked_for(tmp_path):
         LANGUAGES = ("en",)
 
     with pytest.raises(ValueError, match="the benchmark Bare states no TITLE and no LICENSE and no ROWS; give it"):
-        publish(Bare, tmp_path / "out")
+        build_dataset(Bare, tmp_path / "out")
 
 
 def test_a_split_that_its_address_cuts_short_is_built_and_says_both_numbers(tmp_path):
     cut = toy(ROWS={"clean": {"test": 3}}, AT_ADDRESS={"clean/test": 2})
-    assert publish(cut, tmp_path / "out").differs == {"clean/test": (3, 2)}
+    assert build_dataset(cut, tmp_path / "out").row_count_mismatches == {"clean/test": (3, 2)}
     card = (tmp_path / "out" / "README.md").read_text()
     assert "> `clean/test` has 2 of 3 official rows: the source's own address holds no others." in card
     assert "Partial build" not in card
     with pytest.raises(ValueError, match="clean/test has 1, expected 3"):
-        publish(toy(ROWS=cut.ROWS, AT_ADDRESS=cut.AT_ADDRESS, DATA=Toy.DATA[:1]), tmp_path / "less")
+        build_dataset(toy(ROWS=cut.ROWS, AT_ADDRESS=cut.AT_ADDRESS, DATA=Toy.DATA[:1]), tmp_path / "less")
 
 
 def test_a_value_of_another_kind_names_row_column_and_file(tmp_path):
@@ -442,7 +442,7 @@ def test_a_value_of_another_kind_names_row_column_and_file(tmp_path):
     Numbered.__module__ = __name__
     (tmp_path / "rows.txt").write_text("rows")
     with pytest.raises(ValueError, match=r"row 'b' of clean/test has 'x' as its start, .* the column; mend rows\.txt"):
-        publish(Numbered, tmp_path / "out", source=tmp_path)
+        build_dataset(Numbered, tmp_path / "out", source=tmp_path)
 
 
 def test_a_full_disk_is_one_sentence(tmp_path):
@@ -453,7 +453,7 @@ def test_a_full_disk_is_one_sentence(tmp_path):
 
     Full.__module__ = __name__
     with pytest.raises(OSError, match="no space is left; free some or name another --out") as caught:
-        publish(Full, tmp_path / "out")
+        build_dataset(Full, tmp_path / "out")
     assert caught.value.filename == str(tmp_path / "out")
 
 
@@ -462,7 +462,7 @@ def test_features_that_fill_the_yaml_stand_there_once_and_are_loaded_in_every_co
     labelled = Features({"id": TEXT, "tags": List(ClassLabel(names=names))})
     data = ({"id": "a", "tags": [0, 299]}, {"id": "b", "tags": [1, 1]})
     configs = {f"random.{number}": {"test": 2} for number in range(23)}
-    publish(toy(FEATURES=labelled, DATA=data, ROWS=configs), tmp_path / "out")
+    build_dataset(toy(FEATURES=labelled, DATA=data, ROWS=configs), tmp_path / "out")
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert card.count("B-slot_299") == 1 and len(card.split("---")[1].encode()) < 30_000
     loaded = load_dataset(str(tmp_path / "out"), "random.22", split="test", cache_dir=str(tmp_path / "cache"))
@@ -473,7 +473,7 @@ def test_edits_without_a_clean_column_are_refused(tmp_path):
     lonely = Features({"id": TEXT, "text": TEXT, "edits": EDITS})
     data = ({"id": "a", "text": "jello", "edits": [EDIT]},)
     with pytest.raises(ValueError, match="noisy/test has edits but no clean_ column that they apply to; add one"):
-        publish(toy(FEATURES=lonely, DATA=data, ROWS={"noisy": {"test": 1}}), tmp_path / "out")
+        build_dataset(toy(FEATURES=lonely, DATA=data, ROWS={"noisy": {"test": 1}}), tmp_path / "out")
 
 
 def test_a_missing_file_is_no_rows_only_when_a_part_will_do(tmp_path):
@@ -487,18 +487,18 @@ def test_a_missing_file_is_no_rows_only_when_a_part_will_do(tmp_path):
 
     Lacking.__module__ = __name__
     with pytest.raises(FileNotFoundError, match=r"has no keyboard\.txt"):
-        publish(Lacking, tmp_path / "out", source=tmp_path)
-    assert publish(Lacking, tmp_path / "out", source=tmp_path, allow_partial=True).rows["keyboard"] == {"test": 0}
+        build_dataset(Lacking, tmp_path / "out", source=tmp_path)
+    assert build_dataset(Lacking, tmp_path / "out", source=tmp_path, allow_partial=True).rows["keyboard"] == {"test": 0}
 
 
 @pytest.mark.parametrize(("rows", "size"), [(999, "n<1K"), (1000, "1K<n<10K")])
 def test_the_size_category_counts_all_rows(rows, size, tmp_path):
     data = tuple({"id": str(number), "text": "x"} for number in range(rows))
-    publish(toy(DATA=data, ROWS={"clean": {"test": rows}}), tmp_path / "out")
+    build_dataset(toy(DATA=data, ROWS={"clean": {"test": rows}}), tmp_path / "out")
     assert f"size_categories:\n- {size}\n" in (tmp_path / "out" / "README.md").read_text()
 
 
 def test_the_first_config_is_the_default(tmp_path):
-    publish(toy(ROWS={"z": {"test": 2}, "clean": {"test": 2}}), tmp_path / "out")
+    build_dataset(toy(ROWS={"z": {"test": 2}, "clean": {"test": 2}}), tmp_path / "out")
     configs = metadata_load(tmp_path / "out" / "README.md")["configs"]
     assert [config["config_name"] for config in configs if config.get("default")] == ["z"]

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from test_publish import Toy, toy
 
 import lapsus.hub.upload
-from lapsus.commands.cli import main
-from lapsus.hub.publish import publish
+from lapsus.cli.main import main
+from lapsus.hub.build import build_dataset
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def push(*words):
 
 
 def test_a_built_folder_is_sent_without_a_rebuild(sent, tmp_path):
-    publish(Toy, tmp_path / "out")
+    build_dataset(Toy, tmp_path / "out")
     done = push(tmp_path / "out", "org", "--private")
     assert done.exit_code == 0, done.output
     wishes = {"private": True, "gated": None, "version": "1.0.0", "replace_version": False}
@@ -35,7 +35,7 @@ def test_a_built_folder_is_sent_without_a_rebuild(sent, tmp_path):
 
 
 def test_a_part_is_published_only_when_asked_for(sent, tmp_path):
-    publish(toy(ROWS={"clean": {"test": 3}}), tmp_path / "out", allow_partial=True)
+    build_dataset(toy(ROWS={"clean": {"test": 3}}), tmp_path / "out", allow_partial=True)
     refused = push(tmp_path / "out", "org")
     assert refused.exit_code == 2 and "--partial-too" in refused.output and not sent
     assert push(tmp_path / "out", "org", "--partial-too").exit_code == 0
@@ -43,7 +43,7 @@ def test_a_part_is_published_only_when_asked_for(sent, tmp_path):
 
 
 def test_the_cure_for_a_part_without_a_licence_works_as_printed(sent, tmp_path):
-    publish(toy(LICENSE=None, ROWS={"clean": {"test": 3}}), tmp_path / "out", allow_partial=True)
+    build_dataset(toy(LICENSE=None, ROWS={"clean": {"test": 3}}), tmp_path / "out", allow_partial=True)
     refused = push(tmp_path / "out", "org", "--i-have-the-rights")
     words = refused.output.split("lapsus push ")[1].split()
     assert push(*words).exit_code == 0 and sent
@@ -51,7 +51,7 @@ def test_the_cure_for_a_part_without_a_licence_works_as_printed(sent, tmp_path):
 
 def test_rows_that_went_missing_after_the_build_are_found(tmp_path):
     """Who loads the card's numbers and other files gets an error from datasets, for as long as the tag is there."""
-    publish(Toy, tmp_path / "out")
+    build_dataset(Toy, tmp_path / "out")
     file = tmp_path / "out" / "clean" / "test-00000-of-00001.parquet"
     pq.write_table(pq.read_table(file).slice(1), file)
     refused = push(tmp_path / "out", "org")
@@ -60,12 +60,12 @@ def test_rows_that_went_missing_after_the_build_are_found(tmp_path):
 
 
 def test_a_split_that_its_address_cuts_short_is_no_part(sent, tmp_path):
-    publish(toy(ROWS={"clean": {"test": 3}}, AT_ADDRESS={"clean/test": 2}), tmp_path / "out")
+    build_dataset(toy(ROWS={"clean": {"test": 3}}, AT_ADDRESS={"clean/test": 2}), tmp_path / "out")
     assert push(tmp_path / "out", "org").exit_code == 0 and sent
 
 
 def test_without_a_licence_the_rights_are_asked_for(sent, tmp_path):
-    publish(toy(LICENSE=None), tmp_path / "out")
+    build_dataset(toy(LICENSE=None), tmp_path / "out")
     refused = push(tmp_path / "out", "org")
     assert refused.exit_code == 2 and "pass --i-have-the-rights" in refused.output and not sent
     assert push(tmp_path / "out", "org", "--i-have-the-rights").exit_code == 0 and sent

@@ -15,18 +15,18 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from lapsus.results.measuring.measure import measure as typed_numbers
-from lapsus.results.measuring.runs import Options
-from lapsus.results.predictions import columns_beside
-from lapsus.results.report import as_json, report
-from lapsus.results.tracks import Track, read_tracks
+from lapsus.io.predictions import read_reference_table
+from lapsus.reporting.analysis.alignment import AnalysisOptions
+from lapsus.reporting.analysis.measure import measure as typed_numbers
+from lapsus.reporting.report import report, to_json
+from lapsus.reporting.tracks import Track, read_tracks
 
-QUICK = Options(n_resamples=50)
+QUICK = AnalysisOptions(n_resamples=50)
 
 
 def measure(tracks, options=None):
     """The numbers as report.json holds them."""
-    return json.loads(json.dumps(as_json(typed_numbers(tracks, options))))
+    return json.loads(json.dumps(to_json(typed_numbers(tracks, options))))
 
 
 def scored(model, name, scores, **columns):
@@ -283,7 +283,7 @@ def test_laws(table):
         for name, column in zip(names, columns, strict=False)
         if any(score is not None for score in column)
     ]
-    numbers = measure(tracks, Options(by=("half",), n_resamples=20))
+    numbers = measure(tracks, AnalysisOptions(group_by=("half",), n_resamples=20))
     summary = only(numbers["summary"], model="m")
     assert 0 <= summary["worst_average"] <= summary["micro_average"] + 1e-12
     assert summary["micro_drop"] == pytest.approx(summary["clean_average"] - summary["micro_average"])
@@ -291,7 +291,7 @@ def test_laws(table):
     whole = sum(record["micro_average"] * record["examples"] for record in numbers["breakdowns"])
     assert whole == pytest.approx(summary["micro_average"] * len(rows))
     backwards = [Track(track.model, track.track, track.rows[::-1]) for track in tracks]
-    again = only(measure(backwards, Options(by=("half",), n_resamples=20))["summary"], model="m")
+    again = only(measure(backwards, AnalysisOptions(group_by=("half",), n_resamples=20))["summary"], model="m")
     assert again["worst_average"] == pytest.approx(summary["worst_average"])
     json.dumps(numbers, allow_nan=False)
 
@@ -320,12 +320,12 @@ def test_breakdowns_by_any_column_and_by_gold_where_it_is_small():
         ("gold", "no", 1.0),
         ("gold", "yes", 0.5),
     }
-    by_source = measure(tracks, Options(by=("source", "gold"), n_resamples=0))["breakdowns"]
+    by_source = measure(tracks, AnalysisOptions(group_by=("source", "gold"), n_resamples=0))["breakdowns"]
     assert only(by_source, column="source", value="b")["micro_drop"] == 0.5
     with pytest.raises(LookupError, match=r"no column 'domain' to break down by; the tracks have 'gold', 'id'"):
-        measure(tracks, Options(by=("domain",)))
+        measure(tracks, AnalysisOptions(group_by=("domain",)))
     with pytest.raises(ValueError, match="Column 'id' has over 50 values"):
-        measure([scored("m", "clean", [1] * 60)], Options(by=("id",)))
+        measure([scored("m", "clean", [1] * 60)], AnalysisOptions(group_by=("id",)))
 
 
 def test_ids_that_do_not_join_are_counted_and_named():
@@ -506,7 +506,7 @@ def test_predictions_join_the_published_folder(tmp_path):
         write_lines(tmp_path / "m" / "keyboard.1.jsonl", [{"id": f"t-{i}", "prediction": "1"} for i in (1, 2, 3, 7)]),
     ]
     tracks = read_tracks(files, references=tmp_path / "data")
-    assert (tracks[1].missing, tracks[1].unknown) == (("t-0",), ("t-7",))
+    assert (tracks[1].missing_predictions, tracks[1].unmatched_predictions) == (("t-0",), ("t-7",))
     assert tracks[1].rows[0]["text"] == ["花贝提额", "借呗"]
     numbers = measure(tracks, QUICK)
     assert only(numbers["summary"], model="m")["micro_average"] == pytest.approx(2 / 3)
@@ -525,14 +525,16 @@ def test_predictions_join_the_published_folder(tmp_path):
 
 
 def test_a_file_of_references_is_read_once_and_takes_where(tmp_path, monkeypatch):
-    from lapsus.results import tracks as module
+    from lapsus.reporting import tracks as module
 
     gold = [{"id": i, "gold": gold, "filter": name} for i in range(2) for name, gold in (("a", "x"), ("b", "y"))]
     data = write_lines(tmp_path / "gold.jsonl", gold)
     said = [{"id": i, "prediction": "y", "filter": name} for i in range(2) for name in "ab"]
     files = [write_lines(tmp_path / "m" / f"{name}.jsonl", said) for name in ("clean", "keyboard.1")]
     seen = []
-    monkeypatch.setattr(module, "columns_beside", lambda path, where: seen.append(path) or columns_beside(path, where))
+    monkeypatch.setattr(
+        module, "columns_beside", lambda path, where: seen.append(path) or read_reference_table(path, where)
+    )
     tracks = read_tracks(files, references=data, where={"filter": "b"})
     assert [[row["gold"] for row in track.rows] for track in tracks] == [["y", "y"]] * 2
     assert seen == [data]

@@ -9,12 +9,11 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lapsus.commands.cli import main
-from lapsus.results.comparing import NAMES, as_text, compare
-from lapsus.results.conditions import condition
-from lapsus.results.report import report
-from lapsus.results.saved_scores import read_scores
-from lapsus.results.tracks import Track
+from lapsus.cli.main import main
+from lapsus.reporting.compare import NAMES, compare, format_changes
+from lapsus.reporting.expressions import parse_condition
+from lapsus.reporting.report import read_scores, report
+from lapsus.reporting.tracks import Track
 
 
 def written(out, errors, model="m", examples=80, clean=True, dataset=""):
@@ -35,11 +34,11 @@ def test_what_moved_is_counted_as_by_hand(tmp_path):
     assert (change.new.clean, change.new.average, change.new.worst) == pytest.approx((0.95, 0.6, 0.55))
     assert change.test.difference.value == pytest.approx(0.2)
     assert (change.tested, change.verdict, change.examples) == ("drop", "worse", 80)
-    values = change.values()
+    values = change.to_values()
     assert [values[name] for name in ("drop", "old_drop", "new_drop")] == pytest.approx([20, 15, 35])
     [back] = compare(new, old)
     assert back.verdict == "better"
-    assert "better" in as_text([back])
+    assert "better" in format_changes([back])
 
 
 def test_the_same_report_twice_is_no_difference(tmp_path):
@@ -53,7 +52,7 @@ def test_without_clean_the_average_is_compared(tmp_path):
     new = written(tmp_path / "new", {"keyboard.1": 40}, clean=False)
     [change] = compare(old, new)
     assert (change.tested, change.verdict, change.new.drop) == ("average", "worse", None)
-    assert condition("drop > 0", NAMES).holds(change.values()) is False
+    assert parse_condition("drop > 0", NAMES).evaluate(change.to_values()) is False
 
 
 def test_a_model_that_was_renamed_is_found_where_it_is_the_only_one(tmp_path):
@@ -78,7 +77,7 @@ def test_reports_with_other_right_answers_are_not_compared(tmp_path):
     with pytest.raises(ValueError, match=said):
         compare(old, new)
     [change] = compare(old, told(tmp_path / "same"))
-    assert (change.doubts, change.old_examples, change.new_examples, change.other_texts) == ([], 40, 40, 0)
+    assert (change.warnings, change.old_examples, change.new_examples, change.n_changed_texts) == ([], 40, 40, 0)
 
 
 def test_what_only_one_report_holds_is_said(tmp_path):
@@ -114,7 +113,7 @@ def test_a_report_without_hashes_of_its_data_is_still_read(tmp_path):
     path = old / "scores.parquet"
     pq.write_table(pq.read_table(path).drop_columns(["gold", "text"]), path)
     [change] = compare(old, new)
-    assert (change.examples, change.other_texts) == (40, 0)
+    assert (change.examples, change.n_changed_texts) == (40, 0)
 
 
 def test_scores_come_back_as_they_were_written(tmp_path):
@@ -182,7 +181,7 @@ def test_the_command_prints_json(tmp_path):
 )
 def test_what_is_no_condition_is_one_sentence(text):
     with pytest.raises(ValueError, match="is no condition; write one like"):
-        condition(text, NAMES)
+        parse_condition(text, NAMES)
 
 
 @given(st.floats(-50, 50), st.floats(0, 1), st.floats(-50, 50))
@@ -194,4 +193,6 @@ def test_conditions_are_what_python_would_say(drop, p, limit):
         "-drop * 2 + 1 < limit / 2",
     ):
         expected = eval(text, {"drop": drop, "p": p, "limit": limit})  # noqa: S307 - our own text
-        assert condition(text, ["drop", "p", "limit"]).holds({"drop": drop, "p": p, "limit": limit}) == bool(expected)
+        assert parse_condition(text, ["drop", "p", "limit"]).evaluate({"drop": drop, "p": p, "limit": limit}) == bool(
+            expected
+        )

@@ -14,12 +14,12 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from lapsus.commands.cli import main
-from lapsus.results.page import drawings
-from lapsus.results.page.render import chapters_of, drawings_of
-from lapsus.results.page.take_away import escaped, latex, markdown
-from lapsus.results.report import report
-from lapsus.results.tracks import read_tracks
+from lapsus.cli.main import main
+from lapsus.reporting.html import plots
+from lapsus.reporting.html.downloads import escape_latex, to_latex, to_markdown
+from lapsus.reporting.html.render import build_chapters, draw_plots
+from lapsus.reporting.report import report
+from lapsus.reporting.tracks import read_tracks
 
 ROOT = Path(__file__).parents[1]
 
@@ -72,17 +72,17 @@ def test_the_page_and_the_json_say_where_the_numbers_come_from(files, tmp_path, 
 
 
 def test_the_hash_of_the_data_is_that_of_the_examples(files):
-    from lapsus.results.measuring.runs import runs_of
-    from lapsus.results.provenance import digests_of
+    from lapsus.reporting.analysis.alignment import align_tracks
+    from lapsus.reporting.report import digest_datasets
 
     tracks = read_tracks(files)
-    [one], [same] = digests_of(runs_of(tracks)), digests_of(runs_of(tracks[4:]))
+    [one], [same] = digest_datasets(align_tracks(tracks)), digest_datasets(align_tracks(tracks[4:]))
     assert one == same
     other = [track for track in tracks if track.model == "cnn"]
     rows = [dict(row) | {"gold": "yes"} for row in other[0].rows]
     from dataclasses import replace
 
-    [changed] = digests_of(runs_of([replace(other[0], rows=rows)]))
+    [changed] = digest_datasets(align_tracks([replace(other[0], rows=rows)]))
     assert changed.blake2b != one.blake2b
 
 
@@ -134,16 +134,16 @@ def test_no_point_of_a_plot_is_cut_off(made):
 
 
 def test_plots_are_the_same_in_any_process(made, monkeypatch):
-    chapters = chapters_of(made.numbers)
-    monkeypatch.setattr(drawings, "FEW", 1)
-    with drawings_of(chapters) as elsewhere:
+    chapters = build_chapters(made.numbers)
+    monkeypatch.setattr(plots, "FEW", 1)
+    with draw_plots(chapters) as elsewhere:
         drawn = dict(elsewhere)
-    monkeypatch.setattr(drawings, "FEW", 100)
-    with drawings_of(chapters) as here:
+    monkeypatch.setattr(plots, "FEW", 100)
+    with draw_plots(chapters) as here:
         assert dict(here) == drawn
     for key, drawing in drawn.items():
         assert (made.folder / "plots" / f"{key}.png").read_bytes() == drawing.png
-        assert (made.folder / "plots" / f"{key}.svg").read_text() == drawing.alone()
+        assert (made.folder / "plots" / f"{key}.svg").read_text() == drawing.to_standalone_svg()
 
 
 def test_tables_hold_the_numbers_of_the_page(made):
@@ -160,11 +160,11 @@ def test_tables_hold_the_numbers_of_the_page(made):
 
 
 def test_latex_escapes_what_it_takes_for_commands():
-    from lapsus.results.page.cells import Cell, table
+    from lapsus.reporting.html.cells import Cell, make_table
 
     hostile = "\\input{x} $a_b^c$ ~ # & 100 %"
     assert not re.search(
-        r"(?<!\\)[_#&%~^]", escaped(hostile).replace("\\textasciicircum", "").replace("\\textasciitilde", "")
+        r"(?<!\\)[_#&%~^]", escape_latex(hostile).replace("\\textasciicircum", "").replace("\\textasciitilde", "")
     )
-    found = table("A", [{"M": Cell(hostile, hostile, "n|o", marked=True)}])
-    assert r"\textbackslash{}input\{x\}" in latex(found) and r"\|" in markdown(found)
+    found = make_table("A", [{"M": Cell(hostile, hostile, "n|o", bold=True)}])
+    assert r"\textbackslash{}input\{x\}" in to_latex(found) and r"\|" in to_markdown(found)

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lapsus.results.measuring.measure import measure
-from lapsus.results.page.first_screen import cost_matrix
-from lapsus.results.page.lede import lede
-from lapsus.results.tracks import Track
+from lapsus.reporting.analysis.measure import measure
+from lapsus.reporting.html.headline import build_drop_matrix, write_headline
+from lapsus.reporting.tracks import Track
 
 
 def told(clean, examples=100, **noisy):
@@ -23,7 +22,7 @@ def told(clean, examples=100, **noisy):
         for name, right in rights.items()
         if right is not None
     ]
-    return lede(measure(tracks).summary)
+    return write_headline(measure(tracks).summary)
 
 
 def test_a_fall_that_holds_up():
@@ -73,7 +72,7 @@ def test_what_could_have_been_missed_is_no_less_than_what_was_seen():
     (record,) = measure(tracks).summary
     assert record.test is not None
     sure_of_less = replace(record, test=replace(record.test, detectable=0.001))
-    assert "a difference of 2.0 points could have been missed" in lede([sure_of_less])
+    assert "a difference of 2.0 points could have been missed" in write_headline([sure_of_less])
 
 
 def test_without_clean_nothing_is_said():
@@ -86,7 +85,7 @@ def test_a_larger_drop_that_may_be_chance_is_not_overlooked():
         Track("many", name, [{"id": i, "score": int(i < right)} for i in range(100)])
         for name, right in (("clean", 90), ("k", 60))
     ]
-    said = lede(measure([*few, *many]).summary)
+    said = write_headline(measure([*few, *many]).summary)
     assert said.startswith("Of the drops that hold up, the largest is on k: many falls from 90.0 %")
 
 
@@ -107,28 +106,28 @@ def of_classes(alike, different, **rights):
 def test_a_model_that_favours_one_class_is_not_called_robust():
     """A similarity threshold on AFQMC: its accuracy rises under noise, as fewer pairs look alike."""
     numbers = of_classes(1338, 2978, clean=(1036, 1225), typing=(569, 1831))
-    text = lede(numbers.summary)
+    text = write_headline(numbers.summary)
     assert "On typing for threshold the score rises, from 52.4 % on clean text to 55.6 %." in text
     assert text.endswith(
         "But threshold is not robust on typing: its accuracy does not fall, yet its balanced accuracy falls from 59.3 %"
         " to 52.0 %, as the rarer classes are found less often."
     )
-    matrix = cost_matrix("d0", numbers)
+    matrix = build_drop_matrix("d0", numbers)
     (*_, [cell]) = matrix.rows[0]
-    assert matrix.favours and cell.favours and cell.share == 0
-    assert cell.said.endswith("holds up; balanced accuracy falls from 59.3 % to 52.0 %")
+    assert matrix.hides_class_drop and cell.hides_class_drop and cell.share == 0
+    assert cell.label.endswith("holds up; balanced accuracy falls from 59.3 % to 52.0 %")
 
 
 def test_a_fall_of_balanced_accuracy_that_may_be_chance_is_said_to_be():
-    text = lede(of_classes(20, 80, clean=(15, 60), typing=(11, 61)).summary)
+    text = write_headline(of_classes(20, 80, clean=(15, 60), typing=(11, 61)).summary)
     assert "No difference between clean and noisy text holds up." in text
     assert "But threshold may not be robust on typing: its accuracy falls by no more than chance explains" in text
     assert "from 75.0 % to 65.6 %, as the rarer classes are found less often, which may be chance." in text
 
 
 def test_a_fall_that_accuracy_shows_needs_no_warning():
-    assert "balanced" not in lede(of_classes(50, 50, clean=(45, 45), typing=(30, 30)).summary)
-    assert "balanced" not in lede(of_classes(20, 80, clean=(18, 70), typing=(18, 69)).summary)
+    assert "balanced" not in write_headline(of_classes(50, 50, clean=(45, 45), typing=(30, 30)).summary)
+    assert "balanced" not in write_headline(of_classes(20, 80, clean=(18, 70), typing=(18, 69)).summary)
 
 
 AFQMC = Path(__file__).parents[2] / "shared" / "data" / "readin" / "afqmc_balanced"
@@ -164,9 +163,9 @@ def test_the_similarity_threshold_of_afqmc_itself():
     ]
     numbers = measure(tracks)
     [record] = numbers.summary
-    assert record.averages.micro_drop.value < -0.02 and record.test.holds_up
+    assert record.averages.micro_drop.value < -0.02 and record.test.is_significant
     assert record.clean_balanced_accuracy.value - record.classes.balanced_accuracy.value > 0.03
-    assert "But threshold is not robust on keyboard: its accuracy does not fall, yet" in lede(numbers.summary)
+    assert "But threshold is not robust on keyboard: its accuracy does not fall, yet" in write_headline(numbers.summary)
 
 
 def test_the_matrix_shows_the_clean_track_and_not_its_repeats():
@@ -174,5 +173,5 @@ def test_the_matrix_shows_the_clean_track_and_not_its_repeats():
         return Track("m", name, [{"id": i, "score": float(i < right)} for i in range(10)])
 
     numbers = measure([track("clean.2", 6), track("clean.3", 7), track("clean", 9), track("keyboard.1", 5)])
-    [(model, clean, said, [cost])] = cost_matrix("d0", numbers).rows
+    [(model, clean, said, [cost])] = build_drop_matrix("d0", numbers).rows
     assert (model, clean, said, cost.drop) == ("m", 0.9, "90.0", "−40.0")

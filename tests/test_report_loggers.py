@@ -9,10 +9,10 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from lapsus.commands.cli import LOGGER, main
-from lapsus.results.loggers import LOGGERS, scalars, to_mlflow, to_tensorboard, to_wandb
-from lapsus.results.report import report
-from lapsus.results.tracks import Track
+from lapsus.cli.main import LOGGER, main
+from lapsus.integrations.loggers import LOGGERS, flatten_scalars, to_mlflow, to_tensorboard, to_wandb
+from lapsus.reporting.report import report
+from lapsus.reporting.tracks import Track
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def rounded(numbers):
 
 
 def test_the_numbers_are_those_of_the_report(written):
-    logged = scalars(written.numbers)
+    logged = flatten_scalars(written.numbers)
     assert logged["d/org_bert/clean/score"] == 1
     assert logged["d/org_bert/homophones_40_.1/score"] == logged["d/org_bert/homophones_40_/average"] == 0.75
     assert logged["d/org_bert/homophones_40_/drop"] == 0.25
@@ -37,11 +37,11 @@ def test_the_numbers_are_those_of_the_report(written):
 
 
 def test_two_numbers_of_one_name_are_refused():
-    from lapsus.results.measuring.measure import measure
+    from lapsus.reporting.analysis.measure import measure
 
     tracks = [Track("m", name, [{"id": 1, "score": score}]) for name, score in (("a%", 0), ("a_", 1))]
     with pytest.raises(ValueError, match="'m/a_/score'; rename"):
-        scalars(measure(tracks))
+        flatten_scalars(measure(tracks))
 
 
 def test_tensorboard_reads_them(written, tmp_path):
@@ -56,7 +56,7 @@ def test_tensorboard_reads_them(written, tmp_path):
         [event] = events.Tensors(name)
         assert event.step == 3
         found[name] = make_ndarray(event.tensor_proto).item()
-    assert found == rounded(scalars(written.numbers))
+    assert found == rounded(flatten_scalars(written.numbers))
 
 
 @pytest.mark.slow
@@ -67,7 +67,7 @@ def test_mlflow_reads_them(written, tmp_path, monkeypatch):
     to_mlflow(written, tracking_uri=place)
     client = mlflow.MlflowClient(place)
     [run] = client.search_runs([client.get_experiment_by_name("lapsus").experiment_id])
-    assert run.data.metrics == rounded(scalars(written.numbers))
+    assert run.data.metrics == rounded(flatten_scalars(written.numbers))
     assert run.data.params["data d"] == written.numbers.data[0].blake2b
     assert "report/index.html" in {each.path for each in client.list_artifacts(run.info.run_id, "report")}
 
@@ -105,7 +105,7 @@ def test_wandb_reads_them(written, tmp_path, monkeypatch):
             name = item.key or "/".join(item.nested_key)
             if not name.startswith("_"):
                 found[name] = json.loads(item.value_json)
-    assert found == rounded(scalars(written.numbers))
+    assert found == rounded(flatten_scalars(written.numbers))
 
 
 def test_the_command_logs_where_it_is_told(tmp_path, monkeypatch):

@@ -13,8 +13,8 @@ import browsers
 import pytest
 from browsers import AXE
 
-from lapsus.results.report import report
-from lapsus.results.tracks import Track
+from lapsus.reporting.report import report
+from lapsus.reporting.tracks import Track
 
 LETTERS = "我的花呗为什么不能还款了怎样提前借呗额度没有信用卡绑定手机号码在哪里查询账单日期可以修改吗"
 MODELS = {"bert-base": (0.90, 1.6), "roberta-large": (0.94, 1.1), "char-cnn": (0.83, 0.7)}  # clean accuracy, fragility
@@ -409,7 +409,7 @@ STATE = """({count: document.querySelector(".browser p").textContent,
 @pytest.fixture(scope="module", params=["inside", "beside"])
 def browsed(request, tmp_path_factory):
     """A report whose examples are in the page, and one whose examples are in files beside it."""
-    from lapsus.results.page import example_parts
+    from lapsus.reporting.html import examples as example_parts
 
     out = tmp_path_factory.mktemp("browsed") / "out"
     with pytest.MonkeyPatch.context() as patch:
@@ -496,11 +496,11 @@ def test_a_cell_shows_what_is_behind_it(browser, browsed):
 
 
 def test_too_many_examples_are_those_that_most_models_lost(monkeypatch):
-    from lapsus.results.measuring.runs import runs_of
-    from lapsus.results.page import example_parts
+    from lapsus.reporting.analysis.alignment import align_tracks
+    from lapsus.reporting.html import examples as example_parts
 
     monkeypatch.setattr(example_parts, "MOST_SHOWN", 6 * 5)
-    for part in example_parts.example_parts(runs_of(simulated(examples=60))):
+    for part in example_parts.iter_example_parts(align_tracks(simulated(examples=60))):
         data = json.loads(part.json)
         assert data["of"] == 60
         counts = Counter(key for model in MODELS for key in lost_by(model, part.track))
@@ -508,26 +508,26 @@ def test_too_many_examples_are_those_that_most_models_lost(monkeypatch):
 
 
 def test_another_text_is_not_passed_off_as_the_one_that_is_shown():
-    from lapsus.results.measuring.runs import runs_of
-    from lapsus.results.page.example_parts import example_parts
+    from lapsus.reporting.analysis.alignment import align_tracks
+    from lapsus.reporting.html.examples import iter_example_parts
 
     rows = [{"id": i, "prediction": "a", "gold": "a", "text": f"text {i}", "clean_text": "text"} for i in range(3)]
     other = [row | {"text": f"{row['text']}!"} if row["id"] == 1 else row for row in rows]
     clean = [{"id": i, "prediction": "a", "gold": "a", "text": "text"} for i in range(3)]
     tracks = [Track("m", "clean", clean), Track("n", "clean", clean), Track("m", "k", rows), Track("n", "k", other)]
-    [part] = example_parts(runs_of(tracks))
+    [part] = iter_example_parts(align_tracks(tracks))
     mine, its = json.loads(part.json)["models"]
     assert {mine["pairs"][place][2] for place in mine["said"]} == {"kept"}
     assert [its["pairs"][place][2] for place in its["said"]] == ["kept", "kept other", "kept"]
 
 
 def test_answers_of_many_words_are_told_as_they_were_written():
-    from lapsus.results.measuring.runs import runs_of
-    from lapsus.results.page.example_parts import example_parts
+    from lapsus.reporting.analysis.alignment import align_tracks
+    from lapsus.reporting.html.examples import iter_example_parts
 
     clean = [{"id": i, "prediction": f"answer {i}", "gold": f"answer {i}", "text": "a"} for i in range(300)]
     noisy = [row | {"prediction": f"said {row['id']}", "clean_text": "a", "text": "b"} for row in clean]
-    [part] = example_parts(runs_of([Track("m", "clean", clean), Track("m", "k", noisy)]))
+    [part] = iter_example_parts(align_tracks([Track("m", "clean", clean), Track("m", "k", noisy)]))
     data = json.loads(part.json)
     [model] = data["models"]
     told = {key: model["pairs"][place] for key, place in zip(data["ids"], model["said"], strict=True)}

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from lapsus import metrics
-from lapsus.commands.cli import main
-from lapsus.results.score import columns_of, score
+from lapsus.cli.main import main
+from lapsus.reporting.score import list_metric_columns, score
 
 
 @pytest.fixture
@@ -33,11 +33,11 @@ def noisy(write):
 
 
 def test_the_columns_of_every_metric_are_known():
-    for name in metrics.names():
-        columns = columns_of(name)
+    for name in metrics.list_metrics():
+        columns = list_metric_columns(name)
         assert next(iter(columns)) == "predictions"
         assert not {"confidence_level", "group_names", "label_map", "direction"} & columns.keys()
-    assert {"groups", "clusters", "original_predictions"} <= columns_of("prediction_consistency").keys()
+    assert {"groups", "clusters", "original_predictions"} <= list_metric_columns("prediction_consistency").keys()
 
 
 def test_annotators_come_from_several_files(noisy, write):

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapsus.metrics import classification
-from lapsus.results.measuring.measure import measure
-from lapsus.results.measuring.paired import corrected
-from lapsus.results.measuring.records import Estimate, GroupGap
-from lapsus.results.measuring.runs import Options
-from lapsus.results.report import report
-from lapsus.results.tracks import Track
+from lapsus.reporting.analysis.alignment import AnalysisOptions
+from lapsus.reporting.analysis.comparisons import apply_holm
+from lapsus.reporting.analysis.measure import measure
+from lapsus.reporting.analysis.records import Estimate, GroupGap
+from lapsus.reporting.report import report
+from lapsus.reporting.tracks import Track
 
 SCORES = st.one_of(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 0.25, 0.5, 1.0]))
 NAMES = ("clean", "keyboard.1", "keyboard.2", "speech.1", "ocr.1", "ocr.2")
@@ -55,7 +55,7 @@ def paired_tests(numbers):
 @settings(max_examples=25)
 @given(studies(), st.sampled_from([0.8, 0.95, 0.99]))
 def test_no_interval_disagrees_with_its_p_value(tracks, level):
-    numbers = measure(tracks, Options(confidence_level=level, n_resamples=0))
+    numbers = measure(tracks, AnalysisOptions(confidence_level=level, n_resamples=0))
     for test in paired_tests(numbers):
         assert (test.difference.interval is None) == (test.p_value is None)
         if test.p_value is not None:
@@ -91,14 +91,14 @@ def hypotheses(tracks):
 @settings(max_examples=25)
 @given(studies())
 def test_holm_counts_each_hypothesis_once(tracks):
-    numbers = measure(tracks, Options(n_resamples=0))
+    numbers = measure(tracks, AnalysisOptions(n_resamples=0))
     noise, pairs = hypotheses(tracks)
     against = [record.from_clean.test for record in numbers.tracks if record.from_clean]
     against += [record.test for record in numbers.summary if record.annotators > 1]
     assert len(against) == len(noise)
     assert len(numbers.comparisons) == len(pairs)
     for family, number in ((against, len(noise)), ([record.test for record in numbers.comparisons], len(pairs))):
-        assert {test.tests for test in family} <= {number}
+        assert {test.n_tests for test in family} <= {number}
         known = sorted(1.0 if test.p_value is None else test.p_value for test in family)
         for test in family:
             if test.p_value is not None:  # Holm's, by its definition
@@ -126,7 +126,9 @@ def labelled(seed, examples, share):
 @pytest.mark.parametrize("share", [1, 4])
 def test_classes_of_a_track_are_what_the_metric_says(share):
     rows = labelled(0, 60, share)
-    numbers = measure([Track("bert", name, track) for name, track in rows.items()], Options(confidence_level=0.9))
+    numbers = measure(
+        [Track("bert", name, track) for name, track in rows.items()], AnalysisOptions(confidence_level=0.9)
+    )
     for record in numbers.tracks:
         columns = ([row[name] for row in rows[record.track]] for name in ("prediction", "gold"))
         clusters = [row["cluster"] for row in rows[record.track]]
@@ -159,9 +161,9 @@ def test_a_dialect_of_one_original_has_rates_without_intervals(tmp_path):
     ]
     [found] = report(tracks, tmp_path / "out", n_resamples=20).numbers.dialects
     assert (found.win_rate, found.awareness_rate) == (Estimate(1.0), Estimate(0.5))
-    assert (found.p_value, found.p_holm, found.tests) == (None, None, 1)
+    assert (found.p_value, found.p_holm, found.n_tests) == (None, None, 1)
 
 
 def test_a_gap_that_could_not_be_tested_still_counts():
     gaps = [GroupGap("", "m", "noise", "side", "average", 2, "a", "b", 0.1, p) for p in (0.01, None, 0.03)]
-    assert [(gap.p_holm, gap.tests) for gap in corrected(gaps)] == [(0.03, 3), (None, 3), (0.06, 3)]
+    assert [(gap.p_holm, gap.n_tests) for gap in apply_holm(gaps)] == [(0.03, 3), (None, 3), (0.06, 3)]

@@ -14,9 +14,9 @@ from lapsus.metrics import (
     micro_worst_average,
     slu_accuracy,
 )
-from lapsus.results.measuring.measure import measure
-from lapsus.results.report import report
-from lapsus.results.tracks import Track
+from lapsus.reporting.analysis.measure import measure
+from lapsus.reporting.report import report
+from lapsus.reporting.tracks import Track
 
 TAGS = ("O", "B-artist", "I-artist", "B-genre")
 WORDS = ("the", "cat", "sat", "down", "on", "a", "mat", "near", "Paris", "in", "1889")
@@ -25,7 +25,7 @@ WORDS = ("the", "cat", "sat", "down", "on", "a", "mat", "near", "Paris", "in", "
 def measures(tracks, track):
     return {
         record.measure: record.value
-        for record in measure(tracks).tasks
+        for record in measure(tracks).task_scores
         if record.track == track and record.model == "m"
     }
 

@@ -19,16 +19,23 @@ from datasets import Dataset
 
 from lapsus import report
 from lapsus import run as run_model
-from lapsus.commands.cli import main
+from lapsus.cli.main import main
+from lapsus.evaluation.answer_types import (
+    ExactAnswer,
+    FrameAnswer,
+    LabelAnswer,
+    SimilarityAnswer,
+    SpanAnswer,
+    SqlAnswer,
+    TranslationAnswer,
+)
+from lapsus.evaluation.cache import Response, ResponseCache
+from lapsus.evaluation.models.function import FunctionModel
+from lapsus.evaluation.parsing import match_label
+from lapsus.evaluation.runner import Evaluation
+from lapsus.evaluation.tasks import load_tasks, make_task
+from lapsus.evaluation.tracks import TrackSet, add_noise
 from lapsus.perturbations import apply
-from lapsus.running.answers import Answer, AnswerCache
-from lapsus.running.data import Data
-from lapsus.running.kinds import Exact, Frame, Label, Query, Similarity, Span, Translation
-from lapsus.running.models.python_function import PythonFunction
-from lapsus.running.noise_on_rows import with_noise
-from lapsus.running.reading import chosen
-from lapsus.running.runner import Run
-from lapsus.running.tasks import own_task, tasks
 
 ROWS = [
     {
@@ -38,7 +45,7 @@ ROWS = [
     }
     for i in range(20)
 ]
-TASK = own_task(["text"], "label", name="mine")
+TASK = make_task(["text"], "label", name="mine")
 
 
 def keywords(rows):
@@ -78,74 +85,74 @@ def test_the_clean_twin_is_always_run_and_noise_replays_from_the_rows(tmp_path):
 
 def test_a_repeat_asks_nothing_and_leaves_the_files_as_they_are(tmp_path):
     seen = []
-    model = PythonFunction(counting(seen), "m", "1")
-    data = Data.of_rows("mine", TASK, ROWS)
-    first = Run(data, model, tmp_path).execute()
+    model = FunctionModel(counting(seen), "m", "1")
+    data = TrackSet.from_rows("mine", TASK, ROWS)
+    first = Evaluation(data, model, tmp_path).execute()
     before = (tmp_path / "mine" / "m" / "clean.jsonl").read_bytes()
-    again = Run(data, model, tmp_path).execute()
-    assert (first.asked, first.reused, again.asked, again.reused) == (20, 0, 0, 20)
+    again = Evaluation(data, model, tmp_path).execute()
+    assert (first.requested, first.reused, again.requested, again.reused) == (20, 0, 0, 20)
     assert len(seen) == 20 and (tmp_path / "mine" / "m" / "clean.jsonl").read_bytes() == before
-    assert Run(data, PythonFunction(counting(seen), "m", "2"), tmp_path).execute().asked == 20, (
+    assert Evaluation(data, FunctionModel(counting(seen), "m", "2"), tmp_path).execute().requested == 20, (
         "another revision is another model"
     )
-    assert Run(data, model, tmp_path, fresh=True).execute().asked == 20
+    assert Evaluation(data, model, tmp_path, ignore_cache=True).execute().requested == 20
 
 
 def test_a_row_whose_right_answer_was_mended_is_scored_anew(tmp_path):
-    model = PythonFunction(keywords, "m", "1")
-    Run(Data.of_rows("mine", TASK, ROWS), model, tmp_path).execute()
+    model = FunctionModel(keywords, "m", "1")
+    Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model, tmp_path).execute()
     mended = [row | {"label": "music"} for row in ROWS]
-    outcome = Run(Data.of_rows("mine", TASK, mended), model, tmp_path).execute()
-    assert outcome.asked == 0 and sum(row["score"] for row in outcome.tracks[0].rows) == 10
+    outcome = Evaluation(TrackSet.from_rows("mine", TASK, mended), model, tmp_path).execute()
+    assert outcome.requested == 0 and sum(row["score"] for row in outcome.tracks[0].rows) == 10
 
 
 def test_an_answer_that_is_read_in_another_way_is_scored_anew(tmp_path, monkeypatch):
-    data, model = Data.of_rows("mine", TASK, ROWS), PythonFunction(keywords, "m", "1")
-    Run(data, model, tmp_path).execute()
+    data, model = TrackSet.from_rows("mine", TASK, ROWS), FunctionModel(keywords, "m", "1")
+    Evaluation(data, model, tmp_path).execute()
     path = tmp_path / "mine" / "m" / "clean.jsonl"
     before = path.read_text()
-    monkeypatch.setattr(type(TASK.kind), "parse", lambda _kind, _answer, _row: None)
-    outcome = Run(data, model, tmp_path).execute()
-    assert (outcome.asked, outcome.reused, outcome.unparsed) == (0, 20, 20)
+    monkeypatch.setattr(type(TASK.answer_type), "parse", lambda _kind, _answer, _row: None)
+    outcome = Evaluation(data, model, tmp_path).execute()
+    assert (outcome.requested, outcome.reused, outcome.unparsed) == (0, 20, 20)
     assert [json.loads(line)["unparsed"] for line in path.read_text().splitlines()] == [True] * 20
     monkeypatch.undo()
-    assert Run(data, model, tmp_path).execute().unparsed == 0 and path.read_text() == before
+    assert Evaluation(data, model, tmp_path).execute().unparsed == 0 and path.read_text() == before
 
 
 def test_answers_of_an_earlier_run_are_read_as_the_task_reads_them_now(tmp_path):
-    model = PythonFunction(lambda rows: ["I think it is music."] * len(rows), "m", "1")
-    labelled = Data.of_rows("mine", own_task(["text"], "label", labels=["music", "weather"], name="mine"), ROWS)
+    model = FunctionModel(lambda rows: ["I think it is music."] * len(rows), "m", "1")
+    labelled = TrackSet.from_rows("mine", make_task(["text"], "label", labels=["music", "weather"], name="mine"), ROWS)
     file = tmp_path / "mine" / "m" / "clean.jsonl"
-    Run(Data.of_rows("mine", TASK, ROWS), model, tmp_path).execute()
+    Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model, tmp_path).execute()
     (tmp_path / "answers.sqlite").unlink()
-    outcome = Run(labelled, model, tmp_path).execute()
-    assert outcome.asked == 0 and sum(row["score"] for row in outcome.tracks[0].rows) == 10
+    outcome = Evaluation(labelled, model, tmp_path).execute()
+    assert outcome.requested == 0 and sum(row["score"] for row in outcome.tracks[0].rows) == 10
     read_again = file.read_bytes()
-    Run(labelled, model, tmp_path, fresh=True).execute()
+    Evaluation(labelled, model, tmp_path, ignore_cache=True).execute()
     assert [json.loads(line) for line in read_again.splitlines()] == outcome.tracks[0].rows
     assert file.read_bytes() == read_again
 
 
 def test_a_limit_takes_the_first_examples_and_a_longer_run_goes_on(tmp_path):
-    model = PythonFunction(keywords, "m", "1")
-    data = Data.of_rows("mine", TASK, ROWS)
-    assert Run(data.limited(5), model, tmp_path).execute().asked == 5
-    assert Run(data, model, tmp_path).execute().asked == 15
+    model = FunctionModel(keywords, "m", "1")
+    data = TrackSet.from_rows("mine", TASK, ROWS)
+    assert Evaluation(data.limit(5), model, tmp_path).execute().requested == 5
+    assert Evaluation(data, model, tmp_path).execute().requested == 15
     lines = (tmp_path / "mine" / "m" / "clean.jsonl").read_text().splitlines()
     assert [json.loads(line)["id"] for line in lines] == [row["id"] for row in ROWS]
 
 
 def test_equal_questions_are_asked_once():
-    task = own_task(["text"], "label")
+    task = make_task(["text"], "label")
     asked = []
 
-    class Echo(PythonFunction):
-        def question(self, task, row):
+    class Echo(FunctionModel):
+        def build_request(self, task, row):
             return row["text"]
 
     model = Echo(lambda rows: [asked.append(row["text"]) or "x" for row in rows], "echo", "1")
     rows = [{"id": str(i), "text": "same", "label": "x"} for i in range(5)]
-    outcome = Run(Data.of_rows("d", task, rows), model).execute()
+    outcome = Evaluation(TrackSet.from_rows("d", task, rows), model).execute()
     assert asked == ["same"] and len(outcome.tracks[0].rows) == 5
 
 
@@ -219,12 +226,12 @@ def test_a_run_that_is_stopped_says_what_is_kept_and_leaves_earlier_predictions_
 KILLED = """
 import json, os, random, signal, sys, time
 from pathlib import Path
-from lapsus.running.answers import AnswerCache
-from lapsus.running.data import Data
-from lapsus.running.models.python_function import PythonFunction
-from lapsus.running.noise_on_rows import with_noise
-from lapsus.running.runner import Run
-from lapsus.running.tasks import own_task
+from lapsus.evaluation.cache import AnswerCache
+from lapsus.evaluation.tracks import Data
+from lapsus.evaluation.models.function import PythonFunction
+from lapsus.evaluation.tracks import with_noise
+from lapsus.evaluation.runner import Run
+from lapsus.evaluation.tasks import own_task
 
 BATCH, OUT, CALLS = 6, Path("out"), Path("calls")
 ROWS = [{"id": str(i), "text": f"play song {i}", "label": "music"} for i in range(60)]
@@ -297,13 +304,13 @@ def test_killed_many_times_at_any_moment_it_asks_nothing_twice(tmp_path, seed):
 
 
 def test_a_line_that_a_crash_cut_is_written_again(tmp_path):
-    model = PythonFunction(keywords, "m", "1")
-    data = Data.of_rows("mine", TASK, ROWS)
-    Run(data, model, tmp_path).execute()
+    model = FunctionModel(keywords, "m", "1")
+    data = TrackSet.from_rows("mine", TASK, ROWS)
+    Evaluation(data, model, tmp_path).execute()
     path = tmp_path / "mine" / "m" / "clean.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole[:-30])
-    assert Run(data, model, tmp_path).execute().asked == 0
+    assert Evaluation(data, model, tmp_path).execute().requested == 0
     assert path.read_bytes() == whole
 
 
@@ -314,9 +321,9 @@ def everything_in(folder):
 def failing_from(number):
     """Return a model that answers its questions one by one, and fails at one of them."""
 
-    class Failing(PythonFunction):
-        def answers(self, task, rows):
-            for place, (_, answer) in enumerate(super().answers(task, rows)):
+    class Failing(FunctionModel):
+        def respond(self, task, rows):
+            for place, (_, answer) in enumerate(super().respond(task, rows)):
                 if place == number:
                     raise ConnectionError("nobody there; start the server")
                 yield place, answer
@@ -325,121 +332,125 @@ def failing_from(number):
 
 
 def test_a_run_that_is_answered_nothing_leaves_nothing_behind(tmp_path):
-    data = Data.of_rows("mine", TASK, ROWS)
+    data = TrackSet.from_rows("mine", TASK, ROWS)
     with pytest.raises(ConnectionError):
-        Run(data, failing_from(0), tmp_path / "out", tmp_path / "kept" / "answers.sqlite").execute()
+        Evaluation(data, failing_from(0), tmp_path / "out", tmp_path / "kept" / "answers.sqlite").execute()
     assert not any(tmp_path.iterdir())
 
 
 def test_a_run_that_is_answered_nothing_leaves_an_earlier_one_as_it_was(tmp_path):
-    data = Data.of_rows("mine", TASK, ROWS)
-    Run(data, PythonFunction(keywords, "m", "1"), tmp_path).execute()
+    data = TrackSet.from_rows("mine", TASK, ROWS)
+    Evaluation(data, FunctionModel(keywords, "m", "1"), tmp_path).execute()
     before = everything_in(tmp_path)
     with pytest.raises(ConnectionError):
-        Run(data, failing_from(0), tmp_path, fresh=True).execute()
+        Evaluation(data, failing_from(0), tmp_path, ignore_cache=True).execute()
     assert everything_in(tmp_path) == before
 
 
 def test_what_was_answered_before_a_failure_stays(tmp_path):
-    data = Data.of_rows("mine", TASK, ROWS)
+    data = TrackSet.from_rows("mine", TASK, ROWS)
     with pytest.raises(ConnectionError):
-        Run(data, failing_from(3), tmp_path / "out").execute()
+        Evaluation(data, failing_from(3), tmp_path / "out").execute()
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["answers.sqlite"]
-    assert Run(data, failing_from(len(ROWS)), tmp_path / "out").execute().asked == len(ROWS) - 3
+    assert Evaluation(data, failing_from(len(ROWS)), tmp_path / "out").execute().requested == len(ROWS) - 3
 
 
 def test_a_cache_that_another_run_has_open_stays(tmp_path):
     path = tmp_path / "answers.sqlite"
-    with AnswerCache(path) as other:
+    with ResponseCache(path) as other:
         with pytest.raises(ConnectionError):
-            Run(Data.of_rows("mine", TASK, ROWS), failing_from(0), tmp_path).execute()
-        other.put("k", Answer("kept"))
-    with AnswerCache(path) as cache:
-        assert cache.get("k") == Answer("kept")
+            Evaluation(TrackSet.from_rows("mine", TASK, ROWS), failing_from(0), tmp_path).execute()
+        other.put("k", Response("kept"))
+    with ResponseCache(path) as cache:
+        assert cache.get("k") == Response("kept")
 
 
-LEFT = PythonFunction(keywords, "m", "1")
+LEFT = FunctionModel(keywords, "m", "1")
 
 
 def noisy_rows(*noise, rows=ROWS, seed=0, labels=()):
-    task = own_task(["text"], "label", name="mine", labels=labels)
-    return with_noise(Data.of_rows("mine", task, rows), noise, seed=seed)
+    task = make_task(["text"], "label", name="mine", labels=labels)
+    return add_noise(TrackSet.from_rows("mine", task, rows), noise, seed=seed)
 
 
 @pytest.mark.parametrize(
     ("data", "said"),
     [
         (noisy_rows("filler_eos:2", seed=7), "seed of the noise,"),
-        (noisy_rows("filler_eos:2").limited(5), "rows, right answers or labels,"),
+        (noisy_rows("filler_eos:2").limit(5), "rows, right answers or labels,"),
         (noisy_rows("filler_eos:2", rows=[*ROWS, ROWS[0] | {"id": "20"}]), "rows, right answers or labels,"),
         (noisy_rows("filler_eos:2", rows=[row | {"label": "music"} for row in ROWS]), "rows, right answers or labels,"),
         (noisy_rows("filler_eos:2", labels=("music", "weather")), "rows, right answers or labels,"),
     ],
 )
 def test_tracks_of_another_run_do_not_stay_beside_the_new_ones(tmp_path, data, said):
-    Run(noisy_rows("filler_eos:3"), LEFT, tmp_path).execute()
+    Evaluation(noisy_rows("filler_eos:3"), LEFT, tmp_path).execute()
     before = everything_in(tmp_path)
     with pytest.raises(
         ValueError, match=r"also holds filler_eos\.3, from a run of other (.*), which a report"
     ) as raised:
-        Run(data, LEFT, tmp_path).execute()
+        Evaluation(data, LEFT, tmp_path).execute()
     assert f"of other {said}" in str(raised.value) and everything_in(tmp_path) == before
     next(tmp_path.rglob("filler_eos.3.jsonl")).unlink()
-    assert Run(data, LEFT, tmp_path).execute().files[0].is_file()
+    assert Evaluation(data, LEFT, tmp_path).execute().files[0].is_file()
 
 
 def test_tracks_of_another_revision_do_not_stay_beside_the_new_ones(tmp_path):
-    Run(noisy_rows("filler_eos:2"), LEFT, tmp_path).execute()
-    changed = PythonFunction(keywords, "m", "2")
+    Evaluation(noisy_rows("filler_eos:2"), LEFT, tmp_path).execute()
+    changed = FunctionModel(keywords, "m", "2")
     with pytest.raises(
         ValueError, match=r"also holds filler_eos\.1, filler_eos\.2, from a run of other revision of the model,"
     ):
-        Run(noisy_rows("filler_eos"), changed, tmp_path).execute()
-    Run(noisy_rows("filler_eos:3"), changed, tmp_path).execute()
+        Evaluation(noisy_rows("filler_eos"), changed, tmp_path).execute()
+    Evaluation(noisy_rows("filler_eos:3"), changed, tmp_path).execute()
 
 
 def test_further_tracks_of_the_same_rows_go_beside_the_others(tmp_path):
-    for data in (noisy_rows("filler_eos", seed=3), Data.of_rows("mine", TASK, ROWS), noisy_rows("filler_bos", seed=3)):
-        Run(data, LEFT, tmp_path).execute()
+    for data in (
+        noisy_rows("filler_eos", seed=3),
+        TrackSet.from_rows("mine", TASK, ROWS),
+        noisy_rows("filler_bos", seed=3),
+    ):
+        Evaluation(data, LEFT, tmp_path).execute()
     assert sorted(path.stem for path in tmp_path.rglob("*.jsonl")) == ["clean", "filler_bos", "filler_eos"]
     with pytest.raises(ValueError, match="seed of the noise"):
-        Run(noisy_rows("filler_bos", seed=4), LEFT, tmp_path).execute()
+        Evaluation(noisy_rows("filler_bos", seed=4), LEFT, tmp_path).execute()
 
 
 def test_another_model_of_the_same_name_is_refused(tmp_path):
-    data = Data.of_rows("mine", TASK, ROWS)
-    Run(data, PythonFunction(keywords, "m", "1"), tmp_path).execute()
+    data = TrackSet.from_rows("mine", TASK, ROWS)
+    Evaluation(data, FunctionModel(keywords, "m", "1"), tmp_path).execute()
 
-    class Other(PythonFunction):
+    class Other(FunctionModel):
         @property
         def identity(self):
             return "hf:elsewhere/m at 1"
 
     with pytest.raises(ValueError, match="give this one a --name"):
-        Run(data, Other(keywords, "m", "1"), tmp_path).execute()
+        Evaluation(data, Other(keywords, "m", "1"), tmp_path).execute()
 
 
 @pytest.mark.parametrize("note", ["", "[]", '{"task": "mine 1"}', "\xff"])
 def test_a_note_that_is_no_note_of_a_run_is_named(tmp_path, note):
-    task, model = own_task(["text"], "label", name="mine"), PythonFunction(keywords, "m", "1")
+    task, model = make_task(["text"], "label", name="mine"), FunctionModel(keywords, "m", "1")
     (tmp_path / "mine" / "m").mkdir(parents=True)
     (tmp_path / "mine" / "m" / "run.json").write_bytes(note.encode("latin-1"))
     with pytest.raises(ValueError, match=r"run\.json does not say which model answered which task there; delete it"):
-        Run(Data.of_rows("mine", task, ROWS), model, tmp_path).execute()
+        Evaluation(TrackSet.from_rows("mine", task, ROWS), model, tmp_path).execute()
 
 
 def test_another_task_on_the_same_rows_is_refused(tmp_path):
-    model = PythonFunction(keywords, "m", "1")
-    Run(Data.of_rows("mine", TASK, ROWS), model, tmp_path).execute()
-    other = own_task(["text"], "label", name="other")
+    model = FunctionModel(keywords, "m", "1")
+    Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model, tmp_path).execute()
+    other = make_task(["text"], "label", name="other")
     with pytest.raises(ValueError, match="predictions of another task"):
-        Run(Data.of_rows("mine", other, ROWS), model, tmp_path).execute()
+        Evaluation(TrackSet.from_rows("mine", other, ROWS), model, tmp_path).execute()
 
 
 def test_slots_keep_their_tags_under_noise():
     rows = [{"id": "a", "tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"}]
-    task = own_task(["tokens"], "intent")
-    task = type(task)("frames", ("tokens",), "{tokens}", Frame(), clean="clean")
+    task = make_task(["tokens"], "intent")
+    task = type(task)("frames", ("tokens",), "{tokens}", FrameAnswer(), clean="clean")
     perfect = {}
 
     def model(rows):
@@ -466,18 +477,18 @@ ODD = [
 
 @pytest.mark.parametrize("said", ODD)
 def test_an_odd_frame_is_no_frame(said):
-    assert Frame().parse(said, {"tokens": ["play", "jazz"]}) is None
+    assert FrameAnswer().parse(said, {"tokens": ["play", "jazz"]}) is None
 
 
 def test_odd_frames_are_unparsed_and_the_run_goes_on(tmp_path):
     rows = [
         {"id": str(i), "tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"} for i in range(len(ODD))
     ]
-    task = replace(own_task(["tokens"], "intent"), kind=Frame())
-    model = PythonFunction(lambda rows: ODD[: len(rows)], "odd", "1")
+    task = replace(make_task(["tokens"], "intent"), kind=FrameAnswer())
+    model = FunctionModel(lambda rows: ODD[: len(rows)], "odd", "1")
     for asked in (len(ODD), 0):
-        outcome = Run(Data.of_rows("mine", task, rows), model, tmp_path).execute()
-        assert (outcome.asked, outcome.unparsed) == (asked, len(ODD))
+        outcome = Evaluation(TrackSet.from_rows("mine", task, rows), model, tmp_path).execute()
+        assert (outcome.requested, outcome.unparsed) == (asked, len(ODD))
 
 
 @pytest.mark.parametrize(
@@ -503,7 +514,7 @@ def test_odd_frames_are_unparsed_and_the_run_goes_on(tmp_path):
     ],
 )
 def test_reading_a_label(said, meant):
-    assert Label("label", {"not_entailed": "no", "entailed": "yes"}).parse(said, {}) == meant
+    assert LabelAnswer("label", {"not_entailed": "no", "entailed": "yes"}).parse(said, {}) == meant
 
 
 @pytest.mark.parametrize(
@@ -518,12 +529,12 @@ def test_reading_a_label(said, meant):
     ],
 )
 def test_reading_a_chinese_label(said, meant):
-    assert chosen(said, {"相同": "same", "不同": "other"}) == meant
+    assert match_label(said, {"相同": "same", "不同": "other"}) == meant
 
 
-@pytest.mark.parametrize(("kind", "answer", "meant"), [(Span(), "Paris", "Paris"), (Translation(), "Rain.", "Rain."),
-                                                       (Exact(), "Paris", "Paris"), (Similarity(), "85", 85.0),
-                                                       (Query(), "SELECT 1", "SELECT 1")])  # fmt: skip
+@pytest.mark.parametrize(("kind", "answer", "meant"), [(SpanAnswer(), "Paris", "Paris"), (TranslationAnswer(), "Rain.", "Rain."),
+                                                       (ExactAnswer(), "Paris", "Paris"), (SimilarityAnswer(), "85", 85.0),
+                                                       (SqlAnswer(), "SELECT 1", "SELECT 1")])  # fmt: skip
 def test_reasoning_is_no_part_of_an_answer_and_no_answer_where_it_does_not_end(kind, answer, meant):
     for thought in ("<think>SELECT 9</think> ", "SELECT 9</think>\n"):
         assert kind.parse(thought + answer, {}) == meant
@@ -531,19 +542,19 @@ def test_reasoning_is_no_part_of_an_answer_and_no_answer_where_it_does_not_end(k
 
 
 def test_numbers_of_labels_are_names_and_texts_that_are_numbers_stay():
-    assert Label("label", {"no": "no", "yes": "yes"}).parse(1, {}) == "yes"
-    assert Label("label", {"1": "one", "0": "none"}).parse(1, {}) == "1"
-    assert Label("label", {"no": "no"}).parse(7, {}) is None
-    assert Label("label", {"no": "no", "yes": "yes"}).parse({"label": "LABEL_1", "score": 0.9}, {}) == "yes"
-    assert Label("label", {"LABEL_1": "one", "LABEL_0": "none"}).parse("LABEL_1", {}) == "LABEL_1"
-    assert Label("label", {"no": "no"}).parse("LABEL_7", {}) is None
-    assert Label("label", {"Yes": "Yes", "No": "No"}).parse(True, {}) == "Yes"
-    assert Label("label", {"apart": "apart", "alike": "alike"}).parse(True, {}) == "alike"
-    assert Exact("gold").judged(Exact("gold").parse(1.0, {}), {"gold": 1})["score"] == 1.0
+    assert LabelAnswer("label", {"no": "no", "yes": "yes"}).parse(1, {}) == "yes"
+    assert LabelAnswer("label", {"1": "one", "0": "none"}).parse(1, {}) == "1"
+    assert LabelAnswer("label", {"no": "no"}).parse(7, {}) is None
+    assert LabelAnswer("label", {"no": "no", "yes": "yes"}).parse({"label": "LABEL_1", "score": 0.9}, {}) == "yes"
+    assert LabelAnswer("label", {"LABEL_1": "one", "LABEL_0": "none"}).parse("LABEL_1", {}) == "LABEL_1"
+    assert LabelAnswer("label", {"no": "no"}).parse("LABEL_7", {}) is None
+    assert LabelAnswer("label", {"Yes": "Yes", "No": "No"}).parse(True, {}) == "Yes"
+    assert LabelAnswer("label", {"apart": "apart", "alike": "alike"}).parse(True, {}) == "alike"
+    assert ExactAnswer("gold").score(ExactAnswer("gold").parse(1.0, {}), {"gold": 1})["score"] == 1.0
 
 
 NUMBERS = [{"id": str(i), "text": f"play song {i}", "label": i % 3 + 1} for i in range(30)]
-BY_NUMBER = own_task(["text"], "label", labels=["1", "2", "3"], name="mine")
+BY_NUMBER = make_task(["text"], "label", labels=["1", "2", "3"], name="mine")
 
 
 def by_place(said):
@@ -558,17 +569,17 @@ def test_labels_that_are_numbers_are_said_by_name_or_as_places_of_labels(said):
 
 
 def test_numbers_that_may_be_labels_or_their_places_are_refused_until_a_map_says_which(tmp_path):
-    data, model = Data.of_rows("mine", BY_NUMBER, NUMBERS), PythonFunction(by_place(int), "m", "1")
+    data, model = TrackSet.from_rows("mine", BY_NUMBER, NUMBERS), FunctionModel(by_place(int), "m", "1")
     with pytest.raises(ValueError, match=r"an answer is 0, and the labels .* --label-map 0=1,1=2,2=3$"):
-        Run(data, model, tmp_path).execute()
+        Evaluation(data, model, tmp_path).execute()
     names = {"0": "1", "1": "2", "2": "3"}
-    outcome = Run(data, model, tmp_path, label_map=names).execute()
-    assert outcome.asked == 0 and all(row["score"] for row in outcome.tracks[0].rows)
+    outcome = Evaluation(data, model, tmp_path, label_map=names).execute()
+    assert outcome.requested == 0 and all(row["score"] for row in outcome.tracks[0].rows)
     assert all(row["score"] for row in run_model(BY_NUMBER, NUMBERS, by_place(str), label_map=names)[0].rows)
     with pytest.raises(ValueError, match="--label-map leads to '4', which is none of the labels 1, 2, 3"):
-        Run(data, model, label_map={"0": "4"})
+        Evaluation(data, model, label_map={"0": "4"})
     with pytest.raises(ValueError, match="an answer is 0, and the labels are the numbers 1, 2"):
-        Frame(intents=("1", "2")).parse({"intent": 0}, {})
+        FrameAnswer(intents=("1", "2")).parse({"intent": 0}, {})
 
 
 def test_numbers_that_were_read_by_name_and_may_be_places_are_told(tmp_path, monkeypatch):
@@ -592,7 +603,7 @@ def test_numbers_that_were_read_by_name_and_may_be_places_are_told(tmp_path, mon
 
 
 def test_a_truth_value_is_the_label_of_its_name():
-    assert [Label("label", {"true": "true", "false": "false"}).parse(value, {}) for value in (True, False)] == [
+    assert [LabelAnswer("label", {"true": "true", "false": "false"}).parse(value, {}) for value in (True, False)] == [
         "true",
         "false",
     ]
@@ -606,26 +617,26 @@ def test_a_passage_is_judged_by_the_rules_of_its_benchmark():
         ("noiseqa", "the 1990.", (1.0, 1.0)),
         ("noiseqa", None, (0.0, 0.0)),
     ):
-        judged = tasks()[task].kind.judged(said, answers)
+        judged = load_tasks()[task].answer_type.score(said, answers)
         assert (judged["score"], judged["exact"]) == pytest.approx(expected)
 
 
 def test_a_question_without_an_answer_is_answered_by_saying_so():
-    kind = Span(unanswerable="unanswerable")
+    kind = SpanAnswer(unanswerable="unanswerable")
     none, some = (
         {"id": "a", "answers": {"text": texts, "answer_start": [0] * len(texts)}} for texts in ([], ["Paris"])
     )
-    assert kind.judged(kind.parse("Unanswerable.", none), none)["score"] == 1.0
-    assert kind.judged("Paris", none)["score"] == 0.0 == kind.judged("unanswerable", some)["score"]
-    assert kind.judged(None, none) == {
+    assert kind.score(kind.parse("Unanswerable.", none), none)["score"] == 1.0
+    assert kind.score("Paris", none)["score"] == 0.0 == kind.score("unanswerable", some)["score"]
+    assert kind.score(None, none) == {
         "prediction": None, "gold": "unanswerable", "golds": ["unanswerable"], "score": 0.0, "exact": 0.0
     }  # fmt: skip
     with pytest.raises(ValueError, match="row 'a' has no answer, and the task knows no word for that; leave it out"):
-        Span().judged("Paris", none)
+        SpanAnswer().score("Paris", none)
 
 
 def test_unparsed_answers_count_as_wrong():
-    task = own_task(["text"], "label", labels=["weather", "music"])
+    task = make_task(["text"], "label", labels=["weather", "music"])
     tracks = run_model(task, ROWS[:4], lambda rows: ["perhaps"] * len(rows))
     assert [(row["prediction"], row["unparsed"], row["score"]) for row in tracks[0].rows] == [(None, True, 0.0)] * 4
 
@@ -635,7 +646,7 @@ def test_dataset_features_name_the_labels():
     from datasets import ClassLabel
 
     data = data.cast_column("label", ClassLabel(names=["no", "yes"]))
-    task = own_task(["text"], "label", labels=["no", "yes"])
+    task = make_task(["text"], "label", labels=["no", "yes"])
     assert run_model(task, data, lambda _: [1])[0].rows[0] | {"asked": ""} == {
         "id": "a", "dataset": "rows", "model": "<lambda>", "track": "clean", "answer": 1, "unparsed": False,
         "prediction": "yes", "gold": "yes", "score": 1.0, "text": "x", "asked": "",
@@ -751,27 +762,33 @@ def test_every_option_has_help():
 
 
 def test_own_rows_of_a_task_bring_the_labels_that_nobody_named():
-    from lapsus.running.tasks import find_task
+    from lapsus.evaluation.tasks import find_task
 
     rows = [
         {"id": "a", "tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"},
         {"id": "b", "tokens": ["book", "two"], "tags": ["O", "B-size"], "intent": "book"},
     ]
-    intents = Data.of_rows("mine", find_task("nature-snips-intent"), rows).task
-    assert list(intents.kind.choices) == ["book", "play"] and "one of: book, play." in intents.asked(rows[0])
-    frames = Data.of_rows("mine", find_task("nature-snips"), rows).task
-    assert "one of: book, play." in frames.asked(rows[0]) and "the slots are: genre, size." in frames.asked(rows[0])
+    intents = TrackSet.from_rows("mine", find_task("nature-snips-intent"), rows).task
+    assert list(intents.answer_type.choices) == ["book", "play"] and "one of: book, play." in intents.render_prompt(
+        rows[0]
+    )
+    frames = TrackSet.from_rows("mine", find_task("nature-snips"), rows).task
+    assert "one of: book, play." in frames.render_prompt(
+        rows[0]
+    ) and "the slots are: genre, size." in frames.render_prompt(rows[0])
     spoken = {"id": "a", "text": "play jazz", "intent": "play", "slots": [["genre", "jazz"]]}
-    assert Data.of_rows("mine", find_task("slurp-asr"), [spoken]).task.kind.slots == ("genre",)
+    assert TrackSet.from_rows("mine", find_task("slurp-asr"), [spoken]).task.answer_type.slots == ("genre",)
 
 
 def test_right_answers_that_no_answer_could_equal_are_refused():
     answers = {"text": ["Paris"], "answer_start": [13]}
     with pytest.raises(TypeError, match=r"holds .*Paris.* name the task whose right answers these are"):
-        Data.of_rows("mine", TASK, [{"id": "a", "text": "where", "label": answers}])
-    labelled = own_task(["text"], "label", labels=["yes", "no"])
+        TrackSet.from_rows("mine", TASK, [{"id": "a", "text": "where", "label": answers}])
+    labelled = make_task(["text"], "label", labels=["yes", "no"])
     with pytest.raises(ValueError, match="row 'b' has the right answer 'maybe', which is none of yes, no"):
-        Data.of_rows("mine", labelled, [{"id": k, "text": "x", "label": v} for k, v in (("a", "yes"), ("b", "maybe"))])
+        TrackSet.from_rows(
+            "mine", labelled, [{"id": k, "text": "x", "label": v} for k, v in (("a", "yes"), ("b", "maybe"))]
+        )
 
 
 @pytest.mark.parametrize("labels", [(), ("music", "weather")])
@@ -780,13 +797,13 @@ def test_rows_without_a_right_answer_are_refused(nothing, labels):
     rows = [row | {"label": nothing} if number in {3, 5} else row for number, row in enumerate(ROWS)]
     said = r"mine, row 3 has no right answer in 'label' \(2 of 20 rows have none\); leave these rows out"
     with pytest.raises(ValueError, match=said):
-        Data.of_rows("mine", own_task(["text"], "label", labels=labels), rows)
+        TrackSet.from_rows("mine", make_task(["text"], "label", labels=labels), rows)
 
 
 def test_empty_cells_are_no_right_answers(tmp_path):
     (tmp_path / "mine.csv").write_text("id,text,label\na,play,music\nb,rain,\n")
     with pytest.raises(ValueError, match=r"row 1 has no right answer in 'label' \(1 of 2 rows"):
-        Data.of_file(tmp_path / "mine.csv", TASK)
+        TrackSet.from_file(tmp_path / "mine.csv", TASK)
 
 
 KINDS = {
@@ -812,19 +829,19 @@ KINDS = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_noise_goes_on_rows_of_any_kind_and_leaves_the_right_answers(name):
-    from lapsus.running.tasks import find_task
+    from lapsus.evaluation.tasks import find_task
 
     task, row = find_task(name), {"id": "a"} | KINDS[name]
     noise = ["zh_homophone:2@1", "zh_homophone@0.8"] if "readin" in name else ["filler_eos:2", "filler_bos"]
-    data = with_noise(Data.of_rows("mine", task, [row]), noise)
+    data = add_noise(TrackSet.from_rows("mine", task, [row]), noise)
     assert len(data.tracks) == 4
     (clean,), *noisy = data.tracks.values()
-    assert clean == Data.of_rows("mine", task, [row]).tracks["clean"][0]
+    assert clean == TrackSet.from_rows("mine", task, [row]).tracks["clean"][0]
     for (made,) in noisy:
         assert any(made[each] != row[each] for each in task.inputs)
         assert all(made[f"clean_{each}"] == row[each] for each in task.inputs)
-        gold = {k: v for k, v in data.task.kind.judged(None, made).items() if k.startswith("gold")}
-        assert gold == {k: v for k, v in data.task.kind.judged(None, clean).items() if k.startswith("gold")}
+        gold = {k: v for k, v in data.task.answer_type.score(None, made).items() if k.startswith("gold")}
+        assert gold == {k: v for k, v in data.task.answer_type.score(None, clean).items() if k.startswith("gold")}
         assert all(made[each] == row[each] for each in task.context)
         if "tags" in row:
             assert len(made["tags"]) == len(made["tokens"]) > 3
@@ -832,27 +849,27 @@ def test_noise_goes_on_rows_of_any_kind_and_leaves_the_right_answers(name):
 
 def test_half_a_character_is_kept_and_older_answers_are_read(tmp_path):
     rows = [{"id": "a", "text": "x", "label": "y"}, {"id": "b", "text": "z", "label": "y"}]
-    model = PythonFunction(lambda rows: ["花\ud83d"] * len(rows), "half", "1")
+    model = FunctionModel(lambda rows: ["花\ud83d"] * len(rows), "half", "1")
     for asked in (2, 0):
-        outcome = Run(Data.of_rows("mine", TASK, rows), model, tmp_path).execute()
-        assert (outcome.asked, [row["answer"] for row in outcome.tracks[0].rows]) == (asked, ["花\ud83d"] * 2)
+        outcome = Evaluation(TrackSet.from_rows("mine", TASK, rows), model, tmp_path).execute()
+        assert (outcome.requested, [row["answer"] for row in outcome.tracks[0].rows]) == (asked, ["花\ud83d"] * 2)
         (tmp_path / "mine" / "half" / "clean.jsonl").unlink()
-    with AnswerCache(tmp_path / "old.sqlite") as cache, closing(sqlite3.connect(tmp_path / "old.sqlite")) as old:
+    with ResponseCache(tmp_path / "old.sqlite") as cache, closing(sqlite3.connect(tmp_path / "old.sqlite")) as old:
         old.execute("INSERT INTO answers VALUES (?, ?)", ("k", '{"raw": "花呗", "scores": null, "problem": null}'))
         old.commit()
-        assert cache.get("k") == Answer("花呗")
+        assert cache.get("k") == Response("花呗")
 
 
 def test_the_cache_says_when_it_is_no_cache(tmp_path):
     (tmp_path / "answers.sqlite").write_text("these are no answers, but a text that is long enough to be no database")
     with pytest.raises(ValueError, match=r"is no cache of answers .*; delete it, or name another"):
-        AnswerCache(Path(tmp_path / "answers.sqlite"))
+        ResponseCache(Path(tmp_path / "answers.sqlite"))
 
 
 OPENED = """
 import multiprocessing
 from pathlib import Path
-from lapsus.running.answers import Answer, AnswerCache
+from lapsus.evaluation.cache import Answer, AnswerCache
 
 def put(number, start):
     for place in range(100):
@@ -878,11 +895,11 @@ def test_runs_that_open_one_new_cache_at_the_same_moment_wait_for_one_another(tm
 
 
 def test_a_cache_that_stays_locked_is_not_to_be_deleted(tmp_path, monkeypatch):
-    monkeypatch.setattr("lapsus.running.answers.WAIT", 0.1)
+    monkeypatch.setattr("lapsus.evaluation.cache.WAIT", 0.1)
     path = tmp_path / "answers.sqlite"
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(TimeoutError, match=r"another run has locked .* wait for its end, or name another"):
-            AnswerCache(path)
+            ResponseCache(path)
     with pytest.raises(ValueError, match=r"\(unable to open database file\); name another with --cache"):
-        AnswerCache(tmp_path)
+        ResponseCache(tmp_path)

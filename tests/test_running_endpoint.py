@@ -11,15 +11,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from click.testing import CliRunner
 
-from lapsus.commands.cli import main
-from lapsus.models.endpoint import EndpointError
-from lapsus.running.data import Data
-from lapsus.running.models import open_model
-from lapsus.running.runner import Run
-from lapsus.running.tasks import own_task
+from lapsus.cli.main import main
+from lapsus.evaluation.models import open_model
+from lapsus.evaluation.models.endpoint_client import EndpointError
+from lapsus.evaluation.runner import Evaluation
+from lapsus.evaluation.tasks import make_task
+from lapsus.evaluation.tracks import TrackSet
 
 ROWS = [{"id": str(i), "text": f"row {i}", "label": "yes"} for i in range(12)]
-TASK = own_task(["text"], "label", labels=["yes", "no"])
+TASK = make_task(["text"], "label", labels=["yes", "no"])
 REPLY = {
     "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}],
     "usage": {"prompt_tokens": 5, "completion_tokens": 1},
@@ -107,7 +107,7 @@ def serving(*script):
 
 def answered(server, out=None, **options):
     model = open_model(server.word, {"pause": 0.01, "timeout": PATIENCE, "batch": 4, **options})
-    return Run(Data.of_rows("mine", TASK, ROWS), model, out).execute()
+    return Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model, out).execute()
 
 
 @pytest.mark.parametrize(
@@ -130,16 +130,16 @@ def test_a_server_is_waited_for_as_long_as_it_asks():
 def test_questions_are_out_together_and_usage_is_counted():
     with serving("cut") as server:
         model = open_model(server.word, {"batch": 4})
-        outcome = Run(Data.of_rows("mine", TASK, ROWS), model).execute()
+        outcome = Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model).execute()
         assert 2 <= server.most_out <= 4
-    assert model.usage()["tokens of prompts"] == 60 and model.usage()["tokens of answers"] == 12
-    assert model.usage()["answers cut at the most tokens allowed"] == 1 and outcome.unparsed == 1
+    assert model.get_usage()["tokens of prompts"] == 60 and model.get_usage()["tokens of answers"] == 12
+    assert model.get_usage()["answers cut at the most tokens allowed"] == 1 and outcome.unparsed == 1
 
 
 def test_a_context_that_is_too_long_is_counted():
     with serving("long") as server:
         outcome = answered(server)
-    assert outcome.problems == {"longer than the context of tiny; shorten the rows, or take another model": 1}
+    assert outcome.errors == {"longer than the context of tiny; shorten the rows, or take another model": 1}
     assert outcome.unparsed == 1 and sum(row["score"] for row in outcome.tracks[0].rows) == 11
 
 
@@ -150,7 +150,7 @@ def test_a_server_that_stays_down_is_named_and_its_answers_are_kept(tmp_path):
         server.script.clear()
         before = len(server.asked)
         outcome = answered(server, tmp_path)
-        assert outcome.asked <= 6 and len(server.asked) - before == outcome.asked
+        assert outcome.requested <= 6 and len(server.asked) - before == outcome.requested
     assert len(outcome.tracks[0].rows) == 12
 
 

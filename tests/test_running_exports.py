@@ -16,30 +16,30 @@ pytest.importorskip("transformers")  # of the extra models
 import tiny_models
 from click.testing import CliRunner
 
-from lapsus.commands.cli import main
+from lapsus.cli.main import main
 from lapsus.dataset_scripts import benchmarks
-from lapsus.hub.publish import publish
+from lapsus.evaluation.models import open_model
+from lapsus.evaluation.models.inspect import InspectModel
+from lapsus.evaluation.runner import Evaluation
+from lapsus.evaluation.tasks import find_task, make_task
+from lapsus.evaluation.tracks import TrackSet, load_tracks
+from lapsus.hub.build import build_dataset
+from lapsus.integrations import export, render_rows
+from lapsus.integrations.hub import find_hub_scorer, to_hub_results
 from lapsus.perturbations import OPERATORS, ZhKeyboard, apply
 from lapsus.perturbations.core import propose
-from lapsus.results.measuring.measure import measure
-from lapsus.results.tracks import Track, read_tracks
-from lapsus.running.data import Data, open_dataset
-from lapsus.running.exports import export, rendered
-from lapsus.running.exports.hub import results, scorer_of
-from lapsus.running.models import open_model
-from lapsus.running.models.inspect_provider import InspectModel
-from lapsus.running.runner import Run
-from lapsus.running.tasks import find_task, own_task
+from lapsus.reporting.analysis.measure import measure
+from lapsus.reporting.tracks import Track, read_tracks
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    return publish(benchmarks()["sample"], tmp_path_factory.mktemp("built") / "sample").path
+    return build_dataset(benchmarks()["sample"], tmp_path_factory.mktemp("built") / "sample").path
 
 
 @pytest.fixture(scope="module")
 def commands(sample):
-    return open_dataset(str(sample), find_task("sample-intent")).limited(6)
+    return load_tracks(str(sample), find_task("sample-intent")).limit(6)
 
 
 @pytest.fixture(scope="module")
@@ -59,34 +59,34 @@ def tracks_of(names, data):
     "name", ["sample-paraphrase", "sample-commands", "sample-intent", "sample-slots", "sample-entailment"]
 )
 def test_every_task_of_the_sample_reads_its_tracks(sample, name):
-    data = open_dataset(str(sample), find_task(name))
+    data = load_tracks(str(sample), find_task(name))
     sizes = {len(rows) for rows in data.tracks.values()}
     assert len(sizes) == 1 and len(data.tracks) >= 2
     clean, *noisy = data.tracks.values()
     for rows in noisy:
         assert [row["id"] for row in rows] == [row["id"] for row in clean]
-        prompts = [(data.task.asked(a), data.task.asked(b)) for a, b in zip(rows, clean, strict=True)]
+        prompts = [(data.task.render_prompt(a), data.task.render_prompt(b)) for a, b in zip(rows, clean, strict=True)]
         assert any(a != b for a, b in prompts) and all("{" not in a.replace('{"', "") for a, _ in prompts)
 
 
 def test_only_the_tracks_that_are_asked_for(sample):
     task = find_task("sample-paraphrase")
-    assert list(open_dataset(str(sample), task, ["keyboard.*"]).tracks) == [
+    assert list(load_tracks(str(sample), task, ["keyboard.*"]).tracks) == [
         "clean",
         "keyboard.1",
         "keyboard.2",
         "keyboard.3",
     ]
     with pytest.raises(LookupError, match=r"no track fits 'typing\.\*'"):
-        open_dataset(str(sample), task, ["typing.*"])
+        load_tracks(str(sample), task, ["typing.*"])
     with pytest.raises(LookupError, match="choose the task that fits"):
-        open_dataset(str(sample), find_task("rte3"))
-    assert list(open_dataset(str(sample), find_task("sample-entailment"), ["original"]).tracks) == ["original"]
+        load_tracks(str(sample), find_task("rte3"))
+    assert list(load_tracks(str(sample), find_task("sample-entailment"), ["original"]).tracks) == ["original"]
 
 
 def test_a_perfect_function_is_perfect_on_every_track(sample):
     task = find_task("sample-commands")
-    data = open_dataset(str(sample), task)
+    data = load_tracks(str(sample), task)
     gold = {(row["id"], tuple(row["tokens"])): row for rows in data.tracks.values() for row in rows}
     from lapsus import run
 
@@ -99,7 +99,7 @@ def test_a_perfect_function_is_perfect_on_every_track(sample):
 
 def test_rendered_rows_ask_what_a_run_asks(commands):
     for track, rows in commands.tracks.items():
-        for made, row in zip(rendered(commands, track), rows, strict=True):
+        for made, row in zip(render_rows(commands, track), rows, strict=True):
             assert made["question"] == commands.task.asked(row)
             assert made["choices"][made["answer"]] == row["intent"]
 
@@ -111,10 +111,10 @@ def test_lm_eval_finds_the_scores_of_a_run(sample, commands, causal, tmp_path):
     from lm_eval.tasks import TaskManager
 
     export(commands, "lm-eval", tmp_path / "intents")
-    pairs = open_dataset(str(sample), find_task("sample-paraphrase"), ["keyboard.*"]).limited(4)
+    pairs = load_tracks(str(sample), find_task("sample-paraphrase"), ["keyboard.*"]).limit(4)
     export(pairs, "lm-eval", tmp_path / "pairs")
     model = open_model(f"hf:{causal}", {"batch": 4})
-    mine = Run(commands, model).execute().tracks
+    mine = Evaluation(commands, model).execute().tracks
     theirs = lm_eval.simple_evaluate(
         HFLM(pretrained=model.model, tokenizer=model.tokenizer, batch_size=4),
         tasks=[f"sample-intent_{track.track}" for track in mine],
@@ -178,7 +178,7 @@ def test_lm_eval_asks_any_task_of_its_own_with_noise(commands, causal, tmp_path)
 
 
 def test_the_worst_average_of_lm_eval_is_ours(sample, tmp_path, monkeypatch):
-    data = open_dataset(str(sample), find_task("sample-paraphrase"), ["keyboard.*"]).limited(8)
+    data = load_tracks(str(sample), find_task("sample-paraphrase"), ["keyboard.*"]).limit(8)
     export(data, "lm-eval", tmp_path / "tasks")
     group = json.loads((tmp_path / "tasks" / "group.yaml").read_text())
     assert group["task"] == ["sample-paraphrase_clean", "sample-paraphrase_keyboard"], "each track is asked once"
@@ -208,7 +208,7 @@ def test_inspect_asks_scores_and_reports_with_our_ids(sample, commands, tmp_path
         output.usage = ModelUsage(input_tokens=3, output_tokens=1, total_tokens=4)
         return output
 
-    from lapsus.running.exports.inspect_plugin import benchmark
+    from lapsus.integrations.inspect import benchmark
 
     golds = [row["intent"] for row in commands.tracks["filler_eos"]]
     task = benchmark("sample-intent", str(sample), "filler_eos")
@@ -227,7 +227,7 @@ def test_the_tasks_of_inspect_say_how_one_of_them_is_named(sample, tmp_path):
     pytest.importorskip("inspect_ai")
     from inspect_ai._eval.loader import load_tasks
 
-    data = open_dataset(str(sample), find_task("sample-paraphrase"), ["keyboard.*"]).limited(2)
+    data = load_tracks(str(sample), find_task("sample-paraphrase"), ["keyboard.*"]).limit(2)
     export(data, "inspect", tmp_path / "tasks")
     (shown,) = [line for line in (tmp_path / "tasks" / "tasks.py").read_text().splitlines() if "inspect eval" in line]
     (task,) = load_tasks([f"{tmp_path}/tasks/{shown.split()[2]}"])
@@ -327,7 +327,7 @@ def test_a_mistake_in_inspects_own_command_is_one_sentence(provider, tmp_path, w
 def test_a_task_that_the_hub_cannot_score_is_refused():
     for name in ("readin-wmt2021", "readin-cspider", "nature-snips", "dialect-zh"):
         with pytest.raises(TypeError, match=rf"no scorer for {name}, .*write the task for inspect"):
-            scorer_of(find_task(name))
+            find_hub_scorer(find_task(name))
 
 
 def test_what_a_provider_of_inspect_misses_is_one_sentence(monkeypatch):
@@ -348,11 +348,11 @@ def test_a_model_of_inspect_answers_a_run(provider, tmp_path, monkeypatch):
     importlib.import_module("offline")
     rows = [{"id": "a", "text": "a song", "label": "music"}, {"id": "b", "text": "rain", "label": "music"}]
     model = open_model("inspect:offline/words", {"batch": 1})
-    data = Data.of_rows("mine", own_task(["text"], "label", labels=["music", "weather"]), rows)
-    outcome = Run(data, model, tmp_path / "out").execute()
+    data = TrackSet.from_rows("mine", make_task(["text"], "label", labels=["music", "weather"]), rows)
+    outcome = Evaluation(data, model, tmp_path / "out").execute()
     assert [row["prediction"] for row in outcome.tracks[0].rows] == ["music", None] and outcome.unparsed == 1
-    assert model.usage() == {"tokens of prompts": 10, "tokens of answers": 2}
-    assert Run(data, model, tmp_path / "out").execute().asked == 0
+    assert model.get_usage() == {"tokens of prompts": 10, "tokens of answers": 2}
+    assert Evaluation(data, model, tmp_path / "out").execute().requested == 0
     assert len(model.model.api.loops) == 1, "connections of a provider live in one loop"
 
 
@@ -372,18 +372,18 @@ class FailsOnce:
 def test_the_good_answers_of_a_batch_are_kept_when_another_one_of_inspect_fails(tmp_path):
     pytest.importorskip("inspect_ai")
     rows = [{"id": str(i), "text": f"song {i}", "label": "music"} for i in range(4)]
-    data = Data.of_rows("mine", own_task(["text"], "label", labels=["music", "weather"]), rows)
+    data = TrackSet.from_rows("mine", make_task(["text"], "label", labels=["music", "weather"]), rows)
     model = InspectModel(FailsOnce(), "offline/words", "words", 4)
     with pytest.raises(ConnectionError, match=r"gave no answer \(TimeoutError: too slow\); run again to go on"):
-        Run(data, model, tmp_path).execute()
-    assert Run(data, model, tmp_path).execute().asked == 1
+        Evaluation(data, model, tmp_path).execute()
+    assert Evaluation(data, model, tmp_path).execute().requested == 1
     assert model.model.asked == ["song 0", "song 1", "song 2", "song 3", "song 0"]
 
 
 @pytest.mark.slow
 def test_evaluate_finds_the_scores_of_a_run(sample, tmp_path):
-    data = open_dataset(str(sample), find_task("sample-paraphrase"), ["keyboard.1"])
-    labels = list(data.task.kind.choices)
+    data = load_tracks(str(sample), find_task("sample-paraphrase"), ["keyboard.1"])
+    labels = list(data.task.answer_type.choices)
     texts = {
         track: [[_said(row[each]) for each in data.task.inputs] for row in rows] for track, rows in data.tracks.items()
     }
@@ -396,7 +396,7 @@ def test_evaluate_finds_the_scores_of_a_run(sample, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     found = [json.loads(line) for line in done.stdout.splitlines()]
-    tracks = Run(data, open_model(f"hf:{tmp_path / 'model'}")).execute().tracks
+    tracks = Evaluation(data, open_model(f"hf:{tmp_path / 'model'}")).execute().tracks
     assert [line["track"] for line in found] == [track.track for track in tracks]
     for line, track in zip(found, tracks, strict=True):
         assert line["accuracy"] == pytest.approx(sum(row["score"] for row in track.rows) / len(track.rows))
@@ -438,35 +438,35 @@ def test_the_command_writes_exports_and_refuses_other_folders(sample, tmp_path):
 
 
 def test_results_for_the_hub_are_means_in_percent():
-    data = Data.of_rows(
-        "mine", own_task(["text"], "label"), [{"id": str(i), "text": "x", "label": "yes"} for i in range(4)]
+    data = TrackSet.from_rows(
+        "mine", make_task(["text"], "label"), [{"id": str(i), "text": "x", "label": "yes"} for i in range(4)]
     )
-    tracks = Run(data, open_function()).execute().tracks
-    (entry,) = results(tracks, "org/mine")
+    tracks = Evaluation(data, open_function()).execute().tracks
+    (entry,) = to_hub_results(tracks, "org/mine")
     assert entry["value"] == 25.0 and entry["dataset"]["task_id"] == "clean"
     unread = Track("m", "keyboard.1", [{"id": "a", "score": 1.0}, {"id": "b", "score": None}])
-    assert results([unread], "org/mine")[0]["value"] == 50.0
+    assert to_hub_results([unread], "org/mine")[0]["value"] == 50.0
     with pytest.raises(ValueError, match=r"keyboard\.1 of m has no rows"):
-        results([Track("m", "keyboard.1", [])], "org/mine")
+        to_hub_results([Track("m", "keyboard.1", [])], "org/mine")
 
 
 def open_function():
-    from lapsus.running.models.python_function import PythonFunction
+    from lapsus.evaluation.models.function import FunctionModel
 
-    return PythonFunction(lambda rows: ["yes" if row["id"] == "0" else "no" for row in rows], "m", "1")
+    return FunctionModel(lambda rows: ["yes" if row["id"] == "0" else "no" for row in rows], "m", "1")
 
 
 def test_the_trainer_reports_clean_average_and_worst_when_it_evaluates(tmp_path):
     from datasets import Dataset
     from transformers import Trainer, TrainingArguments
 
-    from lapsus.running.exports.trainer import NoiseCallback
-    from lapsus.running.noise_on_rows import with_noise
+    from lapsus.evaluation.tracks import add_noise
+    from lapsus.integrations.trainer import NoiseCallback
 
     said = [("rain now", "weather"), ("a song", "music"), ("snow today", "weather"), ("play it", "music")]
     rows = [{"id": str(i), "text": text, "label": label} for i, (text, label) in enumerate(said * 3)]
-    task = own_task(["text"], "label", labels=["weather", "music"])
-    data = with_noise(Data.of_rows("mine", task, rows), ["filler_eos:2"])
+    task = make_task(["text"], "label", labels=["weather", "music"])
+    data = add_noise(TrackSet.from_rows("mine", task, rows), ["filler_eos:2"])
     words = tiny_models.tokenizer([row["text"] for rows in data.tracks.values() for row in rows])
     model = tiny_models.classifier(words, tmp_path / "start", ["weather", "music"])
     encoded = Dataset.from_list(
@@ -488,7 +488,7 @@ def test_the_trainer_reports_clean_average_and_worst_when_it_evaluates(tmp_path)
         assert line["eval_noise_filler_eos_worst"] <= line["eval_noise_filler_eos_average"]
     assert trainer.state.best_metric == max(line["eval_noise_filler_eos_worst"] for line in logged)
     last = logged[-1]
-    tracks = Run(data, open_model(f"hf:{saved(trainer, tmp_path)}")).execute().tracks
+    tracks = Evaluation(data, open_model(f"hf:{saved(trainer, tmp_path)}")).execute().tracks
     by_id = zip(*([row["score"] for row in track.rows] for track in tracks[1:]), strict=True)
     assert last["eval_noise_clean"] == pytest.approx(sum(row["score"] for row in tracks[0].rows) / len(rows))
     assert last["eval_noise_filler_eos_worst"] == pytest.approx(sum(map(min, by_id)) / len(rows))

@@ -15,18 +15,18 @@ import tiny_models
 import torch
 from click.testing import CliRunner
 
-from lapsus.commands.cli import main
-from lapsus.models.endpoint import EndpointError
-from lapsus.running.data import Data
-from lapsus.running.models import open_model
-from lapsus.running.models.endpoint_likelihoods import PROBE
-from lapsus.running.runner import Run
-from lapsus.running.tasks import own_task
+from lapsus.cli.main import main
+from lapsus.evaluation.models import open_model
+from lapsus.evaluation.models.endpoint import PROBE
+from lapsus.evaluation.models.endpoint_client import EndpointError
+from lapsus.evaluation.runner import Evaluation
+from lapsus.evaluation.tasks import make_task
+from lapsus.evaluation.tracks import TrackSet
 
 TEXTS = ["will it rain today", "play a song of the band", "is there snow", "turn the music up"]
 ROWS = [{"id": str(i), "text": text, "label": "music"} for i, text in enumerate(TEXTS)]
 WORDS = ["the weather now", "music"]
-TASK = own_task(["text"], "label", labels=WORDS)
+TASK = make_task(["text"], "label", labels=WORDS)
 
 
 class Server(ThreadingHTTPServer):
@@ -117,16 +117,16 @@ def serving(causal, lie=None):
 @pytest.mark.parametrize("how", ["tokenizer", "plain"])
 def test_scores_are_those_of_the_model_itself(causal, how, tmp_path):
     folder, options = causal[0], {"plain": True} if how == "plain" else {}
-    local = Run(Data.of_rows("mine", TASK, ROWS), open_model(f"hf:{folder}", options)).execute().tracks[0]
+    local = Evaluation(TrackSet.from_rows("mine", TASK, ROWS), open_model(f"hf:{folder}", options)).execute().tracks[0]
     with serving(causal) as server:
         model = open_model(server.word, {"pause": 0.01, **(options or {"tokenizer": str(folder)})})
-        outcome = Run(Data.of_rows("mine", TASK, ROWS), model, tmp_path).execute()
+        outcome = Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model, tmp_path).execute()
         before = len(server.asked)
-        assert Run(Data.of_rows("mine", TASK, ROWS), model, tmp_path).execute().asked == 0
+        assert Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model, tmp_path).execute().requested == 0
         assert len(server.asked) == before and "/v1/chat/completions" not in server.asked
     for row, other in zip(outcome.tracks[0].rows, local.rows, strict=True):
         assert row["scores"] == pytest.approx(other["scores"], abs=1e-4) and row["prediction"] == other["prediction"]
-    assert model.usage() == {"labels chosen by log-likelihood": 4}
+    assert model.get_usage() == {"labels chosen by log-likelihood": 4}
 
 
 @pytest.mark.parametrize(
@@ -159,19 +159,19 @@ def test_a_server_that_stops_to_tell_is_no_source_of_numbers(causal):
     with serving(causal, "late") as server:
         model = open_model(server.word, {"tokenizer": str(causal[0]), "batch": 1})
         with pytest.raises(EndpointError, match="left out log-probabilities that it gave when it was probed"):
-            Run(Data.of_rows("mine", TASK, ROWS), model).execute()
+            Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model).execute()
 
 
 def test_labels_that_tokenise_alike_are_refused_behind_an_address_too(causal):
-    task = own_task(["text"], "label", labels=["music", "music now"])
+    task = make_task(["text"], "label", labels=["music", "music now"])
     with serving(causal) as server:
         model = open_model(server.word, {"tokenizer": str(causal[0])})
         with pytest.raises(ValueError, match="as the same tokens at their beginning"):
-            Run(Data.of_rows("mine", task, ROWS), model).execute()
+            Evaluation(TrackSet.from_rows("mine", task, ROWS), model).execute()
 
 
 def test_a_dry_run_does_not_probe(causal):
     with serving(causal) as server:
         model = open_model(server.word, {"tokenizer": str(causal[0])})
-        assert Run(Data.of_rows("mine", TASK, ROWS), model).cost().unanswered == 4
+        assert Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model).estimate().uncached == 4
         assert server.asked == []

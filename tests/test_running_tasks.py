@@ -17,17 +17,17 @@ from test_datasets import BUILT, FILES
 
 from lapsus import report
 from lapsus import run as run_model
-from lapsus.commands.cli import main
+from lapsus.cli.main import main
+from lapsus.core.track_names import CLEAN
 from lapsus.dataset_scripts import benchmarks
-from lapsus.hub.publish import publish
-from lapsus.results.measuring.measure import measure
-from lapsus.results.track_names import CLEAN
-from lapsus.running.data import open_dataset
-from lapsus.running.kinds import Similarity
-from lapsus.running.tasks import tasks
+from lapsus.evaluation.answer_types import SimilarityAnswer
+from lapsus.evaluation.tasks import load_tasks
+from lapsus.evaluation.tracks import load_tracks
+from lapsus.hub.build import build_dataset
+from lapsus.reporting.analysis.measure import measure
 
 TRAINED = ("nature-atis", "nature-snips", "nature-nlued")  # their config `hard` trains a model when it is built
-NAMES = [name for name, task in tasks().items() if task.dataset not in TRAINED]
+NAMES = [name for name, task in load_tasks().items() if task.dataset not in TRAINED]
 HIDDEN = ("label", "intent", "tags", "slots", "scenario", "action", "entities", "frame", "answers", "query", "edits",
           "reference", "translation", "perturbed", "identical", "operator")  # fmt: skip
 RUBBISH = "@@ ;; {"
@@ -42,7 +42,7 @@ def built(tmp_path_factory):
         if name not in made:
             folder = BUILT[name][0] if name in BUILT else None
             source = None if folder is None else FILES / folder
-            publish(benchmarks()[name], root / name, source=source, allow_partial=True)
+            build_dataset(benchmarks()[name], root / name, source=source, allow_partial=True)
             made[name] = root / name
         return made[name]
 
@@ -52,7 +52,7 @@ def built(tmp_path_factory):
 def right_answer(task, row):
     """Return what a model that knows the right answer would say."""
     judged = task.kind.judged(None, row)
-    if isinstance(task.kind, Similarity):
+    if isinstance(task.kind, SimilarityAnswer):
         return 90 if row["tag"] == task.kind.tags[1] else 10
     if "gold_slots" in judged:
         return {"intent": row.get("intent"), "slots": judged["gold_slots"]}
@@ -67,14 +67,14 @@ def asked_and_answered(task, data):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_right_answers_score_one_on_every_track_and_rubbish_nothing(name, built):
-    task = tasks()[name]
-    data = open_dataset(str(built(task.dataset)), task)
+    task = load_tasks()[name]
+    data = load_tracks(str(built(task.dataset)), task)
     task, known = data.task, asked_and_answered(data.task, data)
     right = run_model(task, data, lambda rows: [known[repr(row)] for row in rows])
     assert [track.track for track in right] == list(data.tracks)
     assert all(not row["unparsed"] for track in right for row in track.rows)
     wrong = run_model(task, data, lambda rows: [RUBBISH] * len(rows))
-    if isinstance(task.kind, Similarity):
+    if isinstance(task.answer_type, SimilarityAnswer):
         found = measure(right).dialects[0]
         assert (found.losses, found.ties) == (0, 0) and found.wins == found.examples > 0
         assert (found.awareness_wins, found.awareness_losses) == (found.examples, 0)
@@ -89,11 +89,11 @@ def test_right_answers_score_one_on_every_track_and_rubbish_nothing(name, built)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_model_is_told_neither_the_right_answer_nor_the_clean_text(name, built):
-    task = tasks()[name]
-    data = open_dataset(str(built(task.dataset)), task)
+    task = load_tasks()[name]
+    data = load_tracks(str(built(task.dataset)), task)
     for rows in data.tracks.values():
         for row in rows:
-            seen = data.task.seen(row)
+            seen = data.task.visible_columns(row)
             assert not {*HIDDEN} & {*seen}
             assert not [
                 column for column in seen if column.startswith(("clean_", "original_")) and column != "original_id"
@@ -110,11 +110,11 @@ def test_a_dialect_that_is_a_sentences_own_or_has_no_edit_is_left_out(tmp_path):
         {"id": "c", "base": "o ônibus", "dialect": "o autocarro", "perturbed": None},
     ]
     Dataset.from_list(rows).to_parquet(tmp_path / "test.parquet")
-    data = open_dataset(str(tmp_path), tasks()["dialect-pt"])
+    data = load_tracks(str(tmp_path), load_tasks()["dialect-pt"])
     assert [[(row["candidate"], row["tag"]) for row in part] for part in data.tracks.values()] == [
         [("o comboio", "pt-PT")], [("o avião", "pt-BR")], [("o comboio", "pt-BR")],
     ]  # fmt: skip
-    assert data.said == (
+    assert data.notes == (
         "2 of 3 sentences are left out: 1 have no edit that surely changes their meaning, 1 are the same in both dialects",
     )
 
@@ -133,7 +133,7 @@ def spoken_rows(folder, rows):
         Dataset.from_list([row | answers for row in part]).to_parquet(folder / config / "test.parquet")
     told = [{"config_name": config, "data_files": f"{config}/test.parquet"} for config in paths]
     (folder / "README.md").write_text(f"---\n{json.dumps({'configs': told})}\n---\n")
-    return open_dataset(str(folder), replace(tasks()["noiseqa"], clean="clean", tracks=("speech",)))
+    return load_tracks(str(folder), replace(load_tasks()["noiseqa"], clean="clean", tracks=("speech",)))
 
 
 def test_tracks_go_by_annotator_and_lack_the_rows_that_one_did_not_write(tmp_path):
@@ -171,7 +171,7 @@ def test_a_benchmark_that_was_built_without_its_paragraphs_says_which_file_it_la
         r"has no column 'context', .* build disfl-qa again with all of its files: from .* and dev-v2\.0\.json of SQuAD"
     )
     with pytest.raises(LookupError, match=lacking):
-        open_dataset(str(tmp_path), replace(tasks()["disfl-qa"], clean="default"))
+        load_tracks(str(tmp_path), replace(load_tasks()["disfl-qa"], clean="default"))
 
 
 def test_the_page_and_the_command_say_how_often_a_dialect_wins(built, tmp_path, monkeypatch):
@@ -207,19 +207,19 @@ def test_noise_on_rte_finds_its_clean_track(built, tmp_path):
 
 @pytest.mark.slow
 def test_queries_run_on_the_databases_that_are_given(built, tmp_path):
-    task = tasks()["readin-cspider"]
-    plain = open_dataset(str(built("readin-cspider")), task)
+    task = load_tasks()["readin-cspider"]
+    plain = load_tracks(str(built("readin-cspider")), task)
     for row in plain.tracks["clean"]:
         file = tmp_path / row["db_id"] / f"{row['db_id']}.sqlite"
         file.parent.mkdir(exist_ok=True)
         with sqlite3.connect(file) as connection:
             for line in row["schema"].splitlines():
                 connection.execute(f"CREATE TABLE IF NOT EXISTS {line}")
-    data = open_dataset(str(built("readin-cspider")), task, databases=tmp_path)
+    data = load_tracks(str(built("readin-cspider")), task, databases=tmp_path)
     known = asked_and_answered(data.task, data)
     right = run_model(data.task, data, lambda rows: [known[repr(row)] for row in rows])
     assert {row["executed"] for track in right for row in track.rows} == {1.0}
-    assert {(one.measure, one.value.value) for one in measure(right).tasks} == {
+    assert {(one.measure, one.value.value) for one in measure(right).task_scores} == {
         ("Same result", 1.0),
         ("Same clauses", 1.0),
     }
@@ -229,8 +229,8 @@ def test_queries_run_on_the_databases_that_are_given(built, tmp_path):
 
 @pytest.mark.slow
 def test_a_track_within_a_config_of_all_annotators_can_be_chosen(built):
-    task = tasks()["slurp-asr-intent"]
-    found = open_dataset(str(built("slurp-asr")), task, ["speech.2"])
+    task = load_tasks()["slurp-asr-intent"]
+    found = load_tracks(str(built("slurp-asr")), task, ["speech.2"])
     assert list(found.tracks) == ["clean", "speech.2"] and found.tracks["speech.2"]
     with pytest.raises(LookupError, match=r"no track fits 'speech\.9'"):
-        open_dataset(str(built("slurp-asr")), task, ["speech.9"])
+        load_tracks(str(built("slurp-asr")), task, ["speech.9"])

@@ -15,12 +15,12 @@ import tiny_models
 import torch
 
 from lapsus import run
-from lapsus.running.data import Data
-from lapsus.running.kinds import Frame, Label, Span, Translation
-from lapsus.running.models import open_model
-from lapsus.running.models.transformers_models import best_span, mapped
-from lapsus.running.runner import Run
-from lapsus.running.tasks import Task, own_task
+from lapsus.evaluation.answer_types import FrameAnswer, LabelAnswer, SpanAnswer, TranslationAnswer
+from lapsus.evaluation.models import open_model
+from lapsus.evaluation.models.transformers import find_best_span, match_labels
+from lapsus.evaluation.runner import Evaluation
+from lapsus.evaluation.tasks import Task, make_task
+from lapsus.evaluation.tracks import TrackSet
 
 TEXTS = [
     "will it rain today in the town",
@@ -30,7 +30,7 @@ TEXTS = [
 ]
 LABELS = ["weather", "music", "weather", "music"]
 ROWS = [{"id": str(i), "text": text, "label": label} for i, (text, label) in enumerate(zip(TEXTS, LABELS, strict=True))]
-TASK = own_task(["text"], "label", labels=["music", "weather"])
+TASK = make_task(["text"], "label", labels=["music", "weather"])
 FILLERS = ["please and thank you would you can you if you can please would you please thank you ? , right okay"]
 
 
@@ -50,13 +50,13 @@ def test_a_classifier_answers_by_its_own_labels(classifier):
 
 def test_batches_by_length_give_what_single_texts_give(classifier):
     model = open_model(f"hf:{classifier}", {"batch": 3})
-    together = dict(model.answers(TASK, ROWS))
+    together = dict(model.respond(TASK, ROWS))
     for place, row in enumerate(ROWS):
-        alone = dict(model.answers(TASK, [row]))[0]
+        alone = dict(model.respond(TASK, [row]))[0]
         with torch.inference_mode():
             bare = model.model(**model.tokenizer(row["text"], return_tensors="pt")).logits.log_softmax(-1)[0].tolist()
-        assert together[place].raw == alone.raw
-        assert [together[place].scores[name] for name in ("weather", "music")] == pytest.approx(bare, abs=1e-5)
+        assert together[place].value == alone.value
+        assert [together[place].logprobs[name] for name in ("weather", "music")] == pytest.approx(bare, abs=1e-5)
 
 
 def test_labels_are_mapped_by_name_and_never_by_number(classifier, tmp_path):
@@ -69,7 +69,7 @@ def test_labels_are_mapped_by_name_and_never_by_number(classifier, tmp_path):
     assert all(a["prediction"] != b["prediction"] for a, b in zip(one.rows, other.rows, strict=True))
     with pytest.raises(ValueError, match="has the labels weather, music, the task calm, storm"):
         run(
-            own_task(["text"], "label"),
+            make_task(["text"], "label"),
             [row | {"label": "storm" if row["label"] == "weather" else "calm"} for row in ROWS],
             f"hf:{classifier}",
         )
@@ -77,16 +77,16 @@ def test_labels_are_mapped_by_name_and_never_by_number(classifier, tmp_path):
 
 def test_names_of_labels():
     wanted = ["not_entailed", "entailed"]
-    assert mapped(["entailment", "neutral", "contradiction"], wanted, {}, "") == [
+    assert match_labels(["entailment", "neutral", "contradiction"], wanted, {}, "") == [
         "entailed",
         "not_entailed",
         "not_entailed",
     ]
-    assert mapped(["a", "b"], [], {}, "") == ["a", "b"]
+    assert match_labels(["a", "b"], [], {}, "") == ["a", "b"]
     with pytest.raises(ValueError, match="can never answer maybe; take a model that was trained on this task"):
-        mapped(["entailment", "not_entailment"], [*wanted, "maybe"], {}, "m has the labels")
+        match_labels(["entailment", "not_entailment"], [*wanted, "maybe"], {}, "m has the labels")
     with pytest.raises(ValueError, match=r"--label-map LABEL_1=not_entailed$"):
-        mapped(["entailment", "LABEL_1"], wanted, {}, "m has the labels")
+        match_labels(["entailment", "LABEL_1"], wanted, {}, "m has the labels")
 
 
 def test_missing_weights_are_no_model(classifier, tmp_path):
@@ -101,8 +101,8 @@ def test_missing_weights_are_no_model(classifier, tmp_path):
 
 def test_a_long_text_is_counted_and_never_cut(classifier):
     rows = [*ROWS, {"id": "long", "text": "rain " * 100, "label": "weather"}]
-    outcome = Run(Data.of_rows("mine", TASK, rows), open_model(f"hf:{classifier}")).execute()
-    (problem,) = outcome.problems.items()
+    outcome = Evaluation(TrackSet.from_rows("mine", TASK, rows), open_model(f"hf:{classifier}")).execute()
+    (problem,) = outcome.errors.items()
     assert problem[0].startswith("longer than the 64 tokens") and problem[1] == 1
     assert outcome.unparsed == 1 and outcome.tracks[0].rows[-1]["score"] == 0.0
 
@@ -114,16 +114,16 @@ SAID = [(["play", "new", "wave"], ["O", "B-genre", "I-genre"]), (["stop", "the",
 def test_a_tagger_tags_words_through_noise(tmp_path):
     words = tiny_models.tokenizer([" ".join(tokens) for tokens, _ in SAID] + FILLERS)
     tiny_models.tagger(words, tmp_path, TAGS, SAID)
-    task = Task("slots", ("tokens",), "{tokens}", Frame(with_intent=False)).bound({"tags": TAGS})
+    task = Task("slots", ("tokens",), "{tokens}", FrameAnswer(with_intent=False)).with_label_names({"tags": TAGS})
     rows = [{"id": str(i), "tokens": tokens, "tags": tags} for i, (tokens, tags) in enumerate(SAID)]
     clean, noisy = run(task, rows, f"hf:{tmp_path}", noise=["filler_eos"])
     assert [row["score"] for row in clean.rows] == [1.0, 1.0]
     assert clean.rows[0]["slots"] == [["genre", "new wave"]] and len(noisy.rows) == 2
-    other = task.bound({"tags": ["O", "B-artist"]})
+    other = task.with_label_names({"tags": ["O", "B-artist"]})
     with pytest.raises(ValueError, match="does not know the slots artist"):
         run(other, rows, f"hf:{tmp_path}")
     with pytest.raises(TypeError, match="names no intent"):
-        run(replace(task, kind=Frame()), [row | {"intent": "play"} for row in rows], f"hf:{tmp_path}")
+        run(replace(task, kind=FrameAnswer()), [row | {"intent": "play"} for row in rows], f"hf:{tmp_path}")
 
 
 def test_a_reader_reads_all_of_a_long_passage(tmp_path):
@@ -131,8 +131,8 @@ def test_a_reader_reads_all_of_a_long_passage(tmp_path):
     words = tiny_models.tokenizer([context, "which word is it"])
     tiny_models.reader(words, tmp_path, length=64)
     model = open_model(f"hf:{tmp_path}")
-    task = Task("qa", ("question",), "{question}", Span(), context=("context",))
-    said = dict(model.answers(task, [{"id": "a", "question": "which word is it", "context": context}]))[0].raw
+    task = Task("qa", ("question",), "{question}", SpanAnswer(), context=("context",))
+    said = dict(model.respond(task, [{"id": "a", "question": "which word is it", "context": context}]))[0].value
     assert said and said in context
     # the likeliest span of all windows, by a slow reading of each window
     best = None
@@ -151,22 +151,22 @@ def test_the_best_span_is_that_of_a_search_of_all(seed):
     longest = rng.randint(1, number + 2)
     spans = [(first, last) for first in range(number) for last in range(first, min(first + longest, number))]
     scores = {(a, b): starts[a] + ends[b] for a, b in spans if inside[a] and inside[b]}
-    assert best_span(starts, ends, inside, longest)[1:] == max(scores, key=scores.__getitem__, default=(0, 0))
+    assert find_best_span(starts, ends, inside, longest)[1:] == max(scores, key=scores.__getitem__, default=(0, 0))
 
 
 def test_a_reader_says_that_there_is_no_answer_where_its_first_token_scores_highest(tmp_path):
     words = tiny_models.tokenizer(["one two three four", "which word is it"])
     tiny_models.reader(words, tmp_path, length=64)
     model = open_model(f"hf:{tmp_path}")
-    task = Task("qa", ("question",), "{question}", Span(unanswerable="unanswerable"), context=("context",))
+    task = Task("qa", ("question",), "{question}", SpanAnswer(unanswerable="unanswerable"), context=("context",))
     row = {"id": "a", "question": "which word is it", "context": "one two three four"}
 
     length = len(model.tokenizer(row["question"], row["context"])["input_ids"])
     for first, said in ((5.0, "unanswerable"), (0.0, "one")):
         logits = torch.tensor([[first] + [1.0] * (length - 1)])
         object.__setattr__(model, "model", Fake(logits))  # the model is frozen
-        assert dict(model.answers(task, [row]))[0].raw == said
-        assert dict(model.answers(replace(task, kind=Span()), [row]))[0].raw == "one"
+        assert dict(model.respond(task, [row]))[0].value == said
+        assert dict(model.respond(replace(task, kind=SpanAnswer()), [row]))[0].value == "one"
 
 
 class Fake:
@@ -185,9 +185,9 @@ class Fake:
 def test_a_writer_translates_the_text_alone(tmp_path):
     words = tiny_models.tokenizer(TEXTS)
     tiny_models.seq2seq(words, tmp_path)
-    task = Task("translate", ("text",), "Translate: {text}", Translation("label"))
+    task = Task("translate", ("text",), "Translate: {text}", TranslationAnswer("label"))
     model = open_model(f"hf:{tmp_path}", {"batch": 2})
-    assert model.question(task, ROWS[0]) == TEXTS[0]
+    assert model.build_request(task, ROWS[0]) == TEXTS[0]
     track = run(task, ROWS, model)[0]
     alone = [run(task, [row], model)[0].rows[0]["answer"] for row in ROWS]
     assert [row["answer"] for row in track.rows] == alone
@@ -206,7 +206,7 @@ def causal(tmp_path_factory):
 
 
 def instructed(words=None):
-    return Task("about", ("text",), QUESTION, Label("label", words or WORDS))
+    return Task("about", ("text",), QUESTION, LabelAnswer("label", words or WORDS))
 
 
 def bare_likelihood(model, tokenizer, prompt, ending):
@@ -219,14 +219,14 @@ def bare_likelihood(model, tokenizer, prompt, ending):
 
 def test_labels_are_scored_as_a_bare_forward_pass_does(causal):
     model = open_model(f"hf:{causal}", {"batch": 3})
-    found = dict(model.answers(instructed(), ROWS))
+    found = dict(model.respond(instructed(), ROWS))
     for place, row in enumerate(ROWS):
         prompt = f"<s>user {row['text']} Is it about weather or music ?</s><s>assistant "
         for label, word in WORDS.items():
             bare = bare_likelihood(model.model, model.tokenizer, prompt, word)
-            assert found[place].scores[label] == pytest.approx(bare, abs=1e-4)
-        assert found[place].raw == max(WORDS, key=found[place].scores.__getitem__)
-    assert len({math.floor(answer.scores["music"] * 10) for answer in found.values()}) > 1, "prompts differ"
+            assert found[place].logprobs[label] == pytest.approx(bare, abs=1e-4)
+        assert found[place].value == max(WORDS, key=found[place].logprobs.__getitem__)
+    assert len({math.floor(answer.logprobs["music"] * 10) for answer in found.values()}) > 1, "prompts differ"
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_labels_that_tokenise_alike_are_refused(causal, words):
 
 
 def test_an_instruction_model_writes_where_there_are_no_labels(causal):
-    task = own_task(["text"], "label")
+    task = make_task(["text"], "label")
     model = open_model(f"hf:{causal}", {"batch": 3})
     together = [row["answer"] for row in run(task, ROWS, model)[0].rows]
     assert together == [run(task, [row], model)[0].rows[0]["answer"] for row in ROWS]
@@ -278,7 +278,7 @@ def test_a_model_that_is_nowhere_is_named(monkeypatch):
 def test_wrong_kinds_of_models_are_refused(classifier, tmp_path):
     with pytest.raises(TypeError, match="does not ask for a label"):
         run(
-            Task("qa", ("text",), "{text}", Span("label")),
+            Task("qa", ("text",), "{text}", SpanAnswer("label")),
             [row | {"label": {"text": ["x"]}} for row in ROWS],
             f"hf:{classifier}",
         )

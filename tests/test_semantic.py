@@ -11,25 +11,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lapsus.models.endpoint import Endpoint, EndpointError
+from lapsus.evaluation.models.endpoint_client import Endpoint, EndpointError
 from lapsus.perturbations.core import apply, perturb
 from lapsus.perturbations.semantic.edits import (
     LISTS,
     OPERATORS,
     UNITS,
-    _places,
-    lexicon,
-    other_numbers,
-    refusal,
-    semantic_edit,
+    _iter_places,
+    explain_refusal,
+    find_semantic_edit,
+    load_lexicon,
+    nearby_numbers,
 )
 from lapsus.perturbations.semantic.instruction_model import (
     EXEMPLARS,
-    difference,
-    kind_of,
+    build_prompt,
+    classify_edit,
+    find_edit,
     load_exemplars,
-    prompt,
-    semantic_models,
+    make_semantic_models,
 )
 
 FRMT = Path(__file__).parents[1].parent / "shared" / "data" / "frmt"
@@ -50,11 +50,11 @@ SENTENCES = {
         "Muitos alunos compraram três livros velhos.",
     ),
 }
-WORDS = {language: sorted({word for word in lexicon(language).replace if word}) for language in LISTS}
+WORDS = {language: sorted({word for word in load_lexicon(language).replace if word}) for language in LISTS}
 
 
 def every_edit(text, language, kind):
-    return [edit for place in _places(kind, text, language) for edit in place]
+    return [edit for place in _iter_places(kind, text, language) for edit in place]
 
 
 @st.composite
@@ -74,23 +74,23 @@ def test_an_edit_is_pure_single_and_never_refused(case, seed, kind):
     assert edits == perturb(operator, text, seed=seed, key="k")
     assert len(edits) <= 1
     if edits:
-        assert kind_of(edits[0]) == kind
-        assert refusal(text, apply(text, edits), language) is None
+        assert classify_edit(edits[0]) == kind
+        assert explain_refusal(text, apply(text, edits), language) is None
 
 
 @pytest.mark.parametrize(("language", "text"), [(lang, text) for lang, texts in SENTENCES.items() for text in texts])
 def test_every_kind_of_edit_finds_its_place(language, text):
     assert {apply(text, perturb(OPERATORS["replace"](language), text, key=str(k))) for k in range(8)} - {text}
-    assert semantic_edit(text, language).kind == "replace"
+    assert find_semantic_edit(text, language).kind == "replace"
 
 
 @pytest.mark.parametrize("language", sorted(LISTS))
 def test_no_pair_of_the_lists_is_refused(language):
     carrier = {"en": "we saw {} there", "zh": "我们 {} 那里", "pt": "vimos {} ali"}[language]
-    for rules in lexicon(language).replace.values():
+    for rules in load_lexicon(language).replace.values():
         for rule in rules:
             for target in rule.targets:
-                reason = refusal(carrier.format(rule.word), carrier.format(target), language)
+                reason = explain_refusal(carrier.format(rule.word), carrier.format(target), language)
                 assert reason is None, f"{rule.word} > {target}: {reason}"
 
 
@@ -115,7 +115,7 @@ def test_no_pair_of_the_lists_is_refused(language):
 )
 def test_known_edits_are_among_those_proposed(language, kind, clean, noisy):
     assert noisy in {apply(clean, [edit]) for edit in every_edit(clean, language, kind)}
-    assert refusal(clean, noisy, language) is None
+    assert explain_refusal(clean, noisy, language) is None
 
 
 @pytest.mark.parametrize(
@@ -167,18 +167,18 @@ def test_parts_of_other_words_and_set_phrases_are_left_alone(language, kind, tex
     ],
 )
 def test_what_leaves_the_meaning_is_refused(language, clean, noisy, reason):
-    assert reason in (refusal(clean, noisy, language) or "")
+    assert reason in (explain_refusal(clean, noisy, language) or "")
 
 
 def test_a_negation_in_another_clause_is_no_obstacle():
-    assert refusal("It was late, and nobody came.", "It was not late, and nobody came.") is None
+    assert explain_refusal("It was late, and nobody came.", "It was not late, and nobody came.") is None
 
 
 def test_the_order_is_replace_insert_delete():
-    assert semantic_edit("It was not ready before noon").kind == "replace"
-    assert semantic_edit("It was ready").kind == "insert"
-    assert semantic_edit("It is not ready").kind == "delete"
-    assert semantic_edit("Hello there") is None
+    assert find_semantic_edit("It was not ready before noon").kind == "replace"
+    assert find_semantic_edit("It was ready").kind == "insert"
+    assert find_semantic_edit("It is not ready").kind == "delete"
+    assert find_semantic_edit("Hello there") is None
 
 
 @pytest.mark.parametrize("text", ["", " ", "?!", "👍🏽", "a\u0301", "\n", "一", "Ⅷ", "٣" * 3, "9" * 5000 + "a"])
@@ -188,11 +188,11 @@ def test_odd_texts_are_left_alone(operator, text):
 
 
 def test_numbers_keep_their_look():
-    assert "1" not in other_numbers("7", "en")
-    assert all(2 <= int(number) <= 12 for number in other_numbers("7", "en"))  # a month, an hour
-    assert all(abs(int(number) - 1987) < 5 for number in other_numbers("1987", "en"))
-    assert all(number.endswith(",000") for number in other_numbers("3,000", "en"))
-    assert set(other_numbers("30", "zh", decade=True)) == {"20", "40", "50", "60", "70", "80", "90"}
+    assert "1" not in nearby_numbers("7", "en")
+    assert all(2 <= int(number) <= 12 for number in nearby_numbers("7", "en"))  # a month, an hour
+    assert all(abs(int(number) - 1987) < 5 for number in nearby_numbers("1987", "en"))
+    assert all(number.endswith(",000") for number in nearby_numbers("3,000", "en"))
+    assert set(nearby_numbers("30", "zh", decade=True)) == {"20", "40", "50", "60", "70", "80", "90"}
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_numbers_keep_their_look():
 def test_a_number_that_counts_is_no_year(text, counts):
     number = next(word.strip("$.") for word in text.split() if word.strip("$.").isdigit())
     others = {edit.text for edit in every_edit(text, "en", "replace") if edit.text.isdigit()}
-    assert others == set(other_numbers(number, "en", year=not counts)) - {number}
+    assert others == set(nearby_numbers(number, "en", year=not counts)) - {number}
     assert (max(map(int, others)) > 2099) == counts
 
 
@@ -230,7 +230,7 @@ def test_a_number_that_counts_is_no_year(text, counts):
 )
 def test_conversation_and_weakened_claims_are_edited(kind, clean, noisy):
     assert noisy in {apply(clean, [edit]) for edit in every_edit(clean, "en", kind)}
-    assert refusal(clean, noisy) is None
+    assert explain_refusal(clean, noisy) is None
 
 
 # As versions 2 (en), 1 (zh) and 1 (pt) made them when this was written: hardly a text of frozen_texts.txt has a place.
@@ -286,13 +286,13 @@ def test_an_operator_names_the_version_of_its_lists():
 
 
 def test_a_number_of_any_length_is_a_number():
-    assert len(other_numbers("9" * 5000, "en")) == 8
-    assert other_numbers("0.5", "en")[0] == "0.1"
+    assert len(nearby_numbers("9" * 5000, "en")) == 8
+    assert nearby_numbers("0.5", "en")[0] == "0.1"
 
 
 def test_an_unknown_language_names_the_known_ones():
     with pytest.raises(ValueError, match="no semantic edits for language 'fr': choose one of en, zh, pt"):
-        semantic_edit("Bonjour", "fr")
+        find_semantic_edit("Bonjour", "fr")
 
 
 def test_operators_evaluate_back():
@@ -315,7 +315,7 @@ def test_more_rows_of_frmt_are_edited_than_in_the_paper(language, base, rows, le
         if "\t" in line
     ]
     assert len(found) == rows
-    assert sum(semantic_edit(text, language) is not None for text in found) >= least
+    assert sum(find_semantic_edit(text, language) is not None for text in found) >= least
 
 
 # the instruction model
@@ -431,8 +431,10 @@ def test_a_model_edits_in_the_paper_s_order_and_is_checked(server, tmp_path):
         return replies[kind, text.splitlines()[-2].removeprefix("Original Sentence: ")]
 
     server.answers = answers
-    operators = semantic_models(Endpoint(server.url, "tiny", cache=str(tmp_path)))
-    found = [semantic_edit(text, operators=operators) for text in ("the soup was hot", "he went home", "a big day")]
+    operators = make_semantic_models(Endpoint(server.url, "tiny", cache=str(tmp_path)))
+    found = [
+        find_semantic_edit(text, operators=operators) for text in ("the soup was hot", "he went home", "a big day")
+    ]
     assert [(edit.kind, edit.text) for edit in found] == [
         ("replace", "the soup was cold"),
         ("delete", "he went"),
@@ -443,15 +445,15 @@ def test_a_model_edits_in_the_paper_s_order_and_is_checked(server, tmp_path):
 def test_our_exemplars_would_pass_the_check():
     assert [exemplar.kind for exemplar in EXEMPLARS] == ["replace"] * 5 + ["insert"] * 5 + ["delete"] * 5
     for kind, original, edited in EXEMPLARS:
-        assert refusal(original, edited) is None, edited
-        assert kind_of(difference(original, edited)) == kind
+        assert explain_refusal(original, edited) is None, edited
+        assert classify_edit(find_edit(original, edited)) == kind
 
 
 def test_other_exemplars_come_from_a_file(tmp_path):
     path = tmp_path / "exemplars.jsonl"
     path.write_text('{"kind": "insert", "original": "a b", "edited": "a not b"}\n\n')
     (exemplar,) = load_exemplars(path)
-    assert prompt("insert", "x", [exemplar]).count("Original Sentence") == 2
+    assert build_prompt("insert", "x", [exemplar]).count("Original Sentence") == 2
     path.write_text('{"kind": "shuffle", "original": "a b", "edited": "b a"}\n')
     with pytest.raises(ValueError, match=r"line 1 of .* is no exemplar; give kind"):
         load_exemplars(path)
@@ -460,4 +462,4 @@ def test_other_exemplars_come_from_a_file(tmp_path):
 @settings(deadline=None)
 @given(st.text(alphabet="ab 不c'", max_size=12), st.text(alphabet="ab 不c'", max_size=12))
 def test_the_difference_replays(old, new):
-    assert apply(old, [difference(old, new)]) == new
+    assert apply(old, [find_edit(old, new)]) == new

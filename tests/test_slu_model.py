@@ -9,8 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from lapsus.kernel.bio import slots  # noqa: E402 - torch first, or nothing
-from lapsus.models.slu_model import SluModel, Vocabulary, train  # noqa: E402 - likewise
+from lapsus.core.bio import extract_slots  # noqa: E402 - torch first, or nothing
+from lapsus.papers.slu import SluModel, Vocabulary, train  # noqa: E402 - likewise
 
 SAMPLE = Path(__file__).parents[1] / "dataset_scripts" / "sample_data" / "slu.jsonl"
 ROWS = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
@@ -27,7 +27,10 @@ def model():
 def test_it_learns_intents_and_slots_from_a_small_sample(model):
     frames = model.predict([row["tokens"] for row in TEST])
     intents = [frame["intent"] == row["intent"] for frame, row in zip(frames, TEST, strict=True)]
-    true, read = [set(slots(row["tags"])) for row in TEST], [set(slots(frame["tags"])) for frame in frames]
+    true, read = (
+        [set(extract_slots(row["tags"])) for row in TEST],
+        [set(extract_slots(frame["tags"])) for frame in frames],
+    )
     found = sum(len(a & b) for a, b in zip(true, read, strict=True))
     assert sum(intents) / len(intents) > 0.5  # of eight
     assert 2 * found / (sum(map(len, true)) + sum(map(len, read))) > 0.25
@@ -60,7 +63,7 @@ def test_it_reads_back_what_it_saved(model, tmp_path):
     model.save(tmp_path / "model.pt")
     again = SluModel.load(tmp_path / "model.pt")
     assert again.vocabulary == model.vocabulary
-    assert again.losses(TEST) == model.losses(TEST)
+    assert again.compute_losses(TEST) == model.losses(TEST)
 
 
 def test_the_same_seed_gives_the_same_weights_and_touches_no_state_of_the_caller():
@@ -100,7 +103,7 @@ def test_the_epoch_that_reads_most_of_dev_right_is_kept():
 
 
 def test_the_vocabulary_does_not_depend_on_the_order_of_rows():
-    assert Vocabulary.of(TRAIN) == Vocabulary.of(TRAIN[::-1])
+    assert Vocabulary.from_examples(TRAIN) == Vocabulary.from_examples(TRAIN[::-1])
 
 
 def test_nothing_to_train_on_is_one_sentence():
@@ -128,7 +131,7 @@ def test_the_stack_network_learns_saves_and_lets_the_tagger_read_the_intent(tmp_
     stack.save(tmp_path / "stack.pt")
     again = SluModel.load(tmp_path / "stack.pt")
     assert type(again.network).__name__ == "StackNetwork"
-    assert again.losses(rows) == pytest.approx(stack.losses(rows))
+    assert again.compute_losses(rows) == pytest.approx(stack.compute_losses(rows))
     assert {tag for frame in stack.predict(said) for tag in frame["tags"]} != {"B-genre"}
     with torch.no_grad():
         stack.network.intent.bias[stack.vocabulary.intents.index("play")] += 50  # all tokens now mean "play"
@@ -141,7 +144,7 @@ def test_padding_changes_no_answer_of_the_stack_network():
     rows = [{"tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"}] * 8
     rows += [{"tokens": ["weather"] * 9, "tags": ["O"] * 9, "intent": "weather"}] * 8
     stack = train(rows, epochs=3, network="stack", batch_size=8)
-    assert stack.losses(rows) == pytest.approx(stack.losses(rows, batch_size=1), rel=1e-4)
+    assert stack.compute_losses(rows) == pytest.approx(stack.compute_losses(rows, batch_size=1), rel=1e-4)
 
 
 def test_an_unknown_network_is_refused():

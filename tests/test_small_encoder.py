@@ -7,11 +7,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from lapsus.models.small_encoder import Shape, SmallEncoder, train, word_pieces  # noqa: E402 - torch first
-from lapsus.running.runner import run  # noqa: E402 - likewise
-from lapsus.running.tasks import own_task  # noqa: E402 - likewise
+from lapsus.evaluation.runner import run  # noqa: E402 - likewise
+from lapsus.evaluation.tasks import make_task  # noqa: E402 - likewise
+from lapsus.papers.encoder import EncoderConfig, SmallEncoder, train, train_word_pieces  # noqa: E402 - torch first
 
-TINY = Shape(size=32, layers=1, positions=24)
+TINY = EncoderConfig(size=32, layers=1, positions=24)
 SINGLE = [
     ("play some jazz", "music"),
     ("will it rain", "weather"),
@@ -23,7 +23,7 @@ PAIRS = [("怎么还款", "如何还款", "same"), ("怎么还款", "怎么退�
 
 @pytest.fixture(scope="module")
 def words():
-    return word_pieces([text for *texts, _ in SINGLE + PAIRS for text in texts] * 2)
+    return train_word_pieces([text for *texts, _ in SINGLE + PAIRS for text in texts] * 2)
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +65,11 @@ def test_a_folder_goes_through_lapsus_run(model, tmp_path):
     loaded = SmallEncoder.load(tmp_path / "model")
     kept, were = (each.model.state_dict() for each in (loaded, model))
     assert all(torch.equal(kept[name], were[name]) for name in were)
-    torch.testing.assert_close(loaded.scores([("play",)]), model.scores([("play",)]))  # sums may round otherwise
+    torch.testing.assert_close(
+        loaded.predict_logprobs([("play",)]), model.scores([("play",)])
+    )  # sums may round otherwise
     rows = [{"id": str(n), "text": text, "label": label} for n, (text, label) in enumerate(SINGLE)]
-    (clean,) = run(own_task(["text"], "label", labels=["music", "weather"]), rows, f"hf:{tmp_path / 'model'}")
+    (clean,) = run(make_task(["text"], "label", labels=["music", "weather"]), rows, f"hf:{tmp_path / 'model'}")
     assert [row["prediction"] for row in clean.rows] == [label for _, label in SINGLE]
 
 
@@ -76,7 +78,7 @@ def test_it_goes_on_from_a_checkpoint(model, tmp_path):
     further = train(SINGLE, start=tmp_path / "model", epochs=1, rate=1e-6)
     assert further.predict([row[:-1] for row in SINGLE]) == [row[-1] for row in SINGLE]
     three = train([(text, text) for text, _ in SINGLE[:3]], start=tmp_path / "model", epochs=1)
-    assert len(three.labels) == three.scores([("play",)]).shape[1] == 3  # its last layer is a new one
+    assert len(three.labels) == three.predict_logprobs([("play",)]).shape[1] == 3  # its last layer is a new one
 
 
 @pytest.mark.parametrize(

@@ -4,40 +4,40 @@ from __future__ import annotations
 
 import pytest
 
-from lapsus.perturbations import OPERATORS, ZhKeyboard, ZhSpeech, perturb, tracks_of
+from lapsus.perturbations import OPERATORS, ZhKeyboard, ZhSpeech, parse_noise, perturb
+from lapsus.perturbations.core import Thinned
 from lapsus.perturbations.laws import check
-from lapsus.perturbations.thinned import Thinned
 
 
 def test_annotators_are_those_of_the_operator():
-    assert tracks_of("zh_keyboard:3") == tuple((f".{n}", ((ZhKeyboard.annotator(n), 0),)) for n in (1, 2, 3))
-    assert tracks_of("zh_speech:2") == tuple((f".{n}", ((ZhSpeech.annotator(n), 0),)) for n in (1, 2))
+    assert parse_noise("zh_keyboard:3") == tuple((f".{n}", ((ZhKeyboard.annotator(n), 0),)) for n in (1, 2, 3))
+    assert parse_noise("zh_speech:2") == tuple((f".{n}", ((ZhSpeech.annotator(n), 0),)) for n in (1, 2))
 
 
 def test_an_operator_without_annotators_gets_seeds():
     eos = OPERATORS["filler_eos"]
-    assert tracks_of("filler_eos:2") == ((".1", ((eos, 1),)), (".2", ((eos, 2),)))
+    assert parse_noise("filler_eos:2") == ((".1", ((eos, 1),)), (".2", ((eos, 2),)))
 
 
 def test_alone_it_is_what_perturb_does_by_default():
-    assert tracks_of("zh_speech") == (("", ((OPERATORS["zh_speech"], 0),)),)
+    assert parse_noise("zh_speech") == (("", ((OPERATORS["zh_speech"], 0),)),)
 
 
 def test_severity_is_the_rate_of_every_annotator():
-    steps = [step for track in tracks_of("zh_keyboard:3@0.5") for step in track.steps]
+    steps = [step for track in parse_noise("zh_keyboard:3@0.5") for step in track.steps]
     assert [(step.operator.who, step.operator.rate) for step in steps] == [(1, 0.5), (2, 0.5), (3, 0.5)]
-    assert tracks_of("zh_homophone@0")[0].steps[0].operator.rate == 0
+    assert parse_noise("zh_homophone@0")[0].steps[0].operator.rate == 0
 
 
 def test_operators_are_stacked_in_their_order():
-    first, second = tracks_of("filler_bos+zh_speech:2@0.5")
+    first, second = parse_noise("filler_bos+zh_speech:2@0.5")
     assert (first.suffix, second.suffix) == (".1", ".2")
     assert first.steps == ((OPERATORS["filler_bos"], 0), (Thinned(ZhSpeech.annotator(1), 0.5), 0))
     assert [step.operator.name for step in second.steps] == ["filler_bos", "zh_speech"]
-    assert [step.operator.rate for step in tracks_of("zh_homophone@0.1+zh_homophone@1")[0].steps] == [0.1, 1]
-    both = tracks_of("filler_bos:2+filler_eos:2")
+    assert [step.operator.rate for step in parse_noise("zh_homophone@0.1+zh_homophone@1")[0].steps] == [0.1, 1]
+    both = parse_noise("filler_bos:2+filler_eos:2")
     assert [[step.seed for step in track.steps] for track in both] == [[1, 1], [2, 2]]
-    assert [noise.seed for noise in both[1].noises(seed=10)] == [12, 12]
+    assert [noise.seed for noise in both[1].make_noises(seed=10)] == [12, 12]
 
 
 @pytest.mark.parametrize(
@@ -61,18 +61,18 @@ def test_operators_are_stacked_in_their_order():
 )
 def test_what_cannot_be_made_is_one_sentence(spec, sentence):
     with pytest.raises(ValueError, match=sentence):
-        tracks_of(spec)
+        parse_noise(spec)
 
 
 def test_an_unknown_operator_is_named_with_its_neighbours():
     with pytest.raises(LookupError, match="did you mean zh_keyboard"):
-        tracks_of("zh_keybord:3")
+        parse_noise("zh_keybord:3")
 
 
 def test_an_operator_without_a_rate_loses_a_share_of_its_edits():
     text = "渡口每天早上六点开船，船夫姓林，过河要九分钟，下雨的时候不开。"
     whole, half, more, none, all_ = (
-        perturb(tracks_of(f"zh_speech:1{at}")[0].steps[0].operator, text, key="a")
+        perturb(parse_noise(f"zh_speech:1{at}")[0].steps[0].operator, text, key="a")
         for at in ("", "@0.4", "@0.8", "@0", "@1")
     )
     assert none == () and all_ == whole and set(half) <= set(more) <= set(whole)

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lapsus.kernel import statistics
+from lapsus import stats as statistics
 from lapsus.metrics import prediction_consistency, win_rate
 
 
 def test_saying_the_same_five_times_proves_no_more():
     random = np.random.default_rng(0)
     sums, sizes = random.normal(0.2, 1, 40), np.ones(40, int)
-    once = statistics.clustered_mean(sums, sizes, 0.95)
-    often = statistics.clustered_mean(5 * sums, 5 * sizes, 0.95)
+    once = statistics.estimate_clustered_mean(sums, sizes, 0.95)
+    often = statistics.estimate_clustered_mean(5 * sums, 5 * sizes, 0.95)
     assert often[0] == pytest.approx(once[0])
     assert often[1] == pytest.approx(once[1])
 
@@ -36,7 +36,7 @@ def test_false_alarms_under_clusters_are_as_many_as_stated():
     alarms = 0
     for _ in range(400):
         moves = random.choice([-1, 0, 1], 40)  # all five rewrites of an original move together
-        alarms += statistics.clustered_mean(5.0 * moves, np.full(40, 5), 0.95)[1] < 0.05
+        alarms += statistics.estimate_clustered_mean(5.0 * moves, np.full(40, 5), 0.95)[1] < 0.05
     assert alarms / 400 < 0.08
 
 
@@ -61,7 +61,7 @@ def test_clusters_more_alike_than_chance_vary_as_they_do():
     rate = right.sum() / 12
     effective = rate * (1 - rate) / (np.var(right / 2, ddof=1) / 6)
     assert effective > 12
-    found = statistics.clustered_wilson(right, rewrites, 0.95)
+    found = statistics.clustered_wilson_interval(right, rewrites, 0.95)
     assert found == wilson_by_its_quadratic(rate, effective, stats.t.ppf(0.975, 5))
 
 
@@ -73,7 +73,9 @@ def test_a_rate_of_few_clusters_has_students_quantile():
     trials = rate * (1 - rate) / variance
     assert trials < 15
     for level, quantile in ((0.95, 4.302653), (0.9, 2.919986)):
-        assert statistics.clustered_wilson(right, rewrites, level) == wilson_by_its_quadratic(rate, trials, quantile)
+        assert statistics.clustered_wilson_interval(right, rewrites, level) == wilson_by_its_quadratic(
+            rate, trials, quantile
+        )
 
 
 def test_a_mean_of_few_clusters_has_students_quantile():
@@ -81,7 +83,7 @@ def test_a_mean_of_few_clusters_has_students_quantile():
     values = np.array([0.5, -1.0, 2.0, 0.25])
     expected = stats.ttest_1samp(values, 0)
     for level in (0.8, 0.95):
-        interval, p_value = statistics.clustered_mean(values, np.ones(4, int), level)
+        interval, p_value = statistics.estimate_clustered_mean(values, np.ones(4, int), level)
         assert interval == pytest.approx(list(expected.confidence_interval(level)))
         assert p_value == pytest.approx(expected.pvalue)
 
@@ -89,5 +91,5 @@ def test_a_mean_of_few_clusters_has_students_quantile():
 @pytest.mark.parametrize("trials", [3, 7, 11, 13, 22, 35])
 def test_an_interval_ends_where_no_or_every_trial_succeeds(trials):
     """The ends are 0 and 1 themselves, not what rounding leaves of them."""
-    assert statistics.wilson(0, trials, 0.95)[0] == 0
-    assert statistics.wilson(trials, trials, 0.95)[1] == 1
+    assert statistics.wilson_interval(0, trials, 0.95)[0] == 0
+    assert statistics.wilson_interval(trials, trials, 0.95)[1] == 1

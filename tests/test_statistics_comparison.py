@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from lapsus.kernel import statistics
-from lapsus.kernel.statistics.ratios import mean_of_ratios, ratios
+from lapsus import stats as statistics
+from lapsus.stats.intervals import average_ratios, estimate_ratios
 
 OUTCOMES = st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 1.0])), min_size=5, max_size=60)
 GRADES = st.lists(st.tuples(st.sampled_from([0.0, 0.3, 0.5, 1.0]), st.floats(0, 1)), min_size=5, max_size=40)
@@ -22,7 +22,7 @@ def sides(pairs):
 def test_right_and_wrong_are_compared_by_mcnemar(pairs):
     first, second = sides(pairs)
     one_way, other_way = int((first > second).sum()), int((first < second).sum())
-    found = statistics.compare(first, second)
+    found = statistics.compare_paired(first, second)
     if one_way + other_way:
         expected = mcnemar([[0, one_way], [other_way, 0]], exact=False, correction=False).pvalue
         assert found.p_value == pytest.approx(expected)
@@ -49,7 +49,7 @@ def restricted_statistic(one_way, other_way, pairs, true):
 def test_the_interval_is_tangos(one_way, other_way, pairs):
     first = np.repeat([1.0, 0.0, 1.0], [one_way, other_way, pairs - one_way - other_way])
     second = np.repeat([0.0, 1.0, 1.0], [one_way, other_way, pairs - one_way - other_way])
-    low, high = statistics.compare(first, second).interval
+    low, high = statistics.compare_paired(first, second).interval
     assert restricted_statistic(one_way, other_way, pairs, low) == pytest.approx(1.959964, abs=1e-4)
     assert restricted_statistic(one_way, other_way, pairs, high) == pytest.approx(-1.959964, abs=1e-4)
 
@@ -57,7 +57,7 @@ def test_the_interval_is_tangos(one_way, other_way, pairs):
 @given(st.one_of(OUTCOMES, GRADES), st.sampled_from([1, 2, 3]), st.sampled_from([0.8, 0.95, 0.99]))
 def test_interval_and_p_value_never_disagree(pairs, share, level):
     first, second = sides(pairs)
-    found = statistics.compare(first, second, [number // share for number in range(len(first))], level=level)
+    found = statistics.compare_paired(first, second, [number // share for number in range(len(first))], level=level)
     if found.interval is not None:
         low, high = found.interval
         margin = 1e-9
@@ -69,7 +69,7 @@ def test_interval_and_p_value_never_disagree(pairs, share, level):
 @given(st.one_of(OUTCOMES, GRADES))
 def test_to_turn_the_sides_turns_the_interval(pairs):
     first, second = sides(pairs)
-    one, other = statistics.compare(first, second), statistics.compare(second, first)
+    one, other = statistics.compare_paired(first, second), statistics.compare_paired(second, first)
     assert other.p_value == pytest.approx(one.p_value)
     assert other.interval == pytest.approx([-end for end in one.interval[::-1]], abs=1e-9)
 
@@ -78,11 +78,14 @@ def test_to_turn_the_sides_turns_the_interval(pairs):
 def test_saying_everything_five_times_proves_no_more(scale):
     random = np.random.default_rng(0)
     first, second = scale * random.random((2, 40))
-    once = statistics.compare(first, second)
-    often = statistics.compare(np.repeat(first, 5), np.repeat(second, 5), np.repeat(np.arange(40), 5))
+    once = statistics.compare_paired(first, second)
+    often = statistics.compare_paired(np.repeat(first, 5), np.repeat(second, 5), np.repeat(np.arange(40), 5))
     assert often.p_value == pytest.approx(once.p_value)
     assert often.interval == pytest.approx(once.interval)
-    one, five = statistics.average(first), statistics.average(np.repeat(first, 5), np.repeat(np.arange(40), 5))
+    one, five = (
+        statistics.estimate_average(first),
+        statistics.estimate_average(np.repeat(first, 5), np.repeat(np.arange(40), 5)),
+    )
     assert five.interval == pytest.approx(one.interval)
     assert (five.examples, five.clusters) == (200, 40)
 
@@ -90,7 +93,7 @@ def test_saying_everything_five_times_proves_no_more(scale):
 def test_other_scores_get_students_t():
     random = np.random.default_rng(1)
     first, second = 100 * random.random((2, 30))
-    found = statistics.compare(first, second, level=0.9)
+    found = statistics.compare_paired(first, second, level=0.9)
     expected = stats.ttest_rel(first, second)
     assert found.p_value == pytest.approx(expected.pvalue)
     assert found.interval == pytest.approx(list(expected.confidence_interval(0.9)))
@@ -99,25 +102,27 @@ def test_other_scores_get_students_t():
 
 def test_the_detectable_difference_is_found_in_four_of_five():
     random = np.random.default_rng(2)
-    wanted = statistics.compare(*random.normal(size=(2, 200)).clip(-9, 9) + 50).detectable
-    found = [statistics.compare(*random.normal([[wanted], [0]], size=(2, 200))).p_value < 0.05 for _ in range(500)]
+    wanted = statistics.compare_paired(*random.normal(size=(2, 200)).clip(-9, 9) + 50).minimum_detectable
+    found = [
+        statistics.compare_paired(*random.normal([[wanted], [0]], size=(2, 200))).p_value < 0.05 for _ in range(500)
+    ]
     assert np.mean(found) == pytest.approx(0.8, abs=0.06)
 
 
 def test_no_spread_is_not_certainty():
-    same = statistics.compare(np.ones(20), np.ones(20))
+    same = statistics.compare_paired(np.ones(20), np.ones(20))
     assert same.p_value == 1
     assert same.interval == pytest.approx([-0.1611, 0.1611], abs=1e-4)  # z² / (n + z²)
-    assert statistics.average(np.ones(20)).interval == pytest.approx([0.8203, 1], abs=1e-4)
-    assert statistics.compare(np.ones(2), np.zeros(2), ["a", "a"]).interval is None
+    assert statistics.estimate_average(np.ones(20)).interval == pytest.approx([0.8203, 1], abs=1e-4)
+    assert statistics.compare_paired(np.ones(2), np.zeros(2), ["a", "a"]).interval is None
 
 
 def test_originals_that_all_do_the_same_count_as_one_pair_each():
     """Three originals, each with one row lost of two: a half of three pairs, not certainty."""
-    found = statistics.compare(np.array([1.0, 0] * 3), np.zeros(6), np.repeat(range(3), 2), level=0.8)
+    found = statistics.compare_paired(np.array([1.0, 0] * 3), np.zeros(6), np.repeat(range(3), 2), level=0.8)
     assert found.p_value == pytest.approx(2 * stats.norm.sf(0.5 / np.sqrt(0.5 / 3)))
     assert found.interval[0] < 0 < found.interval[1]
-    every = statistics.compare(np.ones(6), np.zeros(6), np.repeat(range(3), 2), level=0.8)
+    every = statistics.compare_paired(np.ones(6), np.zeros(6), np.repeat(range(3), 2), level=0.8)
     assert every.p_value == pytest.approx(2 * stats.norm.sf(np.sqrt(3)))
     assert every.interval[0] > 0
 
@@ -132,7 +137,7 @@ def test_swaps_are_all_counted():
     assert statistics.permutation_test(first, second, seed=0) == pytest.approx(expected.pvalue)
     first, second = random.random((2, 60))
     drawn = statistics.permutation_test(first, second, seed=0, n_resamples=40_000)
-    assert drawn == pytest.approx(statistics.compare(first, second).p_value, abs=0.02)
+    assert drawn == pytest.approx(statistics.compare_paired(first, second).p_value, abs=0.02)
     together = statistics.permutation_test(np.repeat(first, 3), np.repeat(second, 3), np.repeat(range(60), 3), seed=0)
     assert together == pytest.approx(drawn, abs=0.02)
     assert statistics.permutation_test(first, first, seed=0) == 1
@@ -158,12 +163,12 @@ def test_the_detectable_difference_is_that_of_students_error():
     first, second = random.random((2, 12))
     error = (first - second).std(ddof=1) / np.sqrt(12)
     wanted = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * error
-    assert statistics.compare(first, second).detectable == pytest.approx(wanted)
+    assert statistics.compare_paired(first, second).minimum_detectable == pytest.approx(wanted)
 
 
 def test_what_differs_by_rounding_does_not_differ():
     first, second = np.array([0.1 + 0.2, 0.7, 0.5]), np.array([0.3, 0.7, 0.5])
-    found = statistics.compare(first, second)
+    found = statistics.compare_paired(first, second)
     assert (found.difference, found.p_value, found.test, found.effect_size) == (0, 1, "McNemar", None)
 
 
@@ -173,5 +178,5 @@ def test_a_ratio_has_jeffreys_interval_however_often_its_originals_are_repeated(
     wanted = [stats.beta.ppf(tail, 0.75 * number + 0.5, 0.25 * number + 0.5) for tail in (0.025, 0.975)]
     for times in (1, 3):
         rows = (np.repeat(each, times) for each in (np.zeros(20, int), clusters, right, np.ones(20)))
-        mean, interval = mean_of_ratios([ratios(*rows, shared=times > 1)], 0.95)
+        mean, interval = average_ratios([estimate_ratios(*rows, shared=times > 1)], 0.95)
         assert mean == 0.75 and interval == pytest.approx(wanted)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lapsus.kernel.statistics import group_gap
-from lapsus.kernel.statistics.groups import range_sf
 from lapsus.metrics import micro_worst_average
+from lapsus.stats import compare_group_extremes
+from lapsus.stats.significance import studentized_range_sf
 
 
 def permuted(values, groups, draws=4000):
@@ -38,14 +38,14 @@ def test_it_is_a_permutation_of_the_groups(sizes, chance):
     groups = np.repeat(np.arange(len(sizes)), sizes)
     for _ in range(3):
         values = rng.normal(size=len(groups)) if chance is None else (rng.random(len(groups)) < chance).astype(float)
-        found = group_gap(values, groups, np.arange(len(groups)))
+        found = compare_group_extremes(values, groups, np.arange(len(groups)))
         assert found.p_value == pytest.approx(permuted(values, groups), abs=0.05)
 
 
 def test_of_two_groups_it_is_the_test_of_two_means():
     rng = np.random.default_rng(1)
     values, groups = rng.normal(size=200), np.repeat([0, 1], [120, 80])
-    found = group_gap(values, groups, np.arange(200))
+    found = compare_group_extremes(values, groups, np.arange(200))
     expected = stats.ttest_ind(values[:120], values[120:])
     assert found.p_value == pytest.approx(expected.pvalue, abs=0.005)
     assert found.gap == pytest.approx(abs(values[:120].mean() - values[120:].mean()))
@@ -54,10 +54,12 @@ def test_of_two_groups_it_is_the_test_of_two_means():
 def test_copies_of_an_original_are_no_new_evidence():
     rng = np.random.default_rng(2)
     values, groups = rng.random(90), np.repeat([0, 1, 2], 30)
-    alone = group_gap(values, groups, np.arange(90))
-    copied = group_gap(np.repeat(values, 4), np.repeat(groups, 4), np.repeat(np.arange(90), 4))
+    alone = compare_group_extremes(values, groups, np.arange(90))
+    copied = compare_group_extremes(np.repeat(values, 4), np.repeat(groups, 4), np.repeat(np.arange(90), 4))
     assert copied.p_value == pytest.approx(alone.p_value, abs=0.001)
-    assert group_gap(np.repeat(values, 4), np.repeat(groups, 4), np.arange(360)).p_value < alone.p_value / 2
+    assert (
+        compare_group_extremes(np.repeat(values, 4), np.repeat(groups, 4), np.arange(360)).p_value < alone.p_value / 2
+    )
 
 
 def test_one_original_in_both_groups_is_compared_with_itself():
@@ -66,15 +68,15 @@ def test_one_original_in_both_groups_is_compared_with_itself():
     original = rng.normal(size=50)
     values = np.concatenate([original, original + 0.3 + 0.1 * rng.normal(size=50)])
     groups = np.repeat([0, 1], 50)
-    assert group_gap(values, groups, np.arange(100)).p_value > 0.05
-    assert group_gap(values, groups, np.tile(np.arange(50), 2)).p_value < 0.001
+    assert compare_group_extremes(values, groups, np.arange(100)).p_value > 0.05
+    assert compare_group_extremes(values, groups, np.tile(np.arange(50), 2)).p_value < 0.001
 
 
 def test_the_pooled_design_is_that_of_every_pair_of_groups():
     rng = np.random.default_rng(5)
     groups, clusters = rng.integers(0, 4, 300), rng.integers(0, 60, 300)
     values = (rng.random(300) < rng.random(60)[clusters]) * 1.0
-    found = group_gap(values, groups, clusters * 7 + 3)
+    found = compare_group_extremes(values, groups, clusters * 7 + 3)
     shares = (values - values.mean()) / np.bincount(groups)[groups]
     together = alone = 0.0
     for one in range(4):
@@ -89,9 +91,9 @@ def test_the_pooled_design_is_that_of_every_pair_of_groups():
 
 
 def test_without_evidence_there_is_no_p_value():
-    assert group_gap(np.ones(4), np.zeros(4, int), np.arange(4)) is None
-    assert group_gap(np.array([1.0, 0.0]), np.array([0, 1]), np.arange(2)).p_value is None
-    assert group_gap(np.ones(8), np.arange(8) % 2, np.arange(8)).p_value == 1.0
+    assert compare_group_extremes(np.ones(4), np.zeros(4, int), np.arange(4)) is None
+    assert compare_group_extremes(np.array([1.0, 0.0]), np.array([0, 1]), np.arange(2)).p_value is None
+    assert compare_group_extremes(np.ones(8), np.arange(8) % 2, np.arange(8)).p_value == 1.0
 
 
 @pytest.mark.slow
@@ -103,7 +105,7 @@ def test_its_level(rows):
     critical = []
     for _ in range(400):
         chance = rng.beta(4, 1, 100)[originals] if rows > 1 else 0.8
-        found = group_gap((rng.random(len(originals)) < chance).astype(float), groups, originals)
+        found = compare_group_extremes((rng.random(len(originals)) < chance).astype(float), groups, originals)
         critical.append(found.p_value < 0.05)
     assert 0.02 < np.mean(critical) < 0.07
 
@@ -133,4 +135,6 @@ def test_the_metric_names_the_ends():
 @pytest.mark.parametrize("groups", [2, 3, 12, 50])
 @pytest.mark.parametrize("value", [0.1, 1.0, 3.0, 9.0])
 def test_the_range_of_groups_is_that_of_scipy(groups, value):
-    assert range_sf(value, groups) == pytest.approx(stats.studentized_range.sf(value, groups, np.inf), abs=1e-8)
+    assert studentized_range_sf(value, groups) == pytest.approx(
+        stats.studentized_range.sf(value, groups, np.inf), abs=1e-8
+    )

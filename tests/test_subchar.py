@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tokenizers.normalizers import Precompiled
 from transformers import AutoTokenizer, BertConfig
 
-from lapsus.models.subchar.charsmap import charsmap
-from lapsus.models.subchar.codes import CODES, END, RESERVED, readable, spellings
-from lapsus.models.subchar.tokenizer import SubCharTokenizer
+from lapsus.papers.subchar.charsmap import build_charsmap
+from lapsus.papers.subchar.codes import CODES, END, RESERVED, format_codes, make_spellings
+from lapsus.papers.subchar.tokenizer import SubCharTokenizer
 
 TEXTS = ["花呗怎么不能提额了", "支付宝怎么还款", "Can I pay with 花呗?", "借呗额度为什么没有了"] * 3
 SHAPES = [*CODES]
@@ -28,12 +28,12 @@ ODD = st.text(
 
 @pytest.fixture(scope="module")
 def exact():
-    return {code: SubCharTokenizer.learnt(TEXTS, code, index=True, size=600) for code in SHAPES}
+    return {code: SubCharTokenizer.train(TEXTS, code, index=True, size=600) for code in SHAPES}
 
 
 @pytest.fixture(scope="module")
 def forgiving():
-    return SubCharTokenizer.learnt(TEXTS, "pinyin", size=600)
+    return SubCharTokenizer.train(TEXTS, "pinyin", size=600)
 
 
 def back(tokenizer, text):
@@ -79,7 +79,7 @@ def test_characters_that_sound_alike_are_one_without_an_index(forgiving, exact):
 
 
 def test_tones_and_keys_are_as_published():
-    shown = {code: readable(spellings(code, index=False)["明"]) for code in SHAPES if code != "characters"}
+    shown = {code: format_codes(make_spellings(code, index=False)["明"]) for code in SHAPES if code != "characters"}
     assert shown == {
         "pinyin": "ming2.",
         "pinyin-toneless": "ming.",
@@ -90,7 +90,7 @@ def test_tones_and_keys_are_as_published():
 
 @pytest.mark.parametrize("code", [code for code in SHAPES if code != "characters"])
 def test_codes_with_an_index_are_all_different(code):
-    spelt = spellings(code, index=True)
+    spelt = make_spellings(code, index=True)
     assert len(spelt) > 20_000
     assert len(set(spelt.values())) == len(spelt)
     assert all(each.endswith(END) and each.count(END) == 1 for each in spelt.values())
@@ -140,7 +140,7 @@ def test_what_a_model_may_write_is_decoded(exact):
 )
 @settings(max_examples=60, deadline=None)
 def test_a_charsmap_maps_each_character_and_nothing_else(texts):
-    normalizer = Precompiled(charsmap(texts))
+    normalizer = Precompiled(build_charsmap(texts))
     for key, text in texts.items():
         assert normalizer.normalize_str(key) == text
     assert normalizer.normalize_str("\u2603") == texts.get("\u2603", "\u2603")
@@ -149,9 +149,9 @@ def test_a_charsmap_maps_each_character_and_nothing_else(texts):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: SubCharTokenizer.learnt(TEXTS, "stroke"), "choose one of pinyin"),
-        (lambda: SubCharTokenizer.learnt(TEXTS, "pinyin", size=100), "give at least"),
-        (lambda: charsmap({"ab": "c"}), "a key is one character"),
+        (lambda: SubCharTokenizer.train(TEXTS, "stroke"), "choose one of pinyin"),
+        (lambda: SubCharTokenizer.train(TEXTS, "pinyin", size=100), "give at least"),
+        (lambda: build_charsmap({"ab": "c"}), "a key is one character"),
     ],
 )
 def test_a_mistake_is_told_in_a_sentence(call, said):

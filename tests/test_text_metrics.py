@@ -20,12 +20,12 @@ pytest.importorskip("transformers")
 from tiny_models import bert, seq2seq, tokenizer  # noqa: E402 - torch first
 from transformers import BertModel, MT5Config, MT5ForConditionalGeneration  # noqa: E402 - torch first
 
-from lapsus.models.first_token import Shape, Training, byte_pieces, small  # noqa: E402 - torch first
-from lapsus.models.nano import Rated as RatedTranslation  # noqa: E402 - torch first
-from lapsus.models.nano import finetuned  # noqa: E402 - torch first
-from lapsus.models.text_metrics import Asked, Rated, metric_kinds, open_metric  # noqa: E402 - torch first
-from lapsus.models.text_metrics.comet import INSTALL  # noqa: E402 - torch first
-from lapsus.models.text_metrics.metricx import PLACE  # noqa: E402 - torch first
+from lapsus.evaluation.text_metrics import FunctionMetric, MetricInput, load_metric_providers, open_metric  # noqa: E402 - torch first
+from lapsus.evaluation.text_metrics.comet import INSTALL  # noqa: E402 - torch first
+from lapsus.evaluation.text_metrics.metricx import PLACE  # noqa: E402 - torch first
+from lapsus.papers.nano import RatedTranslation as RatedTranslation  # noqa: E402 - torch first
+from lapsus.papers.nano import finetune  # noqa: E402 - torch first
+from lapsus.papers.nano.first_token import EncoderDecoderConfig, TrainingConfig, make_small_t5, train_byte_pieces  # noqa: E402 - torch first
 
 TEXTS = ["the tram is late", "the train is not late", "o bonde atrasou"]
 REFERENCE = ["the tram is late"] * 3
@@ -122,7 +122,7 @@ def test_prism_is_the_mean_log_probability_in_both_directions(tmp_path):
 
 @pytest.mark.slow
 def test_metricx_reads_its_entry_without_the_end(tmp_path):
-    words = byte_pieces([*TEXTS, *SOURCES], 400)
+    words = train_byte_pieces([*TEXTS, *SOURCES], 400)
     torch.manual_seed(0)
     config = MT5Config(
         vocab_size=250112, d_model=8, d_kv=4, d_ff=16, num_layers=1, num_decoder_layers=1, num_heads=2,
@@ -217,11 +217,11 @@ def test_comet_is_its_packages_own_number(tmp_path, monkeypatch):
 
 
 def test_a_trained_nano_reads_the_tag(tmp_path):
-    begun = small(byte_pieces(TEXTS, 400), Shape(size=16, layers=1, heads=2))
-    made = finetuned(begun, [RatedTranslation("a", "b", "c", "en", 0.5)], Training(steps=1))
+    begun = make_small_t5(train_byte_pieces(TEXTS, 400), EncoderDecoderConfig(size=16, layers=1, heads=2))
+    made = finetune(begun, [RatedTranslation("a", "b", "c", "en", 0.5)], TrainingConfig(steps=1))
     made.save(tmp_path / "nano")
     metric = open_metric(f"nano:{tmp_path / 'nano'}")
-    assert metric.needs == ("references", "tags")
+    assert metric.required == ("references", "tags")
     assert metric.score(TEXTS, REFERENCE, SOURCES, TAGS) != metric.score(TEXTS, REFERENCE, SOURCES, ["en-IN"] * 3)
     with pytest.raises(ValueError, match="reads tags, which were not given"):
         metric.score(TEXTS, REFERENCE)
@@ -313,7 +313,7 @@ def test_a_missing_package_is_one_sentence(monkeypatch):
 
 
 def test_what_is_missing_or_not_of_one_length_is_refused():
-    metric = Rated("m", lambda asked: [float(len(each)) for each in asked.candidates])
+    metric = FunctionMetric("m", lambda asked: [float(len(each)) for each in asked.candidates])
     assert metric.score(["ab"], ["b"]) == [2.0]
     assert metric.score([], []) == []
     with pytest.raises(ValueError, match="m reads references, which were not given"):
@@ -321,26 +321,26 @@ def test_what_is_missing_or_not_of_one_length_is_refused():
     with pytest.raises(ValueError, match="1 candidates have 2 references"):
         metric.score(["ab"], ["b", "c"])
     with pytest.raises(ValueError, match="m gave 0 numbers for 1 texts"):
-        Rated("m", lambda _: []).score(["ab"], ["b"])
+        FunctionMetric("m", lambda _: []).score(["ab"], ["b"])
     with pytest.raises(ValueError, match="m gave nan for 'ab'"):
-        Rated("m", lambda _: [math.nan]).score(["ab"], ["b"])
+        FunctionMetric("m", lambda _: [math.nan]).score(["ab"], ["b"])
 
 
 def test_a_metric_sees_what_it_says_it_reads():
     seen = []
-    metric = Rated("m", lambda asked: seen.append(asked) or [0.0], takes=("tags",))
+    metric = FunctionMetric("m", lambda asked: seen.append(asked) or [0.0], optional=("tags",))
     metric.score(["a"], ["b"], ["c"], ["d"])
-    assert seen == [Asked(["a"], ["b"], (), ["d"])]
+    assert seen == [MetricInput(["a"], ["b"], (), ["d"])]
 
 
 def test_every_kind_says_how_it_is_written():
-    for name, kind in metric_kinds().items():
-        assert kind.form.partition(":")[0] == name and kind.summary
+    for name, kind in load_metric_providers().items():
+        assert kind.usage.partition(":")[0] == name and kind.summary
 
 
 def test_a_metric_of_another_package_is_found(tmp_path, monkeypatch):
     (tmp_path / "length_metric.py").write_text(
-        "from lapsus.models.text_metrics import MetricKind, Rated\n"
+        "from lapsus.evaluation.text_metrics import MetricKind, Rated\n"
         "def rate(asked):\n    return [-abs(len(a) - len(b)) for a, b in zip(asked.candidates, asked.references)]\n"
         "UNITS = (MetricKind('length', 'length', 'how equal two lengths are', lambda rest: Rated('length', rate)),)\n"
     )

@@ -8,17 +8,17 @@ import zipfile
 import pytest
 from click.testing import CliRunner
 
-from lapsus.commands.cli import main
+from lapsus.cli.main import main
+from lapsus.core.track_names import NO_TRACKS, TrackName, parse_track_name, parse_track_names
 from lapsus.dataset_scripts import benchmarks
-from lapsus.results.classes import in_words
-from lapsus.results.measuring.doubts import doubts
-from lapsus.results.measuring.measure import measure
-from lapsus.results.measuring.runs import Options
-from lapsus.results.report import report
-from lapsus.results.track_names import NO_TRACKS, Place, split, split_all
-from lapsus.results.tracks import Track, read_tracks
+from lapsus.io.labels import map_to_gold_labels
+from lapsus.reporting.analysis.alignment import AnalysisOptions
+from lapsus.reporting.analysis.caveats import find_warnings
+from lapsus.reporting.analysis.measure import measure
+from lapsus.reporting.report import report
+from lapsus.reporting.tracks import Track, read_tracks
 
-QUICK = Options(n_resamples=20)
+QUICK = AnalysisOptions(n_resamples=20)
 CLASSES = ("order", "refund", "track order")
 
 
@@ -88,17 +88,17 @@ def test_label_numbers_are_understood_where_the_data_have_no_names(tmp_path):
 
 
 def test_digits_are_names_or_numbers_and_refused_where_they_could_be_either():
-    assert in_words([0, "1"], ["0", "1"], ("0", "1")) == ["0", "1"]
-    assert in_words([1, "5"], ["5", "1"], ("1", "2", "3", "4", "5")) == ["1", "5"]  # 5 is the number of none
-    assert in_words([0, "1"], ["1", "2"], ("1", "2")) == ["1", "2"]  # 0 is the name of none
-    assert in_words(["LABEL_1"], ["2"], ("1", "2")) == ["2"]
+    assert map_to_gold_labels([0, "1"], ["0", "1"], ("0", "1")) == ["0", "1"]
+    assert map_to_gold_labels([1, "5"], ["5", "1"], ("1", "2", "3", "4", "5")) == ["1", "5"]  # 5 is the number of none
+    assert map_to_gold_labels([0, "1"], ["1", "2"], ("1", "2")) == ["1", "2"]  # 0 is the name of none
+    assert map_to_gold_labels(["LABEL_1"], ["2"], ("1", "2")) == ["2"]
     with pytest.raises(ValueError, match=r"the classes are called '1', '0', so '1' may be the name of a class or the"):
-        in_words([1], ["0"], ("1", "0"))
+        map_to_gold_labels([1], ["0"], ("1", "0"))
 
 
 def test_examples_without_a_prediction_are_a_doubt(tmp_path, built):
     path = write(tmp_path / "m" / "clean.jsonl", [{"id": f"t-{i}", "prediction": i % 3} for i in range(6)])
-    [doubt] = doubts(read_tracks([path], references=built))
+    [doubt] = find_warnings(read_tracks([path], references=built))
     assert str(doubt) == "m / clean: 3 of the 9 examples of the data have no prediction, and are left out"
 
 
@@ -144,7 +144,7 @@ def test_answers_that_call_the_right_ones_otherwise_are_doubts():
     def told(say, right=names, scored=True):
         rows = [{"id": i, "gold": right[i % 2], "prediction": say(i)} for i in range(8)]
         rows = [row | {"score": int(row["prediction"] == row["gold"])} for row in rows] if scored else rows
-        return "; ".join(doubt.doubt for doubt in doubts([Track("m", "clean", rows)]))
+        return "; ".join(doubt.message for doubt in find_warnings([Track("m", "clean", rows)]))
 
     assert told(lambda i: f"LABEL_{i % 2}") == (
         "no answer is right; said are 'LABEL_0', 'LABEL_1', and right are 'Card lost', 'Refund': "
@@ -166,11 +166,11 @@ def test_answers_that_call_the_right_ones_otherwise_are_doubts():
 
 def test_one_class_for_everything_is_a_doubt(tmp_path, built):
     tracks = read_tracks([saying(tmp_path / "m" / "clean.jsonl", lambda _: "refund")], references=built)
-    assert [str(doubt) for doubt in doubts(tracks)] == [
+    assert [str(doubt) for doubt in find_warnings(tracks)] == [
         "m / clean: every answer is 'refund', although several are right"
     ]
     tracks = read_tracks([saying(tmp_path / "m" / "clean.jsonl", str)], references=built)
-    assert doubts(tracks) == []
+    assert find_warnings(tracks) == []
 
 
 def test_a_track_whose_ids_are_not_those_of_clean_is_refused(tmp_path):
@@ -184,7 +184,7 @@ def test_a_track_whose_ids_are_not_those_of_clean_is_refused(tmp_path):
     with pytest.raises(ValueError, match=said):
         measure(tracks, QUICK)
     tracks = read_tracks([ids("clean", str), ids("keyboard.1", lambda i: f"{i}.0" if i < 2 else str(i))])
-    assert [str(doubt) for doubt in measure(tracks, QUICK).doubts] == [
+    assert [str(doubt) for doubt in measure(tracks, QUICK).warnings] == [
         "m / keyboard.1: 2 of 6 examples are left out, as clean lacks them (such as id '0.0', '1.0')"
     ]
 
@@ -194,10 +194,10 @@ def test_examples_that_lack_an_annotator_are_a_doubt():
         return Track("m", name, [{"id": i, "score": 1} for i in reversed(range(number))])
 
     tracks = [track("clean", 6), track("keyboard.1", 6), track("keyboard.2", 2), track("keyboard.3", 4)]
-    assert [str(doubt) for doubt in measure(tracks, QUICK).doubts] == [
+    assert [str(doubt) for doubt in measure(tracks, QUICK).warnings] == [
         "m / keyboard: only 2 of 6 examples have all 3 annotators; the worst of fewer is milder"
     ]
-    assert doubts([track("clean", 6), track("keyboard.1", 4), track("keyboard.2", 4)]) == []
+    assert find_warnings([track("clean", 6), track("keyboard.1", 4), track("keyboard.2", 4)]) == []
 
 
 def test_an_example_without_a_right_answer_is_refused(tmp_path):
@@ -219,14 +219,14 @@ def test_a_missing_answer_is_wrong_and_counted(tmp_path, nothing):
     assert [(record.average.value, record.unparsed) for record in numbers.tracks] == [(1.0, 0), (0.5, 4)]
     assert numbers.summary[0].changes.changed == 4
     assert ("a", "(no answer)", 2) in {(flip.clean, flip.noisy, flip.count) for flip in numbers.transitions}
-    assert [doubt.doubt for doubt in numbers.doubts] == [
+    assert [doubt.message for doubt in numbers.warnings] == [
         "4 of 8 examples have no answer or no score, and count as wrong"
     ]
     kept = read_tracks(files, drop_unparsed=True)
     numbers = measure(kept, QUICK)
     assert [(record.average.value, record.unparsed) for record in numbers.tracks] == [(1.0, 0), (1.0, 0)]
     assert kept[1].dropped == ("4", "5", "6", "7")
-    assert [doubt.doubt for doubt in numbers.doubts] == ["4 examples without an answer were left out, as was asked"]
+    assert [doubt.message for doubt in numbers.warnings] == ["4 examples without an answer were left out, as was asked"]
 
 
 @pytest.mark.parametrize("more", [{}, {"prediction": "a", "gold": "a"}])
@@ -283,23 +283,23 @@ def test_every_config_of_every_dataset_is_known_as_a_track_in_every_spelling(mar
             if config in NO_TRACKS:
                 continue
             spelled = config.replace(".", mark).replace("_", mark)
-            assert split(spelled) == Place("", config)
-            assert split(spelled.upper()) == Place("", config)
-            assert split(f"{name}{mark}{spelled}") == Place(name, config)
+            assert parse_track_name(spelled) == TrackName("", config)
+            assert parse_track_name(spelled.upper()) == TrackName("", config)
+            assert parse_track_name(f"{name}{mark}{spelled}") == TrackName(name, config)
 
 
 def test_names_of_tracks_are_told_apart_from_names_of_datasets():
-    assert split("readin_afqmc_zh_keyboard.2") == Place("readin_afqmc", "zh_keyboard.2")
-    assert split("sample-nli_rewritten") == Place("sample-nli", "rewritten")
-    assert split("keyboard1") == Place("", "keyboard.1")
-    assert split("mmlu") is split("cleanest") is split("keyboards") is None
-    assert split_all(["mmlu_clean", "mmlu_fancy", "mmlu"]) == {
-        "mmlu_clean": Place("mmlu", "clean"),
-        "mmlu_fancy": Place("mmlu", "fancy"),
-        "mmlu": Place("", "mmlu"),
+    assert parse_track_name("readin_afqmc_zh_keyboard.2") == TrackName("readin_afqmc", "zh_keyboard.2")
+    assert parse_track_name("sample-nli_rewritten") == TrackName("sample-nli", "rewritten")
+    assert parse_track_name("keyboard1") == TrackName("", "keyboard.1")
+    assert parse_track_name("mmlu") is parse_track_name("cleanest") is parse_track_name("keyboards") is None
+    assert parse_track_names(["mmlu_clean", "mmlu_fancy", "mmlu"]) == {
+        "mmlu_clean": TrackName("mmlu", "clean"),
+        "mmlu_fancy": TrackName("mmlu", "fancy"),
+        "mmlu": TrackName("", "mmlu"),
     }
-    assert split_all(["clean", "my_speech"])["my_speech"] == Place("", "my_speech")
-    assert split_all(["x_clean", "clean", "x_speech"])["x_speech"] == Place("x", "speech")
+    assert parse_track_names(["clean", "my_speech"])["my_speech"] == TrackName("", "my_speech")
+    assert parse_track_names(["x_clean", "clean", "x_speech"])["x_speech"] == TrackName("x", "speech")
 
 
 def test_the_names_of_readins_files_are_understood():
@@ -311,11 +311,15 @@ def test_the_names_of_readins_files_are_understood():
             "test_noisy_asr_3": "speech.3",
             "noisy_asr_3": "speech.3",
         }.items():
-            assert split(name.replace("_", mark)) == split(name.replace("_", mark).upper()) == Place("", track)
-            assert split(f"afqmc_{name}".replace("_", mark)) == Place("afqmc", track)
-    assert split_all(["test_clean", "test_fancy.2"])["test_fancy.2"] == Place("", "fancy.2")
-    assert split("noisy_1") == Place("", "noisy.1")  # whether typed or spoken is not said
-    assert split("contest_clean") == Place("contest", "clean")
+            assert (
+                parse_track_name(name.replace("_", mark))
+                == parse_track_name(name.replace("_", mark).upper())
+                == TrackName("", track)
+            )
+            assert parse_track_name(f"afqmc_{name}".replace("_", mark)) == TrackName("afqmc", track)
+    assert parse_track_names(["test_clean", "test_fancy.2"])["test_fancy.2"] == TrackName("", "fancy.2")
+    assert parse_track_name("noisy_1") == TrackName("", "noisy.1")  # whether typed or spoken is not said
+    assert parse_track_name("contest_clean") == TrackName("contest", "clean")
 
 
 @pytest.mark.parametrize("names", [("afqmc_clean", "afqmc_keyboard_1"), ("snips-original", "snips-filler-bos")])
@@ -327,7 +331,7 @@ def test_a_noisy_track_finds_its_clean_one(tmp_path, names):
     numbers = measure(read_tracks(files), QUICK)
     [summary] = numbers.summary
     assert summary.averages.clean_average.value == summary.averages.micro_average.value == 0.75
-    assert numbers.doubts == ()
+    assert numbers.warnings == ()
 
 
 def test_noise_without_a_clean_track_is_a_doubt_on_the_page_too(tmp_path):
@@ -335,7 +339,7 @@ def test_noise_without_a_clean_track_is_a_doubt_on_the_page_too(tmp_path):
     files = [write(tmp_path / "m" / f"{name}.jsonl", rows) for name in ("afqmc_keyboard_1", "afqmc_keyboard_2")]
     tracks = read_tracks(files)
     said = "no clean track belongs to them, so what noise costs is not known; add one, called afqmc_clean"
-    assert [str(doubt) for doubt in doubts(tracks)] == [f"afqmc / m / keyboard.1, keyboard.2: {said}"]
+    assert [str(doubt) for doubt in find_warnings(tracks)] == [f"afqmc / m / keyboard.1, keyboard.2: {said}"]
     page = report(tracks, tmp_path / "out", n_resamples=20).page
     assert said in page.read_text(encoding="utf-8")
     assert "keyboard.1, keyboard.2" in (tmp_path / "out" / "doubts.csv").read_text(encoding="utf-8-sig")

@@ -8,9 +8,16 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from lapsus.models import vector_pairs  # noqa: E402 - torch first
-from lapsus.models.vector_pairs import MOST_WORDS, BagOfWords, BiLstm, Network, train  # noqa: E402 - likewise
-from lapsus.models.word_vectors import PieceVectors, TextVectors  # noqa: E402 - likewise
+from lapsus.papers import vector_pairs  # noqa: E402 - torch first
+from lapsus.papers.vector_pairs import (  # noqa: E402 - likewise  # noqa: E402 - likewise
+    MOST_WORDS,
+    BagOfWords,
+    BiLstm,
+    PieceVectors,
+    TextVectors,
+    VectorPairNetwork,
+    train,
+)
 
 WORDS = ("won", "lost", "ada", "ben", "cup", "race")
 VECTORS = TextVectors(
@@ -42,14 +49,14 @@ def test_the_seed_decides_and_the_caller_keeps_its_state(kind):
 
 @pytest.mark.parametrize("side", [BagOfWords(8), BiLstm(8), BiLstm(8, "mean")])
 def test_a_side_does_not_depend_on_what_it_is_padded_with(side):
-    texts = [VECTORS.of(["ada", "won"]), VECTORS.of(["the", "race", "ben", "lost", "cup"])]
+    texts = [VECTORS.lookup(["ada", "won"]), VECTORS.lookup(["the", "race", "ben", "lost", "cup"])]
     alone = [side(text[None], torch.tensor([len(text)]))[0] for text in texts]
     both = side(torch.nn.utils.rnn.pad_sequence(texts, batch_first=True), torch.tensor([2, 5]))
     assert torch.allclose(torch.stack(alone), both, atol=1e-6)
 
 
 def test_sides_are_pooled_as_the_paper_says():
-    text = VECTORS.of(["ada", "won", "won"])
+    text = VECTORS.lookup(["ada", "won", "won"])
     assert torch.allclose(BagOfWords(8)(text[None], torch.tensor([3]))[0], text.mean(0))
     most, mean = BiLstm(8), BiLstm(8, "mean")
     mean.load_state_dict(most.state_dict())
@@ -57,15 +64,17 @@ def test_sides_are_pooled_as_the_paper_says():
     assert states.shape == (3, 128)  # 64 units each way
     assert torch.allclose(most(text[None], torch.tensor([3]))[0], states.amax(0))
     assert torch.allclose(mean(text[None], torch.tensor([3]))[0], states.mean(0), atol=1e-6)
-    linear = [tuple(each.weight.shape) for each in Network(most, 2).decide if isinstance(each, torch.nn.Linear)]
+    linear = [
+        tuple(each.weight.shape) for each in VectorPairNetwork(most, 2).decide if isinstance(each, torch.nn.Linear)
+    ]
     assert linear == [(128, 512), (128, 128), (2, 128)]  # appendix A: four times the size into the size
 
 
 def test_what_comes_after_fifty_words_is_not_read():
     long = "ada " * MOST_WORDS
-    first, second = vector_pairs._read(VECTORS, (f"{long} won", f"won {long}"))
-    assert torch.equal(first, VECTORS.of(["ada"] * 50))
-    assert torch.equal(second, VECTORS.of(["won"] + ["ada"] * 49))
+    first, second = vector_pairs._lookup_pair(VECTORS, (f"{long} won", f"won {long}"))
+    assert torch.equal(first, VECTORS.lookup(["ada"] * 50))
+    assert torch.equal(second, VECTORS.lookup(["won"] + ["ada"] * 49))
 
 
 # vectors ------------------------------------------------------------------------------------------------------------
@@ -74,10 +83,10 @@ def test_a_file_of_vectors_is_read_as_it_stands(tmp_path):
     file.write_text(
         "The 1 2\nthe 3 4\n. . 5 6\nrare 7 8\n", encoding="utf-8"
     )  # a word may hold spaces, as in GloVe 840B
-    vectors = TextVectors.read(file, most=3)
-    assert vectors.of(["The", "THE", "rare"]).tolist() == [[1, 2], [3, 4], [0, 0]]
+    vectors = TextVectors.read(file, limit=3)
+    assert vectors.lookup(["The", "THE", "rare"]).tolist() == [[1, 2], [3, 4], [0, 0]]
     file.write_text("2 3\nada 1 2 3\nben 4 5 6\n", encoding="utf-8")  # word2vec says first how many there are
-    assert TextVectors.read(file).of(["ben"]).tolist() == [[4, 5, 6]]
+    assert TextVectors.read(file).lookup(["ben"]).tolist() == [[4, 5, 6]]
 
 
 @pytest.mark.parametrize(
@@ -112,14 +121,14 @@ def test_wordllama_is_read_out_of_its_package_without_its_code(tmp_path, monkeyp
         home / "weights" / "l2_supercat_256.safetensors",
     )
     monkeypatch.syspath_prepend(tmp_path)
-    vectors = PieceVectors.wordllama()
-    assert vectors.of(["won", "wonder", ""]).tolist() == [[1, 2], [2, 4], [0, 0]]
-    assert vectors.of([]).shape == (0, 2) and vectors.size == 2
+    vectors = PieceVectors.load_wordllama()
+    assert vectors.lookup(["won", "wonder", ""]).tolist() == [[1, 2], [2, 4], [0, 0]]
+    assert vectors.lookup([]).shape == (0, 2) and vectors.size == 2
 
 
 def test_without_wordllama_the_cure_is_said(monkeypatch):
-    import lapsus.kernel.extras
+    import lapsus.core.imports
 
-    monkeypatch.setattr(lapsus.kernel.extras, "find_spec", lambda _: None)
+    monkeypatch.setattr(lapsus.core.imports, "find_spec", lambda _: None)
     with pytest.raises(ModuleNotFoundError, match=r"^wordllama is not installed; pip install --no-deps wordllama==0"):
-        PieceVectors.wordllama()
+        PieceVectors.load_wordllama()

@@ -15,7 +15,7 @@ import viewer
 from datasets import ClassLabel, Dataset, Features, List, Value, get_dataset_config_names, load_dataset
 
 from lapsus.dataset_scripts import benchmarks
-from lapsus.hub.publish import publish
+from lapsus.hub.build import build_dataset
 
 
 @pytest.fixture(scope="module")
@@ -253,12 +253,14 @@ def test_statistics_agree_with_numbers_done_by_hand():
     }
 
 
-EMBEDDED = {name: unit for name, unit in benchmarks().items() if unit.home()}  # what can be built without a source
+EMBEDDED = {
+    name: unit for name, unit in benchmarks().items() if unit.get_bundled_folder()
+}  # what can be built without a source
 
 
 @pytest.fixture(scope="module", params=EMBEDDED.values(), ids=EMBEDDED)
 def built(request, tmp_path_factory):
-    return publish(request.param, tmp_path_factory.mktemp("built") / request.param.NAME)
+    return build_dataset(request.param, tmp_path_factory.mktemp("built") / request.param.NAME)
 
 
 def test_what_is_published_is_fit_for_the_hub(built):

@@ -14,13 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from Levenshtein import distance
 
-from lapsus.commands.catalogue import configured
-from lapsus.commands.cli import main
+from lapsus.cli.list import apply_settings
+from lapsus.cli.main import main
 from lapsus.perturbations import OPERATORS, Operator, apply, perturb, perturb_batch
-from lapsus.perturbations.zh.correction.character_model import EDGE, UNSEEN, Characters
 from lapsus.perturbations.zh.correction.corrector import ZhCorrect
-from lapsus.perturbations.zh.correction.one_slip import Readings, slip
-from lapsus.perturbations.zh.correction.task_words import Corpus, adapted
+from lapsus.perturbations.zh.correction.language_model import EDGE, UNSEEN, CharacterModel, ReadingIndex, name_slip
+from lapsus.perturbations.zh.correction.task_words import Corpus, load_task_model
 
 READIN = Path(__file__).parents[1].parent / "shared" / "data" / "readin" / "afqmc_balanced"
 THINGS = ["花呗", "借呗", "余额宝", "信用卡", "网商贷"]
@@ -35,7 +34,7 @@ QUESTIONS = [
     "{}逾期了怎么办",
 ]
 TEXTS = [question.format(thing) for question, thing in product(QUESTIONS, THINGS)]
-OP = ZhCorrect.learned(TEXTS)
+OP = ZhCorrect.from_texts(TEXTS)
 NEWS = "警方通报了昨天下午在高速公路上发生的交通事故，两名司机受轻伤。"
 anything = st.text(st.one_of(st.sampled_from("华北花呗怎么，。“” ab12%時國们👍,.\n哦啊"), st.characters()), max_size=40)
 
@@ -66,7 +65,10 @@ def test_right_text_is_left_alone(text):
 
 def test_a_text_of_another_task_is_corrected_as_without():
     text = "华北平原今年的小麦收成比去年好，农民们都很高兴。"
-    assert adapted(OP.corpus).belongs(text) < 0.01 and adapted(OP.corpus).belongs(TEXTS[0]) > 0.99
+    assert (
+        load_task_model(OP.corpus).task_probability(text) < 0.01
+        and load_task_model(OP.corpus).task_probability(TEXTS[0]) > 0.99
+    )
     assert perturb(OP, text) == perturb(ZhCorrect(), text)
 
 
@@ -85,13 +87,13 @@ def test_it_is_an_operator_like_the_others():
     assert perturb_batch(OP, texts) == [perturb(OP, text) for text in texts]
     there = pickle.loads(pickle.dumps(OP))  # noqa: S301 - our own
     assert there == OP and hash(there) == hash(OP) and perturb_batch(there, texts) == perturb_batch(OP, texts)
-    assert ZhCorrect.learned(TEXTS[1:]) != OP != ZhCorrect()
+    assert ZhCorrect.from_texts(TEXTS[1:]) != OP != ZhCorrect()
     assert len(repr(OP)) < 100
 
 
 def test_more_caution_corrects_less():
     texts = ["华北怎么还款", "花呗语气了怎么办", "花呗zen么还款"]
-    made = [sum(map(len, perturb_batch(ZhCorrect.learned(TEXTS, caution=c), texts))) for c in (6, 14, 60)]
+    made = [sum(map(len, perturb_batch(ZhCorrect.from_texts(TEXTS, caution=c), texts))) for c in (6, 14, 60)]
     assert made == sorted(made, reverse=True) and made[0] >= 3 and made[-1] == 0
 
 
@@ -110,7 +112,7 @@ def test_a_corpus_is_read_from_lines_and_from_json_lines(tmp_path):
         "\n".join(json.dumps({"id": n, "text": text, "label": "0"}) for n, text in enumerate(TEXTS)), encoding="utf-8"
     )
     for path in (plain, rows):
-        op = configured(OPERATORS["zh_correct"], [f"corpus={path}"])
+        op = apply_settings(OPERATORS["zh_correct"], [f"corpus={path}"])
         assert op == OP and eval(repr(op)) == op  # noqa: S307 - our own repr
     seen = Corpus.read(str(plain))
     plain.write_text("\n".join(TEXTS[1:]), encoding="utf-8")
@@ -121,12 +123,12 @@ def test_a_corpus_is_read_from_lines_and_from_json_lines(tmp_path):
 @pytest.mark.parametrize("texts", [[], ["no Chinese"], [""]])
 def test_nothing_to_learn_from_is_an_error(texts):
     with pytest.raises(ValueError, match="holds no Chinese text"):
-        ZhCorrect.learned(texts)
+        ZhCorrect.from_texts(texts)
 
 
 def test_one_string_is_no_list_of_texts():
     with pytest.raises(TypeError, match="give a list"):
-        ZhCorrect.learned("花呗怎么还款")
+        ZhCorrect.from_texts("花呗怎么还款")
 
 
 def test_the_command_line_takes_a_corpus(tmp_path):
@@ -147,18 +149,20 @@ letters = st.text("aeghinosuz", min_size=3, max_size=8)
 
 @given(letters, letters)
 def test_a_slip_is_one_edit_or_two_letters_swapped(meant, typed):
-    how = slip(meant, typed)
+    how = name_slip(meant, typed)
     swapped = {meant[:i] + meant[i + 1] + meant[i] + meant[i + 2 :] for i in range(len(meant) - 1)}
     assert bool(how) == (meant != typed and (distance(meant, typed) == 1 or typed in swapped))
 
 
 @given(st.sets(letters, max_size=6), letters)
 def test_readings_are_found_again(readings, typed):
-    assert dict(Readings(readings).near(typed)) == {r: slip(r, typed) for r in readings if slip(r, typed)}
+    assert dict(ReadingIndex(readings).find_near(typed)) == {
+        r: name_slip(r, typed) for r in readings if name_slip(r, typed)
+    }
 
 
 def test_probabilities_after_a_context_sum_to_one():
-    model = Characters(TEXTS)
+    model = CharacterModel(TEXTS)
     seen = {c for text in TEXTS for c in text} | {EDGE}
     for context in ("", "花", "花呗", "怎么还", EDGE):
         unseen = (1 / UNSEEN - len(seen)) * model.probability(context, "龘")
@@ -173,7 +177,7 @@ def test_the_training_texts_repair_a_fifth_of_a_real_tracks_errors():
         name: [json.loads(line)["sentence1"] for line in (READIN / f"{name}.json").read_text("utf-8").splitlines()]
         for name in ("train", "test_clean", "test_noisy_1")
     }
-    op = ZhCorrect.learned(rows["train"][::2])
+    op = ZhCorrect.from_texts(rows["train"][::2])
     pairs = list(zip(rows["test_clean"], rows["test_noisy_1"], strict=True))[1::12]
     before = sum(distance(clean, noisy) for clean, noisy in pairs)
     after = sum(distance(clean, fixed(noisy, op)) for clean, noisy in pairs)

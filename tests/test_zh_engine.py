@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.perturbations.zh.engine.installed import engines, load
-from lapsus.perturbations.zh.engine.pinyin import QUICK, STARTS, Word, load_engine
+from lapsus.perturbations.zh.input_method.installed import list_input_methods, open_input_method
+from lapsus.perturbations.zh.input_method.pinyin import QUICK, STARTS, Word, load_engine
 
 SENTENCES = [  # written for this test
     "我们明天上午去公园散步",
@@ -185,12 +185,12 @@ def test_long_input_is_taken(engine):
     assert engine.candidates("nihao" * 300 + "h", limit=1)[0].startswith("你好" * 200)
 
 
-INSTALLED = [engine.name for engine in engines() if engine.available]
+INSTALLED = [engine.name for engine in list_input_methods() if engine.available]
 
 
 @pytest.mark.parametrize("name", INSTALLED)
 def test_real_input_methods_agree_with_ours(engine, name):
-    real = load(name)
+    real = open_input_method(name)
     words = [w for w in map(Word._make, engine.entries) if 2 <= len(w.text) <= 4 and w.cost < 13][::30][:400]
     keys = ["".join(w.reading.split(" ")) for w in words]
     same = sum(real.candidates(k, limit=1)[:1] == engine.candidates(k, limit=1) for k in keys)
@@ -199,7 +199,7 @@ def test_real_input_methods_agree_with_ours(engine, name):
 
 @pytest.mark.parametrize("name", INSTALLED)
 def test_real_input_methods_take_anything_and_learn_nothing(name):
-    real = load(name)
+    real = open_input_method(name)
     before = real.candidates("shishi", limit=5)
     for keys in ("", "i", "zzzz", "yjl", "shishishishi", "'"):
         assert len(real.candidates(keys, limit=3)) <= 3
@@ -209,7 +209,7 @@ def test_real_input_methods_take_anything_and_learn_nothing(name):
 
 @pytest.mark.parametrize("name", INSTALLED)
 def test_real_input_methods_leave_no_files_behind(name, tmp_path):
-    program = f"from lapsus.perturbations.zh.engine.installed import load; print(load({name!r}).candidates('shishi', limit=1))"
+    program = f"from lapsus.perturbations.zh.input_method.installed import load; print(load({name!r}).candidates('shishi', limit=1))"
     done = subprocess.run(
         [sys.executable, "-c", program], env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, check=True
     )
@@ -219,9 +219,9 @@ def test_real_input_methods_leave_no_files_behind(name, tmp_path):
 
 def test_a_missing_input_method_says_how_to_get_it(monkeypatch):
     with pytest.raises(LookupError, match="'sogou' is unknown; choose from embedded, libgooglepinyin"):
-        load("sogou")
-    from lapsus.perturbations.zh.engine.installed import libpinyin
+        open_input_method("sogou")
+    from lapsus.perturbations.zh.input_method.installed import libpinyin
 
     monkeypatch.setattr(libpinyin, "is_available", lambda: False)
     with pytest.raises(LookupError, match="not installed; apt-get install libpinyin15"):
-        load("libpinyin")
+        open_input_method("libpinyin")

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from lapsus.perturbations.core import Edit, Operator, apply, perturb, perturb_batch
 from lapsus.perturbations.noise import Noise
-from lapsus.perturbations.sittings import block_of
-from lapsus.perturbations.zh.engine.installed import engines
-from lapsus.perturbations.zh.engine.pinyin import load_engine
+from lapsus.perturbations.streams import find_block
+from lapsus.perturbations.zh.input_method.installed import list_input_methods
+from lapsus.perturbations.zh.input_method.pinyin import load_engine
 from lapsus.perturbations.zh.typist import keyboard, retyping
-from lapsus.perturbations.zh.typist.candidates import EMBEDDED, input_method
-from lapsus.perturbations.zh.typist.habits import Typist, annotators, habits_of
-from lapsus.perturbations.zh.typist.keyboard import LONGEST, UNITS, ZhKeyboard, _with_untouched, retyped
-from lapsus.perturbations.zh.typist.learned_words import NOTHING, Memory, memories, options, topic_of
+from lapsus.perturbations.zh.typist.candidates import EMBEDDED, make_input_method
+from lapsus.perturbations.zh.typist.habits import Typist, load_annotators, load_habits
+from lapsus.perturbations.zh.typist.keyboard import LONGEST, UNITS, ZhKeyboard, _merge_disjoint, retype
+from lapsus.perturbations.zh.typist.memory import NOTHING, Memory, cumulate_weights, find_topic, load_memories
 from lapsus.perturbations.zh.typist.retyping import is_prose
-from lapsus.perturbations.zh.typist.sitting import Sitting
+from lapsus.perturbations.zh.typist.session import TypingSession
 
 PEOPLE = [ZhKeyboard.annotator(n) for n in (1, 2, 3)]
 QUESTION = "花呗怎么不能提额了"
@@ -37,7 +37,7 @@ PERFECT = Typist(
 
 def reached(text, typist, expected, tries=3000):
     """Say whether this typist can come to type `expected`."""
-    return any(apply(text, retyped(text, typist, Random(n))) == expected for n in range(tries))
+    return any(apply(text, retype(text, typist, Random(n))) == expected for n in range(tries))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_the_errors_of_readins_tables_1_and_4_have_a_path(text, expected, habits
 
 def test_a_perfect_typist_changes_nothing():
     for text in (QUESTION, PROSE, "2020-07-26 来源"):
-        assert retyped(text, PERFECT, Random(1)) == []
+        assert retype(text, PERFECT, Random(1)) == []
 
 
 def test_people_err_about_as_much_as_readins_annotators():
@@ -110,7 +110,7 @@ def test_slips_of_another_go_that_touch_those_of_the_first_are_left_out():
     first = [Edit(2, 4, "x"), Edit(8, 9, "")]
     apart = [Edit(0, 1, "y"), Edit(6, 7, "y"), Edit(10, 11, "y")]
     for touching in (Edit(1, 2, "y"), Edit(3, 3, "y"), Edit(4, 5, "y"), Edit(9, 9, "y"), Edit(7, 10, "y")):
-        assert _with_untouched(first, sorted([*apart, touching])) == sorted([*first, *apart])
+        assert _merge_disjoint(first, sorted([*apart, touching])) == sorted([*first, *apart])
 
 
 @given(st.lists(texts, max_size=6), st.integers(0, 9))
@@ -128,30 +128,30 @@ def test_annotators_differ_on_the_same_key():
 def test_what_was_picked_once_is_picked_again():
     habit = replace(PERFECT, glance=0.5, ranking=0.0)
     text = "里程，里程，里程"
-    assert {apply(text, retyped(text, habit, Random(n))) for n in range(40)} == {text, "历程，历程，历程"}
+    assert {apply(text, retype(text, habit, Random(n))) for n in range(40)} == {text, "历程，历程，历程"}
 
 
 def test_what_is_typed_out_of_habit_needs_no_slip():
-    habit = Memory({"还": options({"换": 1.0})}, {}, {}, options({}))
-    assert apply("他还你书", retyped("他还你书", PERFECT, Random(1), memory=habit)) == "他换你书"
-    assert retyped("返还", PERFECT, Random(1), memory=habit) == []  # a word of its own
+    habit = Memory({"还": cumulate_weights({"换": 1.0})}, {}, {}, cumulate_weights({}))
+    assert apply("他还你书", retype("他还你书", PERFECT, Random(1), memory=habit)) == "他换你书"
+    assert retype("返还", PERFECT, Random(1), memory=habit) == []  # a word of its own
 
 
 def test_what_fingers_are_sure_of_comes_out_right():
     hasty = replace(PERFECT, glance=0.0)
-    assert {apply("里程", retyped("里程", hasty, Random(n))) for n in range(20)} == {"历程"}
-    sure = Memory({}, {"里程": 1.0}, {}, options({}))
-    assert all(retyped("里程", hasty, Random(n), memory=sure) == [] for n in range(20))
+    assert {apply("里程", retype("里程", hasty, Random(n))) for n in range(20)} == {"历程"}
+    sure = Memory({}, {"里程": 1.0}, {}, cumulate_weights({}))
+    assert all(retype("里程", hasty, Random(n), memory=sure) == [] for n in range(20))
 
 
 def test_a_candidate_can_be_learned():
     hasty = replace(PERFECT, glance=0.0)
-    learned = Memory({}, {}, {"里程": -5.0}, options({}))
-    assert all(retyped("里程", hasty, Random(n), memory=learned) == [] for n in range(20))
+    learned = Memory({}, {}, {"里程": -5.0}, cumulate_weights({}))
+    assert all(retype("里程", hasty, Random(n), memory=learned) == [] for n in range(20))
 
 
 def after_and_alone(keys, before):
-    offers = input_method(1, 0.0, EMBEDDED, NOTHING, None)
+    offers = make_input_method(1, 0.0, EMBEDDED, NOTHING, None)
     return [dict(zip(*offers(keys, word), strict=True)) for word in (before, "")]
 
 
@@ -173,9 +173,9 @@ def test_the_word_before_weighs_two_fifths_of_what_its_bigrams_say():
 
 
 def test_what_was_learned_from_questions_to_a_bank_stays_there():
-    assert topic_of("花呗怎么还款") is not None
-    assert topic_of("这座城市的海拔是多少") is None
-    assert not {"花呗", "借呗"} & {word for person in memories().values() for word in person["prose"].confusions}
+    assert find_topic("花呗怎么还款") is not None
+    assert find_topic("这座城市的海拔是多少") is None
+    assert not {"花呗", "借呗"} & {word for person in load_memories().values() for word in person["prose"].confusions}
 
 
 def test_without_memory_nothing_that_was_learned_is_read(monkeypatch):
@@ -187,7 +187,7 @@ def test_without_memory_nothing_that_was_learned_is_read(monkeypatch):
     known = typed(memory=True)
     monkeypatch.setattr(keyboard, "memories", None)
     monkeypatch.setattr(retyping, "topic_of", None)
-    retyping.register.cache_clear()
+    retyping.classify_text.cache_clear()
     alone = typed(memory=False)
     assert alone != known and sum(text != QUESTION for text in alone) > 20
     with pytest.raises(TypeError):
@@ -195,12 +195,12 @@ def test_without_memory_nothing_that_was_learned_is_read(monkeypatch):
 
 
 def test_what_was_learned_is_words_and_shares():
-    for person in memories().values():
+    for person in load_memories().values():
         for memory in person.values():
             assert all(0 < sums[-1] <= 1 and len(texts) == len(sums) for texts, sums in memory.confusions.values())
-            assert all(0 < share < 1 for share in memory.sure.values())
+            assert all(0 < share < 1 for share in memory.mastered.values())
             assert all(abs(cost) <= 5 for cost in memory.ranks.values())
-            words = [*memory.confusions, *memory.sure, *memory.ranks, *memory.strays[0]]
+            words = [*memory.confusions, *memory.mastered, *memory.ranks, *memory.strays[0]]
             assert all(len(word) <= 4 and min(word) >= "\u4e00" for word in words)
 
 
@@ -250,7 +250,7 @@ def test_a_million_characters_take_bounded_time():
     assert f"the first {LONGEST} characters" in PEOPLE[0].untouched(text)
 
 
-@pytest.mark.parametrize("name", [engine.name for engine in engines() if engine.available])
+@pytest.mark.parametrize("name", [engine.name for engine in list_input_methods() if engine.available])
 def test_a_real_input_method_can_stand_in(name):
     person = ZhKeyboard(2, engine=name)
     typed = {apply(QUESTION, perturb(person, QUESTION, key=str(n))) for n in range(30)}
@@ -275,7 +275,7 @@ def sat_together(person, rows, seed=0):
     texts = [text for row in rows for text in row]
     keys = [f"{n}/{side}" for n in range(len(rows)) for side in "ab"]
     sittings = [key.split("/")[0] for key in keys]
-    noisy = list(map(apply, texts, perturb_batch(person, texts, seed=seed, keys=keys, sittings=sittings)))
+    noisy = list(map(apply, texts, perturb_batch(person, texts, seed=seed, keys=keys, sessions=sittings)))
     return list(zip(noisy[::2], noisy[1::2], strict=True))
 
 
@@ -294,41 +294,41 @@ def test_in_one_sitting_a_word_fares_as_it_did_before():
 def test_sittings_of_the_keys_change_nothing():
     keys = ["row-1", "row-2"]
     assert perturb_batch(PEOPLE[1], [QUESTION, PROSE], keys=keys) == perturb_batch(
-        PEOPLE[1], [QUESTION, PROSE], keys=keys, sittings=keys
+        PEOPLE[1], [QUESTION, PROSE], keys=keys, sessions=keys
     )
 
 
 def test_a_block_of_rows_shares_the_width_of_digits_and_care():
     wide = replace(PERFECT, wide_digits=0.5)
     blocks = [
-        {apply("2020年", retyped("2020年", wide, Random(n), sitting=Sitting(n, block))) for n in range(5)}
+        {apply("2020年", retype("2020年", wide, Random(n), session=TypingSession(n, block))) for n in range(5)}
         for block in range(40)
     ]
     assert {frozenset(block) for block in blocks} == {frozenset({"2020年"}), frozenset({"２０２０年"})}
     hasty = replace(PERFECT, glance=0.8, care=0.5)
     shares = [
-        sum(bool(retyped("里程", hasty, Random(n), sitting=Sitting(n, block))) for n in range(200)) / 200
+        sum(bool(retype("里程", hasty, Random(n), session=TypingSession(n, block))) for n in range(200)) / 200
         for block in range(30)
     ]
     assert max(shares) > 2 * min(shares)
 
 
 def test_the_block_of_a_row_is_the_hundred_that_its_id_is_in():
-    assert len({block_of(f"test-{n}") for n in range(200)}) == 2
-    assert block_of("test-1") == block_of("test-99") != block_of("dev-1")
+    assert len({find_block(f"test-{n}") for n in range(200)}) == 2
+    assert find_block("test-1") == find_block("test-99") != find_block("dev-1")
 
 
 def test_a_digit_slips_to_a_key_beside_it_or_chooses_a_candidate():
-    typed = {apply("12月", retyped("12月", replace(PERFECT, digit=1.0), Random(n))) for n in range(200)}
+    typed = {apply("12月", retype("12月", replace(PERFECT, digit=1.0), Random(n))) for n in range(200)}
     assert {"1月", "21月"}.isdisjoint({"12月"}) and len(typed) > 8
     assert not any(digit in text for text in typed for digit in "567890")
-    choosing = {apply("上5个", retyped("上5个", replace(PERFECT, chosen=1.0), Random(n))) for n in range(40)}
+    choosing = {apply("上5个", retype("上5个", replace(PERFECT, chosen=1.0), Random(n))) for n in range(40)}
     assert all(text[1:] == "个" and text[0] != "上" for text in choosing)
 
 
 def test_a_text_keeps_its_own_style_of_marks():
     ascii_marks, mixed = "我去,你呢", "我去,你呢。"
-    made = [{apply(text, retyped(text, PERFECT, Random(n))) for n in range(40)} for text in (ascii_marks, mixed)]
+    made = [{apply(text, retype(text, PERFECT, Random(n))) for n in range(40)} for text in (ascii_marks, mixed)]
     assert made == [{ascii_marks}, {mixed, "我去，你呢。"}]
 
 
@@ -349,7 +349,7 @@ def test_twice_the_rate_is_about_twice_the_errors():
 
 
 def test_there_are_more_people_than_three():
-    drawn = [habits_of(number)["question"] for number in range(1, 60)]
+    drawn = [load_habits(number)["question"] for number in range(1, 60)]
     assert len({(typist.slip, typist.omit) for typist in drawn}) == len(drawn)
     assert min(t.slip for t in drawn) > 0 and max(t.slip for t in drawn) < 0.1
     assert sum(typist.stop > 0.1 for typist in drawn) in range(1, 15)
@@ -359,4 +359,4 @@ def test_there_are_more_people_than_three():
 def test_registers():
     assert not is_prose(QUESTION)
     assert is_prose(PROSE)
-    assert set(annotators()) == {1, 2, 3}
+    assert set(load_annotators()) == {1, 2, 3}

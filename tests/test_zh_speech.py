@@ -11,10 +11,19 @@ from rapidfuzz.distance import Levenshtein
 from lapsus.metrics.human_likeness.score import human_likeness
 from lapsus.perturbations import Operator, apply, perturb, perturb_batch
 from lapsus.perturbations.zh.correction.corrector import ZhCorrect
-from lapsus.perturbations.zh.engine.pinyin import load_engine
-from lapsus.perturbations.zh.speech.accents import ACCENTS, ALIKE, HEARD, SAME_READING, fitted, hearing, spoken, tone
-from lapsus.perturbations.zh.speech.dictation import RECOGNISED, UNITS, ZhSpeech, speakers
-from lapsus.results.fidelity import read_texts
+from lapsus.perturbations.zh.input_method.pinyin import load_engine
+from lapsus.perturbations.zh.speech.accents import (
+    ACCENTS,
+    ALIKE,
+    HEARD,
+    SAME_READING,
+    find_tone,
+    load_fitted,
+    load_hearing,
+    read_with_tones,
+)
+from lapsus.perturbations.zh.speech.dictation import RECOGNISED, UNITS, ZhSpeech, load_speakers
+from lapsus.reporting.fidelity import read_texts
 
 READIN = Path(__file__).parents[1].parent / "shared" / "data" / "readin" / "realtypo_nmt"
 needs_readin = pytest.mark.skipif(not READIN.is_dir(), reason="needs READIN's files beside the checkout")
@@ -155,7 +164,7 @@ def test_what_stands_behind_a_number_is_heard():
     for who in ("annotator 1", "annotator 2", "annotator 3"):
         heard = heard_by(who, "会议在2021年7月25日召开")
         assert sum("年" in one and "月" in one and "日" in one for one in heard) > 45
-    own = speakers()["annotator 1"].own
+    own = load_speakers()["annotator 1"].own
     assert own["与"] > 1 > own["和"] > 0 > own["在"]
 
 
@@ -188,14 +197,16 @@ def test_only_readins_annotators_end_at_an_ascii_comma():
     ],
 )
 def test_a_region_is_heard_in_its_confusions(home, said, heard):
-    costs = {syllable: cost for cost, syllable in hearing(home).heard(said)}
-    plain = {syllable: cost for cost, syllable in hearing("Shijiazhuang, 32").heard(said)}
+    costs = {syllable: cost for cost, syllable in load_hearing(home).list_confusions(said)}
+    plain = {syllable: cost for cost, syllable in load_hearing("Shijiazhuang, 32").list_confusions(said)}
     assert costs[heard] < plain.get(heard, 99)
-    assert heard in [syllable for _, syllable in hearing(home).heard(said)][:4]
+    assert heard in [syllable for _, syllable in load_hearing(home).list_confusions(said)][:4]
 
 
 def test_zigong_keeps_its_retroflexes_and_guangyuan_does_not():
-    kept, lost = ({s: c for c, s in hearing(home).heard("zhi")} for home in ("Zigong, 36", "Guangyuan, 33"))
+    kept, lost = (
+        {s: c for c, s in load_hearing(home).list_confusions("zhi")} for home in ("Zigong, 36", "Guangyuan, 33")
+    )
     assert kept["zi"] > lost["zi"]
 
 
@@ -204,28 +215,28 @@ def test_zigong_keeps_its_retroflexes_and_guangyuan_does_not():
     [("annotator 1", "是"), ("annotator 1", "蚂蚁"), ("Loudi, 64", "支付宝"), ("Loudi, 64", "人民政府")],
 )
 def test_words_alike_are_the_cheapest_of_all_that_could_be_heard(who, text):
-    heard, engine = hearing(who), load_engine()
-    said = spoken(engine.by_text[text]).split()
+    heard, engine = load_hearing(who), load_engine()
+    said = read_with_tones(engine.by_text[text]).split()
     width = HEARD[min(len(said), len(HEARD)) - 1]
-    costs = [{syllable: cost for cost, syllable in heard.heard(one[:-1])[:width]} for one in said]
+    costs = [{syllable: cost for cost, syllable in heard.list_confusions(one[:-1])[:width]} for one in said]
     cheapest = []
     for reading, words in engine.by_reading.items():
         syllables = reading.split()
         if len(syllables) != len(said) or any(one not in row for one, row in zip(syllables, costs, strict=True)):
             continue
         for word in words[:SAME_READING]:
-            off = sum(tone(new) != old[-1] for new, old in zip(word.text, said, strict=True))
+            off = sum(find_tone(new) != old[-1] for new, old in zip(word.text, said, strict=True))
             cost = sum(row[one] for one, row in zip(syllables, costs, strict=True)) + heard.tones * off
             cheapest.append((round(cost + word.cost, 9), word.text))
     cheapest.sort()
-    found = [(round(cost + word.cost, 9), word.text) for cost, word in heard.alike(" ".join(said))]
+    found = [(round(cost + word.cost, 9), word.text) for cost, word in heard.find_near_homophones(" ".join(said))]
     assert [cost for cost, _ in found] == [cost for cost, _ in cheapest[:ALIKE]]
     assert set(found) <= set(cheapest)
     assert len(set(found)) == len(found)
 
 
 def test_a_heavier_accent_is_missed_more():
-    constant = {home: speakers()[home].hazard[0] for home in (accent.home for accent in ACCENTS)}
+    constant = {home: load_speakers()[home].hazard[0] for home in (accent.home for accent in ACCENTS)}
     assert constant["Loudi, 64"] > constant["Loudi, 43"] > constant["Shijiazhuang, 32"]
 
 
@@ -233,7 +244,7 @@ def test_three_recognisers_miss_far_more_than_the_one_of_accented_mandarin():
     """Theirs, of the texts that benchmarks/_recognised.py reads: 0.09, 0.32, 0.25 and 0.34; these are easier texts."""
     texts = [f"{who}{what}" for who in ("我昨天", "他们公司", "北京的朋友", "这位老师") for what in (
         "在电视上看到了新闻", "想听一首周杰伦的歌", "把手机忘在出租车里了", "参加了全国比赛", "打算明年买房子")]  # fmt: skip
-    assert tuple(habits["sounds"] for habits in fitted()["recognisers"]) == RECOGNISED
+    assert tuple(habits["sounds"] for habits in load_fitted()["recognisers"]) == RECOGNISED
     rates = {}
     for who in RECOGNISED:
         heard = [

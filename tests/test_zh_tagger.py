@@ -17,26 +17,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.commands.cli import main
-from lapsus.models.corrector_schedule import Schedule
+from lapsus.cli.main import main
+from lapsus.papers.corrector_schedule import Schedule
 from lapsus.perturbations.core import Edit, apply, perturb, perturb_batch
-from lapsus.perturbations.zh.correction.character_model import EDGE
+from lapsus.perturbations.zh.correction.combine import (
+    can_combine,
+    is_in_both_tasks,
+    is_same_task,
+    rank_proposals,
+    select_edits,
+)
 from lapsus.perturbations.zh.correction.corrector import ZhCorrect
-from lapsus.perturbations.zh.correction.second_opinion import agreed, apart, are_of_one_task, both_know, proposals
+from lapsus.perturbations.zh.correction.language_model import EDGE
 from lapsus.perturbations.zh.correction.tagger import DELETE, FIRST, KEEP, PAD, SETTINGS, WEIGHTS, Tagger
-from lapsus.perturbations.zh.correction.task_words import adapted
+from lapsus.perturbations.zh.correction.task_words import load_task_model
 
 torch = pytest.importorskip("torch")
 
-from lapsus.models.corrector import (  # noqa: E402 - torch first, or nothing
-    BESIDE,
-    CHANGED,
-    Network,
-    bar,
-    tags,
-    threshold,
+from lapsus.papers.corrector import (  # noqa: E402 - torch first, or nothing
+    MAX_CHANGE_RATE,
+    MAX_CHANGE_RATE_WITH_CORPUS,
+    CorrectorNetwork,
+    align_tags,
+    build_vocabulary,
+    calibrate_corpus_threshold,
+    calibrate_threshold,
     train,
-    units_of,
 )
 
 THINGS = [*test_zh_correct.THINGS, "蚂蚁花呗"]
@@ -55,7 +61,7 @@ QUESTIONS = [
 ]
 TEXTS = [question.format(thing) for question, thing in product(QUESTIONS, THINGS)]
 NEWS = "警方通报了昨天下午在高速公路上发生的交通事故，两名司机受轻伤。"
-CORPUS = ZhCorrect.learned(TEXTS).corpus
+CORPUS = ZhCorrect.from_texts(TEXTS).corpus
 anything = st.text(st.one_of(st.sampled_from("华北花呗怎么还款吗，。ab1%時👍\n"), st.characters()), max_size=30)
 typed = st.text("花呗怎么还款了", max_size=8)
 
@@ -63,16 +69,16 @@ typed = st.text("花呗怎么还款了", max_size=8)
 @cache
 def untrained(seed: int = 0) -> Tagger:
     """Return a tagger of random weights, which changes much."""
-    units = units_of(TEXTS, TEXTS)
+    units = build_vocabulary(TEXTS, TEXTS)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         state = network_of(units).state_dict()
     weights = {name: (3 * value).numpy().astype("float16").astype("float32") for name, value in state.items()}
-    return Tagger.of(units, weights, 0.3, 2.0)
+    return Tagger.from_weights(units, weights, 0.3, 2.0)
 
 
 def network_of(units):
-    return Network(len(units.characters) + 2, len(units.readings) + 2, len(units.written))
+    return CorrectorNetwork(len(units.characters) + 2, len(units.readings) + 2, len(units.written))
 
 
 def rewritten(tagger: Tagger, text: str) -> str:
@@ -83,7 +89,7 @@ def rewritten(tagger: Tagger, text: str) -> str:
 def test_tags_say_how_to_get_back(clean, noisy):
     written = {character: number for number, character in enumerate("花呗怎么还款了", FIRST)}
     letters = {number: character for character, number in written.items()}
-    found, missing = tags(clean, noisy, written)
+    found, missing = align_tags(clean, noisy, written)
     back = "".join(
         letters.get(before, "") + ("" if tag == DELETE else letters.get(tag, old))
         for before, tag, old in zip(missing, found, [*noisy, ""], strict=True)
@@ -95,7 +101,7 @@ def test_tags_say_how_to_get_back(clean, noisy):
 
 
 def test_what_the_task_does_not_write_is_kept():
-    assert tags("款", "钱", {}) == ([KEEP, KEEP], [KEEP, KEEP])
+    assert align_tags("款", "钱", {}) == ([KEEP, KEEP], [KEEP, KEEP])
 
 
 @settings(max_examples=60, deadline=None)
@@ -116,7 +122,7 @@ def test_numpy_computes_what_torch_does():
     network = network_of(tagger.units)
     network.load_state_dict({name: torch.tensor(value) for name, value in tagger.weights.items()})
     network.eval()
-    first, second = (torch.tensor([numbers]) for numbers in tagger.units.encoded(TEXTS[3]))
+    first, second = (torch.tensor([numbers]) for numbers in tagger.units.encode(TEXTS[3]))
     with torch.no_grad():
         expected = network(first, second)
     np.testing.assert_allclose(tagger.read_characters(TEXTS[3]), expected.numpy(), rtol=1e-3, atol=1e-3)
@@ -125,7 +131,7 @@ def test_numpy_computes_what_torch_does():
 def test_padding_changes_nothing():
     tagger = untrained()
     network = network_of(tagger.units).eval()
-    numbers = tagger.units.encoded(TEXTS[0])
+    numbers = tagger.units.encode(TEXTS[0])
     alone = network(*(torch.tensor([each]) for each in numbers))
     padded = network(*(torch.tensor([[*each, *[PAD] * 7]]) for each in numbers))
     torch.testing.assert_close(alone, padded)
@@ -133,11 +139,11 @@ def test_padding_changes_nothing():
 
 def test_the_threshold_leaves_clean_text_alone():
     careless = untrained()
-    least = threshold(careless, TEXTS)
+    least = calibrate_threshold(careless, TEXTS)
     changed = sum(Levenshtein.distance(text, apply(text, careless.edits(text, least))) for text in TEXTS)
-    assert changed <= CHANGED * sum(map(len, TEXTS))
+    assert changed <= MAX_CHANGE_RATE * sum(map(len, TEXTS))
     lower = sum(Levenshtein.distance(text, apply(text, careless.edits(text, least - 0.01))) for text in TEXTS)
-    assert lower > CHANGED * sum(map(len, TEXTS))
+    assert lower > MAX_CHANGE_RATE * sum(map(len, TEXTS))
 
 
 @pytest.mark.parametrize(
@@ -145,52 +151,54 @@ def test_the_threshold_leaves_clean_text_alone():
 )
 def test_odds_are_those_of_the_tags(meant, typed):
     tagger = untrained()
-    written = tagger.units.places[2]
+    written = tagger.units.ids[2]
     network = network_of(tagger.units).eval()
     network.load_state_dict({name: torch.tensor(value) for name, value in tagger.weights.items()})
     with torch.no_grad():
-        state = network(*(torch.tensor([numbers]) for numbers in tagger.units.encoded(typed)))
+        state = network(*(torch.tensor([numbers]) for numbers in tagger.units.encode(typed)))
     expected = 0.0
-    for gold, kind, write in zip(tags(meant, typed, written), (network.kinds, network.gaps),
+    for gold, kind, write in zip(align_tags(meant, typed, written), (network.kinds, network.gaps),
                                  (network.write, network.fill), strict=True):  # fmt: skip
         kinds, characters = kind(state).log_softmax(-1), write(state).log_softmax(-1)
         for at, tag in enumerate(gold):
             expected += (kinds[at, min(tag, kinds.shape[1] - 1)] - kinds[at, KEEP]).item()
             expected += characters[at, tag - FIRST].item() if tag >= FIRST else 0.0
-    assert tagger.tagged(typed).odds(Edit(0, len(typed), meant)) == pytest.approx(expected, rel=1e-3)
-    assert tagger.tagged(typed).odds(Edit(0, 1, "龘")) < -10  # which it never writes
+    assert tagger.predict(typed).log_odds(Edit(0, len(typed), meant)) == pytest.approx(expected, rel=1e-3)
+    assert tagger.predict(typed).log_odds(Edit(0, 1, "龘")) < -10  # which it never writes
 
 
 @given(typed, st.integers(0, 4), st.integers(0, 3), st.text("花呗怎龘", max_size=3))
 def test_odds_of_a_text_are_those_of_the_whole(text, start, longer, new):
-    model = adapted(CORPUS)
+    model = load_task_model(CORPUS)
     edit = Edit(start, start + longer, new) if start + longer <= len(text) else Edit(0, 0, new)
     whole = [model.model.cost(changed + EDGE, EDGE) for changed in (text, apply(text, [edit]))]
-    assert model.odds(text, edit) == pytest.approx(whole[0] - whole[1], abs=1e-6)
+    assert model.log_odds(text, edit) == pytest.approx(whole[0] - whole[1], abs=1e-6)
 
 
 def test_a_higher_bar_changes_less_and_no_more_than_allowed_of_clean_texts():
-    tagger, model = untrained(), adapted(CORPUS)
-    texts = [text for text in TEXTS[::4] if both_know(text, tagger, model)]
-    least = bar(tagger, model, texts)
-    found = {text: proposals(text, tagger, model) for text in texts}
-    made = [[agreed(found[text], bar) for text in texts] for bar in (least - 2, least, least + 2)]
+    tagger, model = untrained(), load_task_model(CORPUS)
+    texts = [text for text in TEXTS[::4] if is_in_both_tasks(text, tagger, model)]
+    least = calibrate_corpus_threshold(tagger, model, texts)
+    found = {text: rank_proposals(text, tagger, model) for text in texts}
+    made = [[select_edits(found[text], bar) for text in texts] for bar in (least - 2, least, least + 2)]
     assert all(set(more) >= set(fewer) for low, high in pairwise(made) for more, fewer in zip(low, high, strict=True))
     changed = [sum(map(Levenshtein.distance, texts, map(apply, texts, edits))) for edits in made]
-    assert changed[1] <= BESIDE * sum(map(len, texts)) < changed[0]
-    assert all(apart(*two) for edits in made[0] for two in pairwise(edits))
+    assert changed[1] <= MAX_CHANGE_RATE_WITH_CORPUS * sum(map(len, texts)) < changed[0]
+    assert all(can_combine(*two) for edits in made[0] for two in pairwise(edits))
 
 
 def test_beside_a_corpus_texts_of_another_task_are_left_to_each():
     tagger = untrained()
     both = ZhCorrect(corpus=CORPUS, tagger=tagger)
-    assert not both_know(NEWS, tagger, adapted(CORPUS)) and both_know(TEXTS[0], tagger, adapted(CORPUS))
+    assert not is_in_both_tasks(NEWS, tagger, load_task_model(CORPUS)) and is_in_both_tasks(
+        TEXTS[0], tagger, load_task_model(CORPUS)
+    )
     assert perturb(both, NEWS) == perturb(ZhCorrect(), NEWS)
     eager = ZhCorrect(0.0, corpus=CORPUS, tagger=tagger)
-    made = agreed(proposals(TEXTS[0], tagger, adapted(CORPUS)), tagger.beside - 6)
+    made = select_edits(rank_proposals(TEXTS[0], tagger, load_task_model(CORPUS)), tagger.corpus_threshold - 6)
     assert made and set(made) <= set(perturb(eager, TEXTS[0]))
-    news = ZhCorrect.learned([NEWS, *CORPUS.texts[:5]]).corpus
-    assert are_of_one_task(tagger, CORPUS) and not are_of_one_task(tagger, news)
+    news = ZhCorrect.from_texts([NEWS, *CORPUS.texts[:5]]).corpus
+    assert is_same_task(tagger, CORPUS) and not is_same_task(tagger, news)
     for text in ("华北怎么还款", TEXTS[0], NEWS):
         assert perturb(ZhCorrect(0.0, corpus=news, tagger=tagger), text) == perturb(ZhCorrect(0.0, corpus=news), text)
         assert perturb(ZhCorrect(tagger=tagger), text) == perturb(ZhCorrect(), text)  # it would write nonsense
@@ -204,7 +212,7 @@ def test_a_folder_is_read_as_it_was_written(tmp_path):
     assert (
         there == tagger
         and hash(there) == hash(tagger)
-        and (there.threshold, there.beside) == (tagger.threshold, tagger.beside)
+        and (there.threshold, there.corpus_threshold) == (tagger.threshold, tagger.corpus_threshold)
     )
     assert all(there.edits(text) == tagger.edits(text) for text in TEXTS)
     assert there != untrained(1)
@@ -272,7 +280,7 @@ def test_the_command_says_what_is_wrong(tmp_path):
 @pytest.fixture(scope="module")
 def trained() -> Tagger:
     """Return a tagger trained on a hundred questions."""
-    return train(TEXTS, schedule=Schedule(versions=6, epochs=8, batch_size=32))
+    return train(TEXTS, schedule=Schedule(copies=6, epochs=8, batch_size=32))
 
 
 @pytest.mark.slow
@@ -286,7 +294,7 @@ def test_words_of_the_task_are_restored(trained):
     assert perturb(op, NEWS) == perturb(ZhCorrect(), NEWS)
     more = [len(perturb(ZhCorrect(caution, tagger=trained), "华北怎么还款")) for caution in (0, 6, 60)]
     assert more[0] >= more[1] == 1 > more[2]
-    both = ZhCorrect(corpus=ZhCorrect.learned(TEXTS).corpus, tagger=trained)
+    both = ZhCorrect(corpus=ZhCorrect.from_texts(TEXTS).corpus, tagger=trained)
     assert apply("华北怎么还款", perturb(both, "华北怎么还款")) == "花呗怎么还款"
 
 

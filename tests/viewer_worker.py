@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lapsus.hub.publish import Published
+    from lapsus.hub.build import BuildResult
 
 ROOT = Path(__file__).parents[1]
 WORKER = ROOT.parent / "shared" / "viewer_worker"
@@ -156,7 +156,7 @@ def source_of(name: str) -> Path | None:
     """Return the folder of a dataset's real files, or of those that were written for the tests; None if it needs none."""
     from lapsus.dataset_scripts import benchmarks
 
-    if benchmarks()[name].home():
+    if benchmarks()[name].get_bundled_folder():
         return None
     sources = runpy.run_path(str(ROOT / "benchmarks" / "build_datasets.py"))["SOURCES"]
     own = sources.get(name, name)
@@ -175,10 +175,10 @@ def one_of_a_kind(name: str) -> list[str]:
     return list(seen.values())
 
 
-def build(names: Iterable[str], out: Path, also: Mapping[str, Iterable[str]] | None = None) -> dict[str, Published]:
+def build(names: Iterable[str], out: Path, also: Mapping[str, Iterable[str]] | None = None) -> dict[str, BuildResult]:
     """Build datasets without the configs that train a model; with `also`, one config of a kind and these."""
     from lapsus.dataset_scripts import benchmarks
-    from lapsus.hub.publish import publish
+    from lapsus.hub.build import build_dataset
 
     built = {}
     for name in names:
@@ -186,7 +186,7 @@ def build(names: Iterable[str], out: Path, also: Mapping[str, Iterable[str]] | N
         chosen = set(whole.ROWS) - {HARD} if also is None else {*one_of_a_kind(name), *also.get(name, ())}
         rows = {config: splits for config, splits in whole.ROWS.items() if config in chosen}
         part = type(whole.__name__, (whole,), {"__module__": whole.__module__, "__doc__": whole.__doc__, "ROWS": rows})
-        built[name] = publish(part, out / name, source=source_of(name), allow_partial=True)
+        built[name] = build_dataset(part, out / name, source=source_of(name), allow_partial=True)
     return built
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from heads import Rows, intent_of, rows_of, text_of
 
-from lapsus.models.baselines import CommandModel, Search
+from lapsus.cli.demo_models import CommandModel, QuestionSearch
 
 
 @cache
@@ -39,9 +39,9 @@ def slurp(rows: Rows) -> list[str]:
 
 
 @cache
-def _search() -> tuple[Search, tuple[str, ...]]:
+def _search() -> tuple[QuestionSearch, tuple[str, ...]]:
     found = tuple(dict.fromkeys(row["context"] for row in rows_of("noiseqa", "clean", "test")))
-    return Search.train(str.split, found), found
+    return QuestionSearch.train(str.split, found), found
 
 
 def noiseqa(rows: Rows) -> list[str]:

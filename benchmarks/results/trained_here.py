@@ -1,4 +1,4 @@
-"""Models of lapsus.models that are trained here, from a fixed seed, on the training splits (lapsus[models])."""
+"""Models of lapsus.papers that are trained here, from a fixed seed, on the training splits (lapsus[models])."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from heads import Rows, rows_of
 
-from lapsus.models import pair_model, slu_model
-from lapsus.running.data import open_dataset
-from lapsus.running.tasks import find_task
+from lapsus.evaluation.tasks import find_task
+from lapsus.evaluation.tracks import load_tracks
+from lapsus.papers import pair_model, slu
 
 
 @cache
-def _commands(dataset: str) -> slu_model.SluModel:
+def _commands(dataset: str) -> slu.SluModel:
     from datasets import load_dataset
 
     def split(name: str) -> Rows:
@@ -27,7 +27,7 @@ def _commands(dataset: str) -> slu_model.SluModel:
             for row in rows
         ]
 
-    return slu_model.train(split("train"), split("validation"))
+    return slu.train(split("train"), split("validation"))
 
 
 def atis(rows: Rows) -> list[dict[str, Any]]:
@@ -51,23 +51,21 @@ def _tagged(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def _navigation() -> slu_model.SluModel:
-    found = open_dataset(
-        str(Path(os.environ["DATA"]) / "zh-asr-slu"), find_task("zh-asr-slu"), ["clean"], split="train"
-    )
+def _navigation() -> slu.SluModel:
+    found = load_tracks(str(Path(os.environ["DATA"]) / "zh-asr-slu"), find_task("zh-asr-slu"), ["clean"], split="train")
     rows = [_tagged(row) for row in found.tracks["clean"] if row["text"]]
-    return slu_model.train(rows[400:], rows[:400], epochs=6)
+    return slu.train(rows[400:], rows[:400], epochs=6)
 
 
 def zh_asr_slu(rows: Rows) -> list[dict[str, Any]]:
     """Frames of spoken requests to a navigation system, by characters."""
-    from lapsus.kernel.bio import slots
+    from lapsus.core.bio import extract_slots
 
     frames = _navigation().predict([list(row["text"]) for row in rows])
     return [
         {
             "intent": frame["intent"],
-            "slots": [[slot.label, row["text"][slot.start : slot.end]] for slot in slots(frame["tags"])],
+            "slots": [[slot.label, row["text"][slot.start : slot.end]] for slot in extract_slots(frame["tags"])],
         }
         for row, frame in zip(rows, frames, strict=True)
     ]
@@ -93,7 +91,7 @@ def _entailments() -> pair_model.PairModel:
         for name in ("rte1", "rte2", "rte3")
         for row in rows_of("rte", name, "validation")
     ]
-    return pair_model.train(pairs[300:], pairs[:300], cut=pair_model.words, epochs=8)
+    return pair_model.train(pairs[300:], pairs[:300], tokenize=pair_model.split_words, epochs=8)
 
 
 def rte(rows: Rows) -> list[str]:

@@ -20,7 +20,7 @@ from typing import Any
 
 import _page
 
-from lapsus.hub.dataset_card import table
+from lapsus.hub.dataset_card import format_table
 
 HERE = Path(__file__).parent
 DOCS = HERE.parents[1] / "docs" / "dialects.md"
@@ -90,8 +90,8 @@ def write(out: Path) -> None:
     heads = ["metric", "data", "above", "sentences", "rate [95 %]", "ties", "mark", "the paper's rate, same test"]
     told = "\n\n".join(
         (
-            table(heads, rates),
-            table(["metric", "data", "difference", "estimate [99 %]", "mark"], effects),
+            format_table(heads, rates),
+            format_table(["metric", "data", "difference", "estimate [99 %]", "mark"], effects),
             "\n".join(["```console", *(f"$ {command}" for command in COMMANDS.values()), "```"]),
         )
     )
@@ -100,7 +100,7 @@ def write(out: Path) -> None:
 
 def paper(theirs: Any, each: dict[str, Any]) -> str:
     """Return the paper's rate of the same metric, marked by our test on its counts: see the errata about its stars."""
-    from lapsus.kernel.statistics import bonferroni, sign_test
+    from lapsus.stats import bonferroni, sign_test
 
     language, trials = {"dialect-zh": ("ZH", 1252), "dialect-pt": ("PT", 1415)}.get(each["dataset"], ("EN", 115))
     rate = dict(zip(theirs["columns"], theirs[language], strict=True)).get(each["metric"].upper())

@@ -17,8 +17,8 @@ import click
 from _page import write
 from rapidfuzz.distance import Indel
 
-from lapsus.models.small_encoder import word_pieces
-from lapsus.models.subchar.tokenizer import SubCharTokenizer
+from lapsus.papers.encoder import train_word_pieces
+from lapsus.papers.subchar.tokenizer import SubCharTokenizer
 from lapsus.perturbations import ZhHomophone
 
 MOST = 1000  # questions of the test set
@@ -50,8 +50,8 @@ def main(folder: Path, out: Path | None) -> None:
         "homophones, any tone": ZhHomophone(rate=0.3, same_tone=False).rewrite(clean),
         **{f"typist {n}": questions(folder, f"test_noisy_{n}")[:MOST] for n in (1, 2, 3)},
     }
-    readers = {"BERT's word pieces": word_pieces(learnt, size=3000)} | {
-        f"{code}{', index' if index else ''}": SubCharTokenizer.learnt(learnt, code, index=index, size=3000)
+    readers = {"BERT's word pieces": train_word_pieces(learnt, size=3000)} | {
+        f"{code}{', index' if index else ''}": SubCharTokenizer.train(learnt, code, index=index, size=3000)
         for code, index in READERS
     }
     lines = [f"| tokens | {' | '.join(noises)} |", f"| --- | {' | '.join('--:' for _ in noises)} |"]

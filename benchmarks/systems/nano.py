@@ -6,7 +6,7 @@
 
 MODEL is a key of `MODELS`, LAMBDA is none, 0, 1 or 2. Trained on the sentences of FRMT's exemplars and dev parts,
 tested on its test part. Sentences are at most 130 characters long (45 in Chinese), and there are as many as a minute of
-training can read. The ratings are made (lapsus.models.nano.constructed), in WMT's format; the sizes stand in `SIZES`
+training can read. The ratings are made (lapsus.papers.nano), in WMT's format; the sizes stand in `SIZES`
 and `MODELS`, to be raised on a bigger machine. Every twentieth sentence and rating is held out.
 """
 
@@ -23,7 +23,7 @@ from typing import Any
 import _page
 import numpy as np
 
-from lapsus.models.first_token import Training
+from lapsus.papers.nano.first_token import TrainingConfig
 
 DOCS = Path(__file__).parents[2] / "docs" / "dialects.md"
 Row = dict[str, Any]
@@ -46,28 +46,28 @@ class Learner:
     """How a model begins with a seed, and how it is trained in both phases."""
 
     begin: Callable[[int], Any]  # with a seed
-    pretraining: Training
-    finetuning: Training
+    pretraining: TrainingConfig
+    finetuning: TrainingConfig
 
 
 def begun_bags(seed: int) -> Any:
     """Return an encoder of bags of words."""
-    from lapsus.models.nano.bags import bags
+    from lapsus.papers.nano.bags import make_bag_encoder
 
-    return bags(size=32, seed=seed)
+    return make_bag_encoder(size=32, seed=seed)
 
 
 def begun_characters(seed: int) -> Any:
     """Return an encoder-decoder over the characters of words."""
-    from lapsus.models.nano.characters import characters
+    from lapsus.papers.nano.characters import make_character_encoder
 
-    return characters(seed=seed)
+    return make_character_encoder(seed=seed)
 
 
 SIZES = Sizes({"zh": 45, "pt": 130, "en": 130}, {"zh": 600, "pt": 600, "en": 300}, 200)
 MODELS = {
-    "bags": Learner(begun_bags, Training(1000, 64, 5e-3), Training(200, 64, 5e-3)),
-    "characters": Learner(begun_characters, Training(700, 64, 3e-3), Training(120, 64, 5e-3)),
+    "bags": Learner(begun_bags, TrainingConfig(1000, 64, 5e-3), TrainingConfig(200, 64, 5e-3)),
+    "characters": Learner(begun_characters, TrainingConfig(700, 64, 3e-3), TrainingConfig(120, 64, 5e-3)),
 }
 HELD = 20  # one in so many sentences and ratings
 TIMES = 8  # that a sentence comes, with a tag drawn anew
@@ -82,8 +82,7 @@ def prepare(built: Path, out: Path) -> None:
     """Write what is trained and tested on."""
     from datasets import load_dataset
 
-    from lapsus.models.nano.constructed import constructed
-    from lapsus.models.nano.ratings import write_ratings
+    from lapsus.papers.nano import construct_ratings, write_ratings
 
     out.mkdir(parents=True, exist_ok=True)
     sentences: list[tuple[str, str, str]] = []
@@ -98,12 +97,12 @@ def prepare(built: Path, out: Path) -> None:
             ]
             if len(row["source"]) <= SIZES.letters["en"]:
                 english.setdefault(row["source"], {"id": row["id"], "base": row["source"], "source": row["source"]})
-        rated += constructed(learnt[: SIZES.rated[language]], language)  # type: ignore[arg-type]
+        rated += construct_ratings(learnt[: SIZES.rated[language]], language)  # type: ignore[arg-type]
         tested = [row for row in parts["test"] if short(row, language) and row["perturbed"] and not row["identical"]]
         (out / f"test-{language}.json").write_text(json.dumps(spread(tested, SIZES.tested), ensure_ascii=False))
         print(language, len(learnt), "rows to learn from,", len(tested), "to test on")
     sentences += [(text, "en", "") for text in english]
-    rated += constructed(list(english.values())[: SIZES.rated["en"]], "en")
+    rated += construct_ratings(list(english.values())[: SIZES.rated["en"]], "en")
     tested = [dict(row) for row in load_dataset(str(built / "dialect-en-demszky"), split="test") if row["perturbed"]]
     (out / "test-en.json").write_text(json.dumps(tested, ensure_ascii=False))
     (out / "sentences.json").write_text(json.dumps(sentences, ensure_ascii=False))
@@ -119,10 +118,9 @@ def spread(rows: Sequence[Row], most: int) -> list[Row]:
 
 def train(out: Path, name: str, seed: int, lambdas: Sequence[str]) -> None:
     """Train and test one seed, with and without the phase."""
-    from lapsus.models.nano import Sentence, agreement, finetuned, pretrained
-    from lapsus.models.nano.ratings import read_ratings
-    from lapsus.models.text_metrics.own import nano_metric
-    from lapsus.running.dialect_study import Sentences, score
+    from lapsus.evaluation.dialect import DialectSentences, score_conditions
+    from lapsus.evaluation.text_metrics.custom import make_nano_metric
+    from lapsus.papers.nano import Sentence, finetune, kendall_agreement, pretrain, read_ratings
 
     sentences = [Sentence(*each) for each in json.loads((out / "sentences.json").read_text())]
     rated = read_ratings(out / "ratings.csv")
@@ -131,7 +129,7 @@ def train(out: Path, name: str, seed: int, lambdas: Sequence[str]) -> None:
     learner = MODELS[name]
     begun = learner.begin(seed)
     tests = {
-        language: Sentences(language, tags, json.loads((out / f"test-{language}.json").read_text()))
+        language: DialectSentences(language, tags, json.loads((out / f"test-{language}.json").read_text()))
         for language, tags in (("zh", ("zh-CN", "zh-TW")), ("pt", ("pt-BR", "pt-PT")), ("en", ("en-US", "en-IN")))
     }
     for balance in lambdas:
@@ -140,17 +138,21 @@ def train(out: Path, name: str, seed: int, lambdas: Sequence[str]) -> None:
         started = time.process_time()
         model = begun
         if balance != "none":
-            model = pretrained(begun, heard, learner.pretraining, balance=float(balance), times=TIMES, seed=seed)
+            model = pretrain(begun, heard, learner.pretraining, balance=float(balance), copies=TIMES, seed=seed)
         tags = told_apart(model, held)
         for form in FORMS:
-            made = finetuned(model, learnt, learner.finetuning, form=form, seed=seed)
-            metric = nano_metric(made, "nano")
-            found: dict[str, Any] = {"tau": agreement(made, kept), "tags": tags, "left": told_apart(made.model, held)}
+            made = finetune(model, learnt, learner.finetuning, input_format=form, seed=seed)
+            metric = make_nano_metric(made, "nano")
+            found: dict[str, Any] = {
+                "tau": kendall_agreement(made, kept),
+                "tags": tags,
+                "left": told_apart(made.model, held),
+            }
             for language, test in tests.items():
                 if form == "qe" and language == "en":
                     continue  # no source to read
-                scored = score(metric, test, references=form == "within", sources=form == "qe")
-                found[language] = measured(scored.conditions, scored.aware)
+                scored = score_conditions(metric, test, references=form == "within", sources=form == "qe")
+                found[language] = measured(scored.conditions, scored.by_tag)
             found["seconds"] = round(time.process_time() - started, 1)
             (out / f"{name}-{seed}-{balance}-{form}.json").write_text(json.dumps(found))
             print(name, seed, balance, form, json.dumps(found), flush=True)
@@ -166,7 +168,7 @@ def parted(some: Sequence[Any], together: int) -> tuple[list[Any], list[Any]]:
 
 def told_apart(model: Any, held: Sequence[Any]) -> dict[str, float]:
     """Return how often a sentence scores higher with its own tag than with one of another, beside nothing else."""
-    from lapsus.models.tagged_inputs import TAGGED
+    from lapsus.papers.nano.inputs import TAGGED
 
     found = {}
     for said, regional in (("languages", False), ("dialects", True)):
@@ -181,12 +183,16 @@ def told_apart(model: Any, held: Sequence[Any]) -> dict[str, float]:
 
 def _rivals(sentence: Any, regional: bool) -> list[tuple[str, str]]:
     """Return the tag of a sentence with each tag it is to be told from: languages, or dialects of its own."""
-    from lapsus.models.tagged_inputs import tag
+    from lapsus.papers.nano.inputs import format_tag
 
     language, region = sentence.language, sentence.region
     if regional:
-        return [(tag(language, region), tag(language, other)) for other in REGIONS.get(language, ()) if other != region]
-    return [(tag(language), tag(other)) for other in (*REGIONS, "en") if other != language]
+        return [
+            (format_tag(language, region), format_tag(language, other))
+            for other in REGIONS.get(language, ())
+            if other != region
+        ]
+    return [(format_tag(language), format_tag(other)) for other in (*REGIONS, "en") if other != language]
 
 
 def measured(conditions: Mapping[str, Sequence[float]], aware: Mapping[tuple[str, str], Sequence[float]]) -> Row:
@@ -207,7 +213,7 @@ NAMES = {"none": "without NANO", "0": "λ = 0", "1": "λ = 1", "2": "λ = 2"}
 
 def write(out: Path, name: str) -> None:
     """Write the table of a model between its markers of the page."""
-    from lapsus.hub.dataset_card import table
+    from lapsus.hub.dataset_card import format_table
 
     found: dict[tuple[str, str], dict[int, Row]] = {(balance, form): {} for balance in LAMBDAS for form in FORMS}
     for file in sorted(out.glob(f"{name}-*-*-*.json")):
@@ -238,7 +244,7 @@ def write(out: Path, name: str) -> None:
     seconds = sum(run["seconds"] for (_, form), runs in found.items() if form == FORMS[-1] for run in runs.values())
     note = f"Seeds: {seeds}; {seconds:.0f} processor seconds in all."
     heads = ["input", "data", "", *NAMES.values(), "λ = 1 − without"]
-    _page.write(DOCS, f"nano, {name}", f"{table(heads, rows)}\n\n{note}", by="benchmarks/systems/nano.py")
+    _page.write(DOCS, f"nano, {name}", f"{format_table(heads, rows)}\n\n{note}", by="benchmarks/systems/nano.py")
 
 
 def at(*path: str | int) -> Callable[[Row], float]:

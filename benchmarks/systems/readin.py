@@ -24,14 +24,14 @@ from _readin_tables import text_of
 from _recipes import Recipe, System
 from datasets import Dataset, disable_progress_bars, load_dataset, load_from_disk
 
-from lapsus.models import pair_model, small_encoder
-from lapsus.models.noisy_copies import operators_of, with_noisy_copies
+from lapsus.papers import encoder, pair_model
+from lapsus.papers.noisy_copies import add_noisy_copies, parse_operator
 from lapsus.perturbations import Noise, ZhCorrect
-from lapsus.perturbations.core import released
+from lapsus.perturbations.core import list_versions
 
 Pair = tuple[str, str]
 Predict = Callable[[Sequence[Pair]], list[str]]
-NETWORKS = {"bags": pair_model.Bags, "convolutions": pair_model.Convolutions}
+NETWORKS = {"bags": pair_model.BagNetwork, "convolutions": pair_model.ConvolutionNetwork}
 
 
 def rows_of(folder: Path, config: str, split: str) -> Any:
@@ -45,13 +45,13 @@ def rows_of(folder: Path, config: str, split: str) -> Any:
 def cutter(tokens: str, texts: Sequence[str], work: Path) -> Callable[[str], list[str]]:
     """Return what cuts a text into units; a tokenizer is learnt from the training texts once."""
     if tokens == "characters":
-        return pair_model.characters
-    from lapsus.models.subchar.tokenizer import SubCharTokenizer
+        return pair_model.split_characters
+    from lapsus.papers.subchar.tokenizer import SubCharTokenizer
 
     kept = work / "tokenizers" / f"{tokens} of {len(texts)}"
     if not kept.exists():
         code, _, index = tokens.partition("+")
-        SubCharTokenizer.learnt(texts, code, index=bool(index), size=VOCABULARY).save_pretrained(kept)
+        SubCharTokenizer.train(texts, code, index=bool(index), size=VOCABULARY).save_pretrained(kept)
     tokenizer = SubCharTokenizer.from_pretrained(kept)
     return cache(lambda text: list(tokenizer.tokenize(text)))
 
@@ -65,14 +65,14 @@ def made_by(spec: str) -> str:
     >>> made_by("zh_homophone@0.2")
     'zh_homophone@0.2 by zh_homophone@1'
     """
-    return f"{spec} by {', '.join(dict.fromkeys(released(operators_of(spec))))}"
+    return f"{spec} by {', '.join(dict.fromkeys(list_versions(parse_operator(spec))))}"
 
 
 def copied(split: Any, spec: str, columns: Pair, work: Path) -> Any:
     """Return the training rows with their noisy copies, which are made once for all seeds of the training."""
     kept = work / "copies" / f"{made_by(spec)} of {len(split)}"
     if not kept.exists():
-        with_noisy_copies(split, operators_of(spec), column=columns).save_to_disk(kept)
+        add_noisy_copies(split, parse_operator(spec), column=columns).save_to_disk(kept)
     return load_from_disk(kept)
 
 
@@ -90,12 +90,12 @@ def predictor(system: System, folder: Path, work: Path, recipe: Recipe, seed: in
     settings = dict(system.training)
     if system.model in NETWORKS:
         cut, network = cutter(system.tokens, texts, work), partial(NETWORKS[system.model], size=settings.pop("size"))
-        return pair_model.train(pairs, dev, seed, cut=cut, network=network, **settings).predict
+        return pair_model.train(pairs, dev, seed, tokenize=cut, network=network, **settings).predict
     if system.model == "encoder":
-        pieces = small_encoder.word_pieces(texts, size=VOCABULARY)
-        return small_encoder.train(pairs, dev, seed, tokenizer=pieces, **settings).predict
+        pieces = encoder.train_word_pieces(texts, size=VOCABULARY)
+        return encoder.train(pairs, dev, seed, tokenizer=pieces, **settings).predict
     start = system.model.removeprefix("hf:")
-    return small_encoder.train(pairs, dev, seed, start=start, **settings).predict
+    return encoder.train(pairs, dev, seed, start=start, **settings).predict
 
 
 def tracks_of(recipe: Recipe, folder: Path, work: Path) -> dict[str, list[Any]]:
@@ -105,7 +105,7 @@ def tracks_of(recipe: Recipe, folder: Path, work: Path) -> dict[str, list[Any]]:
     for name, spec in recipe.own_noise.items():
         kept = work / "tracks" / f"{made_by(spec)} of {len(clean)}"
         if not kept.exists():
-            Noise(operators_of(spec), column=recipe.columns, key="id").map(clean).save_to_disk(kept)
+            Noise(parse_operator(spec), column=recipe.columns, key="id").map(clean).save_to_disk(kept)
         tracks[name] = list(load_from_disk(kept))
     return tracks
 
@@ -117,13 +117,13 @@ def corrected_tracks(recipe: Recipe, folder: Path, work: Path) -> dict[str, list
     folders = {track: work / "corrected" / f"{recipe.answers} {track} by {CORRECTOR}" for track in noisy}
     if not all(kept.exists() for kept in folders.values()):
         training = rows_of(folder, "clean", "train")
-        corrector = ZhCorrect.learned(row[name] for row in training for name in recipe.columns)
+        corrector = ZhCorrect.from_texts(row[name] for row in training for name in recipe.columns)
         for track, kept in folders.items():
             Noise(corrector, column=recipe.columns, key="id").map(Dataset.from_list(tracks[track])).save_to_disk(kept)
     return {"clean": tracks["clean"]} | {track: list(load_from_disk(kept)) for track, kept in folders.items()}
 
 
-(CORRECTOR,) = released(ZhCorrect())
+(CORRECTOR,) = list_versions(ZhCorrect())
 
 
 @dataclass

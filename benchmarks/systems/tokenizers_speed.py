@@ -17,9 +17,9 @@ from typing import Any
 import click
 from _page import write
 
-from lapsus.models.small_encoder import word_pieces
-from lapsus.models.subchar.codes import CODES
-from lapsus.models.subchar.tokenizer import SubCharTokenizer
+from lapsus.papers.encoder import train_word_pieces
+from lapsus.papers.subchar.codes import CODES
+from lapsus.papers.subchar.tokenizer import SubCharTokenizer
 
 
 def rate(tokenizer: Any, texts: list[str]) -> float:
@@ -37,13 +37,13 @@ def main(train: Path, out: Path | None) -> None:
     rows = [json.loads(line) for line in train.read_text(encoding="utf-8").splitlines()]
     texts = [text.strip() for row in rows for text in row.values() if isinstance(text, str) and len(text) > 1]
     learnt, timed = texts[:20_000], texts[20_000:24_000]
-    bert = word_pieces(learnt)
+    bert = train_word_pieces(learnt)
     lines = ["| tokens | sentences a second | of BERT's | tokens a sentence |", "| --- | --: | --: | --: |"]
     for name, code, index in (
         *((code, code, False) for code in CODES),
         *((f"{code}, index", code, True) for code in ("pinyin", "wubi")),
     ):
-        made = SubCharTokenizer.learnt(learnt, code, index=index, size=8000)
+        made = SubCharTokenizer.train(learnt, code, index=index, size=8000)
         turns = [(rate(made, timed), rate(bert, timed)) for _ in range(5)]
         ratio = median(own / other for own, other in turns)
         tokens = sum(len(ids) - 2 for ids in made(timed).input_ids) / len(timed)

@@ -17,10 +17,10 @@ from datasets import DatasetInfo, SplitDict, SplitInfo
 from datasets.info import DatasetInfosDict
 from mkdocs.structure.files import File, Files
 
-from lapsus.commands.catalogue import catalogue
+from lapsus.cli.list import build_catalogue
 from lapsus.dataset_scripts import benchmarks
-from lapsus.hub.dataset_card import render, table
-from lapsus.hub.publish import Published
+from lapsus.hub.dataset_card import render_card, format_table
+from lapsus.hub.build import BuildResult
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -35,7 +35,7 @@ WHOLE = {
     "SECURITY.md": "security.md",
     "CHANGELOG.md": "changelog.md",
 }
-PUBLIC = ("lapsus", "lapsus.metrics", "lapsus.perturbations", "lapsus.dataset_scripts", "lapsus.running")
+PUBLIC = ("lapsus", "lapsus.metrics", "lapsus.perturbations", "lapsus.dataset_scripts", "lapsus.evaluation")
 EXAMPLE = re.compile(r'^( +)?>>> (?:(?!^ *r?""")[^\n]+\n)+\n?', re.MULTILINE)
 LINK = re.compile(r"(?<!`)(\]\()([^)\s]+)(\))")
 FENCE = re.compile(r"(^ *```.*?^ *```|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
@@ -46,7 +46,7 @@ FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 def pages() -> dict[str, tuple[str, str]]:
     """Return the generated pages: their path in the site, the file of the repository they come from, and their text."""
     made = {page: (source, (ROOT / source).read_text(encoding="utf-8")) for source, page in WHOLE.items()}
-    units = catalogue()
+    units = build_catalogue()
     for row in units["datasets"]:
         source = f"hub_cards/{row['name']}.md"
         made[f"units/datasets/{row['name']}.md"] = (source, dataset_page(benchmarks()[row["name"]]))
@@ -82,7 +82,7 @@ def dataset_page(benchmark: type[Benchmark]) -> str:
         }
     )
     rows = {config: {split: n or 0 for split, n in splits.items()} for config, splits in benchmark.ROWS.items()}
-    text = render(benchmark, infos, Published(Path(benchmark.NAME), rows=rows, differs={}))
+    text = render_card(benchmark, infos, BuildResult(Path(benchmark.NAME), rows=rows, row_count_mismatches={}))
     return FRONT_MATTER.sub("", text).replace("| 0 | – |", "| those of the source | – |")
 
 
@@ -101,7 +101,7 @@ def index(units: dict[str, list[dict[str, str]]]) -> str:
     parts = ["# Units\n\nWhat `lapsus list` shows.\n"]
     for kind, rows in units.items():
         cells = ([f"[`{row['name']}`]({kind}/{row['name']}.md)", row["summary"], row["needs"]] for row in rows)
-        parts.append(f"## {kind.capitalize()}\n\n{table(['name', 'what it does', 'needs'], cells)}\n")
+        parts.append(f"## {kind.capitalize()}\n\n{format_table(['name', 'what it does', 'needs'], cells)}\n")
     return "\n".join(parts)
 
 
@@ -128,7 +128,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Name every unit in the navigation."""
     nav = cast("list[dict[str, Any]]", config.nav)
     units = next(part["Units"] for part in nav if "Units" in part)
-    for kind, rows in catalogue().items():
+    for kind, rows in build_catalogue().items():
         units.append({kind.capitalize(): [{row["name"]: f"units/{kind}/{row['name']}.md"} for row in rows]})
     return config
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lapsus.commands.demo import run
+from lapsus.cli.demo import run_demo
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -32,7 +32,7 @@ def main() -> None:
         if browser is None:
             print("Chromium is not installed: the screenshots stay as they are.")
             return
-        page = run(Path(folder) / "demo", say=lambda _: None)
+        page = run_demo(Path(folder) / "demo", echo=lambda _: None)
         for name, (width, height, dark, first) in SHOTS.items():
             browser.dark(dark)
             browser.open(page, width)

@@ -1,15 +1,15 @@
 """Build dataset folders that the Hub and its viewer accept, and upload them.
 
-`make` builds an author's own rows: `from lapsus.hub import make`.
+`build_rows` builds an author's own rows: `from lapsus.hub import make`.
 """
 
 from typing import TYPE_CHECKING
 
-from lapsus.kernel.lazy import lazy
+from lapsus.core.imports import make_lazy_getattr
 
 if TYPE_CHECKING:
-    from lapsus.hub.own_rows import make
+    from lapsus.hub.user_dataset import build_rows
 
-__all__ = ["make"]
+__all__ = ["build_rows"]
 
-__getattr__ = lazy(__name__, {"make": "lapsus.hub.own_rows"})
+__getattr__ = make_lazy_getattr(__name__, {"build_rows": "lapsus.hub.user_dataset"})

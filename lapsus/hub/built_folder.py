@@ -17,7 +17,7 @@ PARQUET = re.compile(r"[^/]+/\w[\w.]*-\d{5}-of-\d{5}\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
-class BuiltCard:
+class CardFacts:
     """The parts of a card that publishing depends on."""
 
     name: str
@@ -26,7 +26,7 @@ class BuiltCard:
     version: str | None = None  # of the data; older builds state none
 
 
-def read_card(folder: Path) -> BuiltCard:
+def read_card(folder: Path) -> CardFacts:
     """Return what the card of a built folder says."""
     import yaml
     from huggingface_hub import metadata_load
@@ -38,24 +38,24 @@ def read_card(folder: Path) -> BuiltCard:
         raise ValueError(f"{card} cannot be read ({' '.join(str(error).split())}); build the folder again") from error
     if not (data and data.get("lapsus")):
         raise ValueError(f"{folder} was not written by `lapsus build` or `lapsus make`; name a folder that was")
-    stated = data.get("license", NO_LICENSE)
+    license_id = data.get("license", NO_LICENSE)
     partial = PARTIAL in card.read_text(encoding="utf-8")
     version = data.get("version")
-    return BuiltCard(
-        str(data["lapsus"]), None if stated == NO_LICENSE else str(stated), partial, version and str(version)
+    return CardFacts(
+        str(data["lapsus"]), None if license_id == NO_LICENSE else str(license_id), partial, version and str(version)
     )
 
 
-def own_files(names: Iterable[str]) -> set[str]:
+def select_own_files(names: Iterable[str]) -> set[str]:
     """Return which files of a folder or repo lapsus wrote: the card and the Parquet files of configs.
 
-    >>> sorted(own_files(["README.md", "LICENSE", "clean/test-00000-of-00001.parquet", "eval.yaml"]))
+    >>> sorted(select_own_files(["README.md", "LICENSE", "clean/test-00000-of-00001.parquet", "eval.yaml"]))
     ['README.md', 'clean/test-00000-of-00001.parquet']
     """
     return {name for name in names if name == CARD or PARQUET.fullmatch(name)}
 
 
-def miscounted(folder: Path) -> str:
+def find_row_count_mismatch(folder: Path) -> str:
     """Say which split of a folder has another number of rows than its card says, which nobody could load; or nothing.
 
     A card without such numbers is right.
@@ -63,12 +63,12 @@ def miscounted(folder: Path) -> str:
     from huggingface_hub import metadata_load
     from pyarrow.parquet import read_metadata
 
-    stated = (metadata_load(folder / CARD) or {}).get("dataset_info") or []
-    for info in [stated] if isinstance(stated, dict) else stated:
+    dataset_infos = (metadata_load(folder / CARD) or {}).get("dataset_info") or []
+    for info in [dataset_infos] if isinstance(dataset_infos, dict) else dataset_infos:
         config = info.get("config_name", "default")
         for split in info.get("splits", ()):
             files = (folder / config).glob(f"{split['name']}-?????-of-?????.parquet")
-            found = sum(read_metadata(file).num_rows for file in files)
-            if found != split["num_examples"]:
-                return f"{config}/{split['name']} has {found:,} rows, and {CARD} says {split['num_examples']:,}"
+            n_rows = sum(read_metadata(file).num_rows for file in files)
+            if n_rows != split["num_examples"]:
+                return f"{config}/{split['name']} has {n_rows:,} rows, and {CARD} says {split['num_examples']:,}"
     return ""

@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.metadata import version
 
 from lapsus import metrics
-from lapsus.kernel.metric_module import StrictMetric
+from lapsus.metrics.base import StrictMetric
 
 GRADIO = "6.31.0"  # the last version with which the apps were tested
 FRONT_MATTER = """\
@@ -44,19 +44,19 @@ HOW_TO_USE = """\
 The same as a plain function, without evaluate: `from lapsus.metrics import {name}`."""
 
 
-WRITTEN = ("Values from the papers", "Limits")
+HANDWRITTEN_SECTIONS = ("Values from the papers", "Limits")
 APP = '''\
 """The app of this metric's Space; `make generated` writes it."""
 
 {imports}
-from lapsus.results.space import app
+from lapsus.integrations.metric_app import app
 
 if __name__ == "__main__":
     app({name}, {class_name}.EXAMPLE).launch()
 '''
 
 
-def metric_class(name: str) -> type[StrictMetric]:
+def load_metric_class(name: str) -> type[StrictMetric]:
     """Return the class that `evaluate` loads for a metric of this package."""
     module = import_module(f"{metrics.__name__}.{name}.{name}")
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, StrictMetric)]
@@ -65,23 +65,23 @@ def metric_class(name: str) -> type[StrictMetric]:
     return classes[0]
 
 
-def card(name: str) -> str:
+def render_metric_card(name: str) -> str:
     """Return the card of a metric, with the hand-written sections of the present one."""
     path = metrics.FOLDER / name / "README.md"
-    written = _sections(path.read_text("utf-8") if path.is_file() else "")
-    if lacking := [heading for heading in WRITTEN if not written.get(heading)]:
-        raise LookupError(f"metrics/{name}/README.md has no section {lacking[0]!r}: write it, under ## {lacking[0]}.")
-    found = metric_class(name)
-    title, _, example = (inspect.getdoc(sys.modules[found.__module__]) or "").partition(".\n\n")
-    description = inspect.getdoc(found) or ""
-    docstring = inspect.getdoc(metrics.metrics()[name]) or ""
+    handwritten = _split_sections(path.read_text("utf-8") if path.is_file() else "")
+    if missing := [heading for heading in HANDWRITTEN_SECTIONS if not handwritten.get(heading)]:
+        raise LookupError(f"metrics/{name}/README.md has no section {missing[0]!r}: write it, under ## {missing[0]}.")
+    metric = load_metric_class(name)
+    title, _, example = (inspect.getdoc(sys.modules[metric.__module__]) or "").partition(".\n\n")
+    description = inspect.getdoc(metric) or ""
+    docstring = inspect.getdoc(metrics.load_metrics()[name]) or ""
     sections = {
         "Description": description,
         "How to use": HOW_TO_USE.format(example=example, name=name),
-        "Inputs and options": _bullets(docstring, "Args"),
-        "Output": _bullets(docstring, "Returns"),
-        **{heading: written[heading] for heading in WRITTEN},
-        "Citation": f"```bibtex\n{found.CITATION}\n```",
+        "Inputs and options": _format_bullets(docstring, "Args"),
+        "Output": _format_bullets(docstring, "Returns"),
+        **{heading: handwritten[heading] for heading in HANDWRITTEN_SECTIONS},
+        "Citation": f"```bibtex\n{metric.CITATION}\n```",
     }
     head = FRONT_MATTER.format(
         title=title.partition(":")[0],
@@ -91,16 +91,17 @@ def card(name: str) -> str:
     return f"{head}\n# {title}\n\n" + "\n\n".join(f"## {head}\n\n{text}" for head, text in sections.items()) + "\n"
 
 
-def app(name: str) -> str:
+def render_app(name: str) -> str:
     """Return the program of a metric's Space."""
-    class_name = metric_class(name).__name__
+    class_name = load_metric_class(name).__name__
     imports = sorted(
-        f"from lapsus.metrics.{name}.{module} import {what}" for module, what in ((name, class_name), ("score", name))
+        f"from lapsus.metrics.{name}.{module} import {symbol}"
+        for module, symbol in ((name, class_name), ("score", name))
     )
     return APP.format(name=name, class_name=class_name, imports="\n".join(imports))
 
 
-def requirements(name: str) -> str:
+def render_requirements(name: str) -> str:
     """Return what a metric's Space installs, one per line: this version of lapsus, and what else the metric imports."""
     imported = {"evaluate"}  # loads it
     for script in (f"{name}.py", "score.py"):
@@ -109,27 +110,27 @@ def requirements(name: str) -> str:
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
                 imported.add(node.module.partition(".")[0])
-    others = sorted(imported - {"lapsus", *sys.stdlib_module_names})
-    return "\n".join((f"lapsus=={version('lapsus')}", *others)) + "\n"
+    packages = sorted(imported - {"lapsus", *sys.stdlib_module_names})
+    return "\n".join((f"lapsus=={version('lapsus')}", *packages)) + "\n"
 
 
-def documented(docstring: str, section: str) -> dict[str, str]:
+def parse_docstring_section(docstring: str, section: str) -> dict[str, str]:
     r"""Return the names in a section of a Google docstring, in order, with their descriptions.
 
-    >>> documented("Args:\n    texts: those to score.\n    seed: of the resampling,\n        a number.\n", "Args")
+    >>> parse_docstring_section("Args:\n    texts: those to score.\n    seed: of the resampling,\n        a number.\n", "Args")
     {'texts': 'those to score.', 'seed': 'of the resampling, a number.'}
     """
-    found = re.search(rf"^{section}:\n((?:    .+\n?)+)", docstring, flags=re.MULTILINE)
-    if not found:
+    match = re.search(rf"^{section}:\n((?:    .+\n?)+)", docstring, flags=re.MULTILINE)
+    if not match:
         raise LookupError(f"The docstring has no section {section!r}: add one.")
-    entries = re.sub(r"\n {6,}", " ", found[1]).splitlines()
+    entries = re.sub(r"\n {6,}", " ", match[1]).splitlines()
     return dict(entry.strip().split(": ", 1) for entry in entries)
 
 
-def _bullets(docstring: str, section: str) -> str:
-    return "\n".join(f"- **{name}**: {text}" for name, text in documented(docstring, section).items())
+def _format_bullets(docstring: str, section: str) -> str:
+    return "\n".join(f"- **{name}**: {text}" for name, text in parse_docstring_section(docstring, section).items())
 
 
-def _sections(text: str) -> dict[str, str]:
+def _split_sections(text: str) -> dict[str, str]:
     parts = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)[1:]
     return {heading: body.strip() for heading, body in zip(parts[::2], parts[1::2], strict=True)}

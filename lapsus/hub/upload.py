@@ -13,9 +13,9 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from lapsus.hub.built_folder import CARD, miscounted, own_files
-from lapsus.hub.hub_errors import UploadError, diagnosis, patience
-from lapsus.kernel.names import shown
+from lapsus.core.messages import format_list
+from lapsus.hub.built_folder import CARD, find_row_count_mismatch, select_own_files
+from lapsus.hub.errors import UploadError, diagnose_error, set_client_timeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,32 +24,36 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
     from huggingface_hub.hf_api import RepoFile
 
-Kind = Literal["dataset", "space"]
+RepoType = Literal["dataset", "space"]
 Gate = Literal["auto", "manual"]
-KEPT = ".gitattributes"  # written by the Hub; large files break without it
+GITATTRIBUTES = ".gitattributes"  # written by the Hub; large files break without it
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
+class UploadResult:
     """The result of an upload; `str` gives the sentence for the command line.
 
-    >>> print(Upload("https://huggingface.co/datasets/org/sample/commit/1f0c", sent=("README.md",)))
+    >>> print(UploadResult("https://huggingface.co/datasets/org/sample/commit/1f0c", uploaded=("README.md",)))
     https://huggingface.co/datasets/org/sample/commit/1f0c: 1 file sent, 0 removed
-    >>> print(Upload("https://huggingface.co/datasets/org/sample/commit/1f0c"))
+    >>> print(UploadResult("https://huggingface.co/datasets/org/sample/commit/1f0c"))
     https://huggingface.co/datasets/org/sample/commit/1f0c: nothing to change
     """
 
     url: str
-    sent: tuple[str, ...] = ()
+    uploaded: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()  # files that others put there
+    foreign_files: tuple[str, ...] = ()  # files that others put there
     settings: tuple[str, ...] = ()  # what else was changed, such as "made private"
 
     def __str__(self) -> str:
-        changed = (f"{_count(self.sent)} sent, {len(self.removed)} removed",) if self.sent or self.removed else ()
-        done = changed + self.settings or ("nothing to change",)
-        kept = f"; not of this build and left there: {shown(self.kept)}" if self.kept else ""
-        return f"{self.url}: {', '.join(done)}{kept}"
+        changed = (
+            (f"{_format_count(self.uploaded)} sent, {len(self.removed)} removed",)
+            if self.uploaded or self.removed
+            else ()
+        )
+        actions = changed + self.settings or ("nothing to change",)
+        notice = f"; not of this build and left there: {format_list(self.foreign_files)}" if self.foreign_files else ""
+        return f"{self.url}: {', '.join(actions)}{notice}"
 
 
 def upload(
@@ -62,7 +66,7 @@ def upload(
     version: str | None = None,
     replace_version: bool = False,
     timeout: float = 60.0,
-) -> Upload:
+) -> UploadResult:
     """Make the dataset repo `repo_id` hold what `folder` holds, creating it if need be.
 
     `private` also makes a public repo private; nothing makes a private one public. `gated` lets only those in whom the
@@ -75,24 +79,24 @@ def upload(
     Without a `token`, the one of HF_TOKEN or of `hf auth login` counts. `timeout` is how many seconds the Hub may be
     silent; huggingface_hub repeats most requests five times before it gives up. Raises UploadError.
     """
-    _demand(folder, "README.md")
-    if wrong := miscounted(folder):
-        raise UploadError(f"{folder.name} was not uploaded to {repo_id}: {wrong}; build the folder again")
-    wishes = _Wishes(private, gated, version, replace_version)
-    return _send(folder, repo_id, "dataset", token, timeout, wishes)
+    _require_file(folder, "README.md")
+    if mismatch := find_row_count_mismatch(folder):
+        raise UploadError(f"{folder.name} was not uploaded to {repo_id}: {mismatch}; build the folder again")
+    options = _UploadOptions(private, gated, version, replace_version)
+    return _upload(folder, repo_id, "dataset", token, timeout, options)
 
 
 def upload_space(
     folder: Path, repo_id: str, *, token: str | None = None, private: bool = False, timeout: float = 60.0
-) -> Upload:
+) -> UploadResult:
     """Make the Space `repo_id` hold the metric of `folder`, for `evaluate.load(repo_id)`; otherwise as `upload`."""
-    _demand(folder, "README.md")
-    _demand(folder, f"{repo_id.rpartition('/')[2]}.py")
-    return _send(folder, repo_id, "space", token, timeout, _Wishes(private))
+    _require_file(folder, "README.md")
+    _require_file(folder, f"{repo_id.rpartition('/')[2]}.py")
+    return _upload(folder, repo_id, "space", token, timeout, _UploadOptions(private))
 
 
 @dataclass(frozen=True, slots=True)
-class _Wishes:
+class _UploadOptions:
     """What an upload sets besides the files."""
 
     private: bool = False
@@ -106,158 +110,182 @@ class _Wishes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Main:
+class _RemoteState:
     """The state of the branch `main`, or of a tag."""
 
     commit: str
     files: dict[str, RepoFile]
 
 
-def _send(folder: Path, repo_id: str, kind: Kind, token: str | None, timeout: float, wishes: _Wishes) -> Upload:
+def _upload(
+    folder: Path, repo_id: str, repo_type: RepoType, token: str | None, timeout: float, options: _UploadOptions
+) -> UploadResult:
     from huggingface_hub import HfApi
 
     api = HfApi(token=token)
-    local = _local_files(folder)
-    with patience(timeout):
-        done, commit = _sent(api, folder, local, repo_id, kind, wishes, timeout)
+    local = _list_local_files(folder)
+    with set_client_timeout(timeout):
+        result, commit = _upload_changes(api, folder, local, repo_id, repo_type, options, timeout)
         try:
-            tagged = _tag(api, repo_id, kind, wishes, commit, local)
+            tag_changes = _move_tag(api, repo_id, repo_type, options, commit, local)
         except Exception as error:
-            cause, cure = diagnosis(error, api, repo_id, timeout)
+            cause, cure = diagnose_error(error, api, repo_id, timeout)
             raise UploadError(
-                f"{folder.name} was uploaded to {repo_id}, but not tagged {wishes.tag}: {cause}; {cure}"
+                f"{folder.name} was uploaded to {repo_id}, but not tagged {options.tag}: {cause}; {cure}"
             ) from error
-    return replace(done, settings=done.settings + tagged)
+    return replace(result, settings=result.settings + tag_changes)
 
 
-def _sent(
-    api: HfApi, folder: Path, local: dict[str, Path], repo_id: str, kind: Kind, wishes: _Wishes, timeout: float
-) -> tuple[Upload, str]:
+def _upload_changes(
+    api: HfApi,
+    folder: Path,
+    local: dict[str, Path],
+    repo_id: str,
+    repo_type: RepoType,
+    options: _UploadOptions,
+    timeout: float,
+) -> tuple[UploadResult, str]:
     """Send what differs; return what was done, and the commit that holds it."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
-    before: _Main | None = None
+    before: _RemoteState | None = None
     settings: tuple[str, ...] = ()
     try:
-        sdk = "gradio" if kind == "space" else None
-        api.create_repo(repo_id, repo_type=kind, private=wishes.private, space_sdk=sdk, exist_ok=True)
-        settings = tuple(_set(api, repo_id, kind, wishes))
-        before = _main(api, repo_id, kind)
-        _refuse_other_data(api, folder, local, repo_id, kind, wishes)
-        sent, removed = _change(local, before, kind)
-        kept = tuple(sorted(before.files.keys() - local.keys() - {*removed, KEPT}))
-        if not sent and not removed:
-            return Upload(_url(api, repo_id, kind, before), kept=kept, settings=settings), before.commit
+        sdk = "gradio" if repo_type == "space" else None
+        api.create_repo(repo_id, repo_type=repo_type, private=options.private, space_sdk=sdk, exist_ok=True)
+        settings = tuple(_apply_settings(api, repo_id, repo_type, options))
+        before = _read_remote_state(api, repo_id, repo_type)
+        _check_same_data(api, folder, local, repo_id, repo_type, options)
+        uploads, removals = _plan_changes(local, before, repo_type)
+        foreign_files = tuple(sorted(before.files.keys() - local.keys() - {*removals, GITATTRIBUTES}))
+        if not uploads and not removals:
+            return UploadResult(
+                _format_commit_url(api, repo_id, repo_type, before), foreign_files=foreign_files, settings=settings
+            ), before.commit
         commit = api.create_commit(
             repo_id,
-            [CommitOperationAdd(path, local[path]) for path in sent]
-            + [CommitOperationDelete(path, is_folder=False) for path in removed],
-            commit_message=f"Upload with lapsus{wishes.tag and f', data version {wishes.version}'}",
-            repo_type=kind,
+            [CommitOperationAdd(path, local[path]) for path in uploads]
+            + [CommitOperationDelete(path, is_folder=False) for path in removals],
+            commit_message=f"Upload with lapsus{options.tag and f', data version {options.version}'}",
+            repo_type=repo_type,
             parent_commit=before.commit,
         )
-        return Upload(commit.commit_url, sent, removed, kept, settings), commit.oid
+        return UploadResult(commit.commit_url, uploads, removals, foreign_files, settings), commit.oid
     except UploadError:
         raise
     except Exception as error:  # for every error, tell the user what reached the Hub
-        now = _main_if_known(api, repo_id, kind)
-        if before and now and _change(local, now, kind) == ((), ()):  # the commit arrived, but the answer was lost
-            return Upload(_url(api, repo_id, kind, now), *_change(local, before, kind), settings=settings), now.commit
-        cause, cure = diagnosis(error, api, repo_id, timeout)
+        current = _try_read_remote_state(api, repo_id, repo_type)
+        if (
+            before and current and _plan_changes(local, current, repo_type) == ((), ())
+        ):  # the commit arrived, but the answer was lost
+            return UploadResult(
+                _format_commit_url(api, repo_id, repo_type, current),
+                *_plan_changes(local, before, repo_type),
+                settings=settings,
+            ), current.commit
+        cause, cure = diagnose_error(error, api, repo_id, timeout)
         raise UploadError(
-            f"{folder.name} was not uploaded to {repo_id}: {cause}; {_state(before, now)}; {cure}"
+            f"{folder.name} was not uploaded to {repo_id}: {cause}; {_describe_state(before, current)}; {cure}"
         ) from error
 
 
-def _tagged(api: HfApi, repo_id: str, kind: Kind, tag: str) -> _Main | None:
+def _find_tag(api: HfApi, repo_id: str, repo_type: RepoType, tag: str) -> _RemoteState | None:
     """Return the state that a tag names."""
-    tags = api.list_repo_refs(repo_id, repo_type=kind).tags if tag else []
-    return next((_main(api, repo_id, kind, each.target_commit) for each in tags if each.name == tag), None)
+    tags = api.list_repo_refs(repo_id, repo_type=repo_type).tags if tag else []
+    return next(
+        (_read_remote_state(api, repo_id, repo_type, each.target_commit) for each in tags if each.name == tag), None
+    )
 
 
-def _refuse_other_data(
-    api: HfApi, folder: Path, local: dict[str, Path], repo_id: str, kind: Kind, wishes: _Wishes
+def _check_same_data(
+    api: HfApi, folder: Path, local: dict[str, Path], repo_id: str, repo_type: RepoType, options: _UploadOptions
 ) -> None:
     """Raise where the version is on the Hub with other rows."""
-    there = _tagged(api, repo_id, kind, wishes.tag)
-    different = _other_data(local, there) if there else []
-    if different and not wishes.replace_version:
+    tagged_state = _find_tag(api, repo_id, repo_type, options.tag)
+    different = _find_changed_data(local, tagged_state) if tagged_state else []
+    if different and not options.replace_version:
         raise UploadError(
-            f"{folder.name} was not uploaded to {repo_id}: {wishes.tag} is there with other data "
-            f"({shown(different, 3)}); build it as another version, or move the tag with --replace-version"
+            f"{folder.name} was not uploaded to {repo_id}: {options.tag} is there with other data "
+            f"({format_list(different, 3)}); build it as another version, or move the tag with --replace-version"
         )
 
 
-def _tag(api: HfApi, repo_id: str, kind: Kind, wishes: _Wishes, commit: str, local: dict[str, Path]) -> tuple[str, ...]:
+def _move_tag(
+    api: HfApi, repo_id: str, repo_type: RepoType, options: _UploadOptions, commit: str, local: dict[str, Path]
+) -> tuple[str, ...]:
     """Let the tag of the version name the commit, unless it names one with the same rows."""
-    if not wishes.tag:
+    if not options.tag:
         return ()
-    there = _tagged(api, repo_id, kind, wishes.tag)
-    if there:
-        if not _other_data(local, there):
+    tagged_state = _find_tag(api, repo_id, repo_type, options.tag)
+    if tagged_state:
+        if not _find_changed_data(local, tagged_state):
             return ()
-        api.delete_tag(repo_id, tag=wishes.tag, repo_type=kind)
-    api.create_tag(repo_id, tag=wishes.tag, revision=commit, repo_type=kind)
-    return (f"tag {wishes.tag} moved" if there else f"tagged {wishes.tag}",)
+        api.delete_tag(repo_id, tag=options.tag, repo_type=repo_type)
+    api.create_tag(repo_id, tag=options.tag, revision=commit, repo_type=repo_type)
+    return (f"tag {options.tag} moved" if tagged_state else f"tagged {options.tag}",)
 
 
-def _other_data(local: dict[str, Path], there: _Main) -> list[str]:
+def _find_changed_data(local: dict[str, Path], tagged_state: _RemoteState) -> list[str]:
     """Return the files of rows that differ; a card may be mended under its version."""
-    ours = own_files({*local, *there.files}) - {CARD}
-    return sorted(name for name in ours if name not in local or not _same(local[name], there.files.get(name)))
+    own_names = select_own_files({*local, *tagged_state.files}) - {CARD}
+    return sorted(
+        name for name in own_names if name not in local or not _is_same_file(local[name], tagged_state.files.get(name))
+    )
 
 
-def _demand(folder: Path, file: str) -> None:
+def _require_file(folder: Path, file: str) -> None:
     if not (folder / file).is_file():
         raise UploadError(f"{folder} has no {file}; build the folder with `lapsus build`, or name another one")
 
 
-def _local_files(folder: Path) -> dict[str, Path]:
+def _list_local_files(folder: Path) -> dict[str, Path]:
     """Return the files to publish by their path in the repo, without hidden files and bytecode."""
-    found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
     return {
         name: path
-        for name, path in found.items()
+        for name, path in files.items()
         if not any(part.startswith(".") or part == "__pycache__" for part in name.split("/"))
     }
 
 
-def _main(api: HfApi, repo_id: str, kind: Kind, revision: str | None = None) -> _Main:
+def _read_remote_state(api: HfApi, repo_id: str, repo_type: RepoType, revision: str | None = None) -> _RemoteState:
     from huggingface_hub.hf_api import RepoFile
 
-    commit = revision or str(api.repo_info(repo_id, repo_type=kind).sha)
-    tree = api.list_repo_tree(repo_id, repo_type=kind, revision=commit, recursive=True)
-    return _Main(commit, {entry.path: entry for entry in tree if isinstance(entry, RepoFile)})
+    commit = revision or str(api.repo_info(repo_id, repo_type=repo_type).sha)
+    tree = api.list_repo_tree(repo_id, repo_type=repo_type, revision=commit, recursive=True)
+    return _RemoteState(commit, {entry.path: entry for entry in tree if isinstance(entry, RepoFile)})
 
 
-def _main_if_known(api: HfApi, repo_id: str, kind: Kind) -> _Main | None:
+def _try_read_remote_state(api: HfApi, repo_id: str, repo_type: RepoType) -> _RemoteState | None:
     try:
-        return _main(api, repo_id, kind)
+        return _read_remote_state(api, repo_id, repo_type)
     except Exception:  # noqa: BLE001 - the upload's own error is the one to tell of
         return None
 
 
-def _change(local: dict[str, Path], main: _Main, kind: Kind) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _plan_changes(
+    local: dict[str, Path], remote: _RemoteState, repo_type: RepoType
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the paths to send and to remove: in a dataset only files of lapsus, in a Space all that are not local."""
-    sent = tuple(name for name, path in local.items() if not _same(path, main.files.get(name)))
-    ours = own_files(main.files) if kind == "dataset" else main.files.keys() - {KEPT}
-    return sent, tuple(name for name in main.files if name in ours and name not in local)
+    uploads = tuple(name for name, path in local.items() if not _is_same_file(path, remote.files.get(name)))
+    own_names = select_own_files(remote.files) if repo_type == "dataset" else remote.files.keys() - {GITATTRIBUTES}
+    return uploads, tuple(name for name in remote.files if name in own_names and name not in local)
 
 
-def _set(api: HfApi, repo_id: str, kind: Kind, wishes: _Wishes) -> Iterator[str]:
+def _apply_settings(api: HfApi, repo_id: str, repo_type: RepoType, options: _UploadOptions) -> Iterator[str]:
     """Change the settings that are not as wished, before any file is sent; yield what was changed."""
-    if not (wishes.private or wishes.gated):
+    if not (options.private or options.gated):
         return
-    now = api.repo_info(repo_id, repo_type=kind)
-    if wishes.private and not now.private:
-        api.update_repo_settings(repo_id, private=True, repo_type=kind)
+    info = api.repo_info(repo_id, repo_type=repo_type)
+    if options.private and not info.private:
+        api.update_repo_settings(repo_id, private=True, repo_type=repo_type)
         yield "made private"
-    if wishes.gated and now.gated != wishes.gated:
-        api.update_repo_settings(repo_id, gated=wishes.gated, repo_type=kind)
-        yield f"gated ({wishes.gated})"
+    if options.gated and info.gated != options.gated:
+        api.update_repo_settings(repo_id, gated=options.gated, repo_type=repo_type)
+        yield f"gated ({options.gated})"
 
 
-def _same(path: Path, remote: RepoFile | None) -> bool:
+def _is_same_file(path: Path, remote: RepoFile | None) -> bool:
     """Return whether the Hub holds exactly this file, by the SHA-1 of a git blob or the SHA-256 of an LFS object."""
     if remote is None or remote.size != path.stat().st_size:
         return False
@@ -268,20 +296,22 @@ def _same(path: Path, remote: RepoFile | None) -> bool:
     return hashlib.sha1(blob, usedforsecurity=False).hexdigest() == remote.blob_id
 
 
-def _url(api: HfApi, repo_id: str, kind: Kind, main: _Main) -> str:
-    return f"{api.endpoint}/{kind}s/{repo_id}/commit/{main.commit}"
+def _format_commit_url(api: HfApi, repo_id: str, repo_type: RepoType, remote: _RemoteState) -> str:
+    return f"{api.endpoint}/{repo_type}s/{repo_id}/commit/{remote.commit}"
 
 
-def _count(files: tuple[str, ...]) -> str:
+def _format_count(files: tuple[str, ...]) -> str:
     return f"{len(files)} file" + ("s" if len(files) != 1 else "")
 
 
-def _state(before: _Main | None, now: _Main | None) -> str:
+def _describe_state(before: _RemoteState | None, current: _RemoteState | None) -> str:
     """Return what reached the Hub; `before` is None when even the first listing failed."""
-    if now is None:
+    if current is None:
         return "no file was sent" if before is None else "main shows either the old files or the new ones"
-    files = tuple(sorted(now.files.keys() - {KEPT}))
-    visible = "no files" if not files else f"{_count(files)} ({', '.join(files[:3])}{', …' if files[3:] else ''})"
-    if before and before.commit != now.commit:
+    files = tuple(sorted(current.files.keys() - {GITATTRIBUTES}))
+    visible = (
+        "no files" if not files else f"{_format_count(files)} ({', '.join(files[:3])}{', …' if files[3:] else ''})"
+    )
+    if before and before.commit != current.commit:
         return f"main shows {visible} of somebody else's commit"
     return f"main shows {visible}, as before the upload"

@@ -10,19 +10,19 @@
 
 import datasets
 
-import lapsus.kernel.citations
-import lapsus.kernel.metric_module
+import lapsus.metrics.base
+import lapsus.metrics.citations
 
 from .score import annotated_bleu
 
 
-class AnnotatedBleu(lapsus.kernel.metric_module.StrictMetric):
+class AnnotatedBleu(lapsus.metrics.base.StrictMetric):
     """BLEU by sacrebleu, on average over the annotators of a source and for each sentence's worst served annotator.
 
     Either on one scale, or exactly as READIN's script mixes corpus and sentence BLEU.
     """
 
-    CITATION = lapsus.kernel.citations.READIN
+    CITATION = lapsus.metrics.citations.READIN
     FEATURES = datasets.Features(
         {"predictions": datasets.Sequence(datasets.Value("string")), "references": datasets.Value("string")}
     )
@@ -31,4 +31,4 @@ class AnnotatedBleu(lapsus.kernel.metric_module.StrictMetric):
         "references": ["the cat sat down"],
         "mode": "sentence",
     }
-    _compute = lapsus.kernel.metric_module.as_method(annotated_bleu)
+    _compute = lapsus.metrics.base.to_compute_method(annotated_bleu)

@@ -1,8 +1,8 @@
 """The app of this metric's Space; `make generated` writes it."""
 
+from lapsus.integrations.metric_app import build_app
 from lapsus.metrics.annotated_bleu.annotated_bleu import AnnotatedBleu
 from lapsus.metrics.annotated_bleu.score import annotated_bleu
-from lapsus.results.space import app
 
 if __name__ == "__main__":
-    app(annotated_bleu, AnnotatedBleu.EXAMPLE).launch()
+    build_app(annotated_bleu, AnnotatedBleu.EXAMPLE).launch()

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sacrebleu.metrics import BLEU
 
-from lapsus.kernel import columns
-from lapsus.kernel.translations import annotated
-from lapsus.kernel.words import mostly_chinese
+from lapsus.core import checks
+from lapsus.core.text import is_mostly_chinese
+from lapsus.stats.translation import score_annotated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,15 +52,15 @@ def annotated_bleu(
         >>> round(result["micro_average"], 1), round(result["worst_average"], 1)
         (67.7, 35.4)
     """
-    columns.one_of("mode", mode, ("paper", "sentence"))
-    columns.one_of("tokenize", tokenize, tuple(BLEU.TOKENIZERS))
-    truth = columns.texts("references", references)
-    if tokenize in WORD_TOKENIZERS and mostly_chinese(truth):
+    checks.check_choice("mode", mode, ("paper", "sentence"))
+    checks.check_choice("tokenize", tokenize, tuple(BLEU.TOKENIZERS))
+    gold = checks.check_texts("references", references)
+    if tokenize in WORD_TOKENIZERS and is_mostly_chinese(gold):
         raise ValueError(
             f"The references are Chinese and tokenize is {tokenize!r}, which is not made for it: use 'zh'."
         )
-    counted = _Bleu(tokenize, effective_order=mode == "sentence")
-    return annotated(predictions, truth, counted, corpus=mode == "paper", clusters=clusters, level=confidence_level)
+    scorer = _Bleu(tokenize, effective_order=mode == "sentence")
+    return score_annotated(predictions, gold, scorer, corpus=mode == "paper", clusters=clusters, level=confidence_level)
 
 
 class _Bleu:
@@ -70,12 +70,12 @@ class _Bleu:
         self.bleu = BLEU(tokenize=tokenize, effective_order=effective_order)
         self.counter = BLEU(tokenize=tokenize, effective_order=True)
 
-    def counts(self, hypothesis: str, reference: str) -> list[int]:
+    def count_sentence(self, hypothesis: str, reference: str) -> list[int]:
         """Return the counts of one sentence."""
-        found = self.counter.sentence_score(hypothesis, [reference])
-        return [*found.counts, *found.totals, found.sys_len, found.ref_len]
+        sentence_bleu = self.counter.sentence_score(hypothesis, [reference])
+        return [*sentence_bleu.counts, *sentence_bleu.totals, sentence_bleu.sys_len, sentence_bleu.ref_len]
 
-    def score(self, counts: columns.IntArray) -> float:
+    def score(self, counts: checks.IntArray) -> float:
         """Return BLEU of summed counts: one sentence's or a corpus's."""
         order = self.bleu.max_ngram_order
         return float(
@@ -91,9 +91,9 @@ class _Bleu:
             ).score
         )
 
-    def scores(self, counts: columns.IntArray) -> columns.FloatArray:
+    def score_many(self, counts: checks.IntArray) -> checks.FloatArray:
         """Return BLEU of many corpora."""
-        return corpus_bleu(counts)
+        return compute_corpus_bleu(counts)
 
     def signature(self) -> str:
         """Return sacrebleu's, which it states only after it has scored."""
@@ -101,12 +101,12 @@ class _Bleu:
         return str(self.bleu.get_signature())
 
 
-def corpus_bleu(counts: columns.IntArray) -> columns.FloatArray:
+def compute_corpus_bleu(counts: checks.IntArray) -> checks.FloatArray:
     """Return BLEU, smoothed as sacrebleu does by default, of many corpora at once.
 
     The last axis holds the matches and the totals of 1- to 4-grams, then the lengths of hypotheses and references.
 
-    >>> corpus_bleu(np.array([[4, 3, 2, 0, 4, 3, 2, 1, 4, 4]]))  # a 4-gram that does not match counts as half of one
+    >>> compute_corpus_bleu(np.array([[4, 3, 2, 0, 4, 3, 2, 1, 4, 4]]))  # a 4-gram that does not match counts as half of one
     array([84.08...])
     """
     matches, totals = counts[..., :4].astype(float), counts[..., 4:8].astype(float)
@@ -115,5 +115,5 @@ def corpus_bleu(counts: columns.IntArray) -> columns.FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.exp(np.log(matches / totals).mean(axis=-1))
         brevity = np.exp(np.minimum(0, 1 - counts[..., 9] / counts[..., 8]))
-    nothing = (totals == 0).any(axis=-1) | missed.all(axis=-1) | (counts[..., 8] == 0)
-    return np.where(nothing, 0.0, 100 * brevity * precision)
+    is_zero = (totals == 0).any(axis=-1) | missed.all(axis=-1) | (counts[..., 8] == 0)
+    return np.where(is_zero, 0.0, 100 * brevity * precision)

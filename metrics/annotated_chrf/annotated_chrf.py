@@ -10,21 +10,21 @@
 
 import datasets
 
-import lapsus.kernel.citations
-import lapsus.kernel.metric_module
+import lapsus.metrics.base
+import lapsus.metrics.citations
 
 from .score import annotated_chrf
 
 
-class AnnotatedChrf(lapsus.kernel.metric_module.StrictMetric):
+class AnnotatedChrf(lapsus.metrics.base.StrictMetric):
     """chrF (or chrF++) by sacrebleu, on average over the annotators of a source and for each sentence's worst served.
 
     It compares characters, so that it needs no tokenizer, and a sentence of a few words is not 0.
     """
 
-    CITATION = lapsus.kernel.citations.CHRF
+    CITATION = lapsus.metrics.citations.CHRF
     FEATURES = datasets.Features(
         {"predictions": datasets.Sequence(datasets.Value("string")), "references": datasets.Value("string")}
     )
     EXAMPLE = {"predictions": [["the cat sat down", "the hat sat down"]], "references": ["the cat sat down"]}
-    _compute = lapsus.kernel.metric_module.as_method(annotated_chrf)
+    _compute = lapsus.metrics.base.to_compute_method(annotated_chrf)

@@ -1,8 +1,8 @@
 """The app of this metric's Space; `make generated` writes it."""
 
+from lapsus.integrations.metric_app import build_app
 from lapsus.metrics.annotated_chrf.annotated_chrf import AnnotatedChrf
 from lapsus.metrics.annotated_chrf.score import annotated_chrf
-from lapsus.results.space import app
 
 if __name__ == "__main__":
-    app(annotated_chrf, AnnotatedChrf.EXAMPLE).launch()
+    build_app(annotated_chrf, AnnotatedChrf.EXAMPLE).launch()

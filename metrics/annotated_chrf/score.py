@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sacrebleu.metrics import CHRF
 
-from lapsus.kernel import columns
-from lapsus.kernel.translations import annotated
+from lapsus.core import checks
+from lapsus.stats.translation import score_annotated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,10 +48,10 @@ def annotated_chrf(
         >>> round(result["micro_average"], 1), round(result["worst_average"], 1)
         (84.5, 69.0)
     """
-    columns.one_of("mode", mode, ("sentence", "corpus"))
-    counted = _Chrf(columns.whole("word_order", word_order))
-    return annotated(
-        predictions, references, counted, corpus=mode == "corpus", clusters=clusters, level=confidence_level
+    checks.check_choice("mode", mode, ("sentence", "corpus"))
+    scorer = _Chrf(checks.check_integer("word_order", word_order))
+    return score_annotated(
+        predictions, references, scorer, corpus=mode == "corpus", clusters=clusters, level=confidence_level
     )
 
 
@@ -61,19 +61,19 @@ class _Chrf(CHRF):  # type: ignore[misc]  # sacrebleu is not followed
     def __init__(self, word_order: int) -> None:
         super().__init__(word_order=word_order)
 
-    def counts(self, hypothesis: str, reference: str) -> list[int]:
+    def count_sentence(self, hypothesis: str, reference: str) -> list[int]:
         """Return the counts of one sentence."""
-        found: list[int] = self._compute_segment_statistics(hypothesis, self._extract_reference_info([reference]))
-        return found
+        counts: list[int] = self._compute_segment_statistics(hypothesis, self._extract_reference_info([reference]))
+        return counts
 
-    def score(self, counts: columns.IntArray) -> float:
+    def score(self, counts: checks.IntArray) -> float:
         """Return chrF of summed counts: one sentence's or a corpus's."""
         return float(self._compute_f_score(counts.tolist()))
 
-    def scores(self, counts: columns.IntArray) -> columns.FloatArray:
+    def score_many(self, counts: checks.IntArray) -> checks.FloatArray:
         """Return chrF of many corpora."""
-        found: columns.FloatArray = np.apply_along_axis(self.score, -1, counts)
-        return found
+        scores: checks.FloatArray = np.apply_along_axis(self.score, -1, counts)
+        return scores
 
     def signature(self) -> str:
         """Return sacrebleu's, which it states only after it has scored."""

@@ -10,16 +10,16 @@
 
 import datasets
 
-import lapsus.kernel.citations
-import lapsus.kernel.metric_module
+import lapsus.metrics.base
+import lapsus.metrics.citations
 
 from .score import answer_f1
 
 
-class AnswerF1(lapsus.kernel.metric_module.StrictMetric):
+class AnswerF1(lapsus.metrics.base.StrictMetric):
     """Exact match and F1 of answers to questions, as SQuAD's script computes them, or for Chinese CMRC2018's."""
 
-    CITATION = f"{lapsus.kernel.citations.SQUAD}\n\n{lapsus.kernel.citations.CMRC2018}"
+    CITATION = f"{lapsus.metrics.citations.SQUAD}\n\n{lapsus.metrics.citations.CMRC2018}"
     FEATURES = [
         datasets.Features({"predictions": datasets.Value("string"), "references": answers})
         for answers in (
@@ -32,4 +32,4 @@ class AnswerF1(lapsus.kernel.metric_module.StrictMetric):
         "predictions": ["in Paris, France", "1889"],
         "references": [["Paris"], ["the year 1889", "1889"]],
     }
-    _compute = lapsus.kernel.metric_module.as_method(answer_f1)
+    _compute = lapsus.metrics.base.to_compute_method(answer_f1)

@@ -5,16 +5,23 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
+from collections.abc import Mapping
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lapsus.kernel import columns, statistics
-from lapsus.kernel.words import mostly_chinese
+from lapsus import stats
+from lapsus.core import checks
+from lapsus.core.text import is_mostly_chinese
+from lapsus.io.tables import to_list
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
+
+    from lapsus.core.checks import FloatArray
+    from lapsus.io.tables import Column
+
 
 RULES = ("squad", "cmrc2018")
 
@@ -54,15 +61,15 @@ def answer_f1(
         >>> answer_f1(["范廷颂枢机"], [["范廷颂"]])["f1"]
         0.75
     """
-    columns.one_of("rules", rules, (None, *RULES))
-    statistics.check_level(confidence_level)
-    answers = columns.texts("predictions", predictions)
-    golds = _all_right_answers(references)
-    examples = columns.same_length(predictions=answers, references=golds)
-    rules = rules or rules_for(golds)
-    found = np.array([best_match(answer, gold, rules) for answer, gold in zip(answers, golds, strict=True)])
-    given = None if clusters is None else columns.listed("clusters", clusters)
-    exact, f1 = (statistics.average(scores, given, level=confidence_level) for scores in found.T)
+    checks.check_choice("rules", rules, (None, *RULES))
+    stats.check_level(confidence_level)
+    answers = checks.check_texts("predictions", predictions)
+    golds = _parse_all_golds(references)
+    examples = checks.check_same_length(predictions=answers, references=golds)
+    rules = rules or choose_rules(golds)
+    matches = np.array([match_best(answer, gold, rules) for answer, gold in zip(answers, golds, strict=True)])
+    cluster_column = None if clusters is None else checks.check_list("clusters", clusters)
+    exact, f1 = (stats.estimate_average(scores, cluster_column, level=confidence_level) for scores in matches.T)
     return {
         "exact_match": exact.mean,
         "f1": f1.mean,
@@ -73,14 +80,14 @@ def answer_f1(
     }
 
 
-def right_answers(gold: Any, place: str = "the right answer") -> list[str]:
+def parse_golds(gold: Any, place: str = "the right answer") -> list[str]:
     """Return the right answers of one question, given as a text, a list of texts, or SQuAD's `{"text": [...]}`.
 
-    >>> right_answers({"text": ["Paris"], "answer_start": [7]}), right_answers("Paris"), right_answers([])
+    >>> parse_golds({"text": ["Paris"], "answer_start": [7]}), parse_golds("Paris"), parse_golds([])
     (['Paris'], ['Paris'], [''])
     """
-    held = gold["text"] if hasattr(gold, "keys") and "text" in gold else gold
-    texts = [held] if isinstance(held, str) else held
+    answers = gold["text"] if hasattr(gold, "keys") and "text" in gold else gold
+    texts = [answers] if isinstance(answers, str) else answers
     if hasattr(texts, "tolist"):
         texts = texts.tolist()
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
@@ -88,31 +95,31 @@ def right_answers(gold: Any, place: str = "the right answer") -> list[str]:
     return list(texts) or [""]
 
 
-def rules_for(golds: Iterable[Sequence[str]]) -> str:
+def choose_rules(golds: Iterable[Sequence[str]]) -> str:
     """Return the rules that suit the language of the right answers.
 
-    >>> rules_for([["Paris"]]), rules_for([["巴黎"], ["1889"]])
+    >>> choose_rules([["Paris"]]), choose_rules([["巴黎"], ["1889"]])
     ('squad', 'cmrc2018')
     """
-    return "cmrc2018" if mostly_chinese(text for gold in golds for text in gold) else "squad"
+    return "cmrc2018" if is_mostly_chinese(text for gold in golds for text in gold) else "squad"
 
 
-def best_match(answer: str, golds: Sequence[str], rules: str) -> tuple[float, float]:
+def match_best(answer: str, golds: Sequence[str], rules: str) -> tuple[float, float]:
     """Return the exact match and the F1 of one answer, each the best over the right answers.
 
-    >>> best_match("The Eiffel Tower!", ["Eiffel tower", "tower"], "squad")
+    >>> match_best("The Eiffel Tower!", ["Eiffel tower", "tower"], "squad")
     (1.0, 1.0)
     """
-    compared = _squad if rules == "squad" else _cmrc
+    match_pair = _match_squad if rules == "squad" else _match_cmrc
     if rules == "squad":  # as SQuAD 2.0 does: what is only an article or a mark is no answer
-        golds = [gold for gold in golds if squad_words(gold)] or [""]
-    pairs = [compared(answer, gold) for gold in golds]
+        golds = [gold for gold in golds if tokenize_squad(gold)] or [""]
+    pairs = [match_pair(answer, gold) for gold in golds]
     return max(exact for exact, _ in pairs), max(f1 for _, f1 in pairs)
 
 
-def _all_right_answers(references: Iterable[Any]) -> list[list[str]]:
-    column = columns.listed("references", references)
-    golds = [right_answers(gold, f"references[{place}]") for place, gold in enumerate(column)]
+def _parse_all_golds(references: Iterable[Any]) -> list[list[str]]:
+    column = checks.check_list("references", references)
+    golds = [parse_golds(gold, f"references[{place}]") for place, gold in enumerate(column)]
     texts = [isinstance(gold, str) for gold in column]
     if len(set(texts)) > 1:
         place = texts.index(not texts[0])
@@ -120,21 +127,21 @@ def _all_right_answers(references: Iterable[Any]) -> list[list[str]]:
     return golds
 
 
-def _squad(answer: str, gold: str) -> tuple[float, float]:
-    mine, its = squad_words(answer), squad_words(gold)
-    shared = (Counter(mine) & Counter(its)).total()
-    exact = float(mine == its)
-    return exact, 2 * shared / (len(mine) + len(its)) if mine and its else exact
+def _match_squad(answer: str, gold: str) -> tuple[float, float]:
+    answer_words, gold_words = tokenize_squad(answer), tokenize_squad(gold)
+    shared = (Counter(answer_words) & Counter(gold_words)).total()
+    exact = float(answer_words == gold_words)
+    return exact, 2 * shared / (len(answer_words) + len(gold_words)) if answer_words and gold_words else exact
 
 
 PUNCTUATION = str.maketrans("", "", string.punctuation)
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
-def squad_words(text: str) -> list[str]:
+def tokenize_squad(text: str) -> list[str]:
     """Return the words that SQuAD's scripts compare.
 
-    >>> squad_words("The Eiffel Tower's height (in U.S. feet)")
+    >>> tokenize_squad("The Eiffel Tower's height (in U.S. feet)")
     ['eiffel', 'towers', 'height', 'in', 'us', 'feet']
     """
     return ARTICLES.sub(" ", text.lower().translate(PUNCTUATION)).split()
@@ -145,21 +152,21 @@ WITHOUT_MARKS = str.maketrans("", "", CMRC_MARKS)
 CHARACTER = re.compile(r"([\u4e00-\u9fa5])")
 
 
-def _cmrc(answer: str, gold: str) -> tuple[float, float]:
-    mine, its = cmrc_words(answer), cmrc_words(gold)
-    run = SequenceMatcher(None, its, mine, autojunk=False).find_longest_match().size
+def _match_cmrc(answer: str, gold: str) -> tuple[float, float]:
+    answer_words, gold_words = tokenize_cmrc(answer), tokenize_cmrc(gold)
+    run = SequenceMatcher(None, gold_words, answer_words, autojunk=False).find_longest_match().size
     exact = answer.lower().strip().translate(WITHOUT_MARKS) == gold.lower().strip().translate(WITHOUT_MARKS)
-    return float(exact), 2 * run / (len(mine) + len(its)) if run else 0.0
+    return float(exact), 2 * run / (len(answer_words) + len(gold_words)) if run else 0.0
 
 
-def cmrc_words(text: str) -> list[str]:
+def tokenize_cmrc(text: str) -> list[str]:
     """Return the words that CMRC2018's script compares: Chinese characters, and what nltk splits the rest into.
 
-    >>> cmrc_words("《Pay-Pal》在1998年12月，Max Levchin's.")
+    >>> tokenize_cmrc("《Pay-Pal》在1998年12月，Max Levchin's.")
     ['paypal', '在', '1998', '年', '12', '月', 'max', 'levchin', "'s", '.']
     """
     pieces = CHARACTER.split(text.lower().strip().translate(WITHOUT_MARKS))
-    return [word for piece in pieces for word in ([piece] if CHARACTER.fullmatch(piece) else latin_words(piece))]
+    return [word for piece in pieces for word in ([piece] if CHARACTER.fullmatch(piece) else tokenize_latin(piece))]
 
 
 OPENS = re.compile(r"^\"|(?<=^\")\"|(?<=[ (\[{<])(?:\"|'')")
@@ -167,16 +174,44 @@ MARKS = re.compile(r"[;@#$%&?!*()\[\]{}<>«»“”‘’„\u2012-\u2015\"]|``|
 INNER = re.compile(r"([:,])(\D)")  # of two marks in a row, the second stays with what follows
 QUOTED = re.compile(r"(?<!\w)'(?!(?:re|ve|ll|[mtsdn])\b)(?=\w)")
 CLITICS = re.compile(r"(?<=[^' ])('(?:s|m|d|ll|re|ve)?|n't)(?= |$)")
-TOGETHER = re.compile(r"\b(can|gim|gon|got|lem)(?=(?:(?<=can)not|(?<=gim)me|(?<=gon)na|(?<=got)ta|(?<=lem)me)\b)")
+CONTRACTIONS = re.compile(r"\b(can|gim|gon|got|lem)(?=(?:(?<=can)not|(?<=gim)me|(?<=gon)na|(?<=got)ta|(?<=lem)me)\b)")
 
 
-def latin_words(text: str) -> list[str]:
+def tokenize_latin(text: str) -> list[str]:
     """Return the words of a lower-case text in Latin letters, split as in the Penn Treebank.
 
-    >>> latin_words("they can't pay $3,000 (u.s.).")
+    >>> tokenize_latin("they can't pay $3,000 (u.s.).")
     ['they', 'ca', "n't", 'pay', '$', '3,000', '(', 'u.s.', ')', '.']
     """
     text = INNER.sub(r" \1 \2", OPENS.sub(" `` ", text))
     text = MARKS.sub(r" \g<0> ", text).replace('"', "''")
-    text = TOGETHER.sub(r"\1 ", CLITICS.sub(r" \1 ", QUOTED.sub("' ", text)))
+    text = CONTRACTIONS.sub(r"\1 ", CLITICS.sub(r" \1 ", QUOTED.sub("' ", text)))
     return text.split()
+
+
+# Answers to questions, where the right ones are a list: they are scored by the F1 of the metric `answer_f1`.
+
+
+def score_passages(predictions: Column, gold: Column) -> FloatArray | None:
+    """Return the F1 of each answer, by the rules of the language of the right ones; None where these are no lists.
+
+    >>> score_passages(["in Paris", None], [{"text": ["Paris", "Lutetia"]}, {"text": ["1889"]}])
+    array([0.66666667, 0.        ])
+    >>> score_passages(["yes"], ["yes"]) is None
+    True
+    """
+    golds = to_list(gold)
+    if not _is_answer_list(next((each for each in golds if each is not None), None)):
+        return None
+    answers = to_list(predictions)
+    if not all(answer is None or isinstance(answer, str) for answer in answers):
+        return None
+    right = [parse_golds([] if each is None else each) for each in golds]
+    rules = choose_rules(right)
+    return np.array([match_best(a, g, rules)[1] if a else 0.0 for a, g in zip(answers, right, strict=True)])
+
+
+def _is_answer_list(gold: Any) -> bool:
+    """Return whether a right answer is SQuAD's `{"text": [...]}`, or a list of texts."""
+    texts = gold.get("text") if isinstance(gold, Mapping) else gold
+    return isinstance(texts, list) and all(isinstance(text, str) for text in texts)

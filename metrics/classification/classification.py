@@ -9,19 +9,19 @@
 
 import datasets
 
-import lapsus.kernel.citations
-import lapsus.kernel.metric_module
+import lapsus.metrics.base
+import lapsus.metrics.citations
 
 from .score import classification
 
 
-class Classification(lapsus.kernel.metric_module.StrictMetric):
+class Classification(lapsus.metrics.base.StrictMetric):
     """Accuracy, with balanced accuracy and macro F1 beside it, in which every label weighs the same.
 
     Where one label is frequent, noise that makes a model say it more often can raise accuracy; it does not raise these.
     """
 
-    CITATION = lapsus.kernel.citations.READIN
+    CITATION = lapsus.metrics.citations.READIN
     FEATURES = [
         datasets.Features(dict.fromkeys(("predictions", "references"), kind))
         for kind in (datasets.Value("string"), datasets.Value("int64"))
@@ -31,4 +31,4 @@ class Classification(lapsus.kernel.metric_module.StrictMetric):
         "references": ["entailment", "not_entailment", "not_entailment", "not_entailment"],
         "label_map": {"neutral": "not_entailment", "contradiction": "not_entailment"},
     }
-    _compute = lapsus.kernel.metric_module.as_method(classification)
+    _compute = lapsus.metrics.base.to_compute_method(classification)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lapsus.kernel import columns, statistics
-from lapsus.kernel.class_rates import class_rates, class_ratios
+from lapsus import stats
+from lapsus.core import checks
+from lapsus.stats.classification import compute_class_rates, compute_class_ratios
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,40 +48,43 @@ def classification(
         >>> result["accuracy"], result["balanced_accuracy"], round(result["macro_f1"], 4)
         (0.75, 0.75, 0.7333)
     """
-    statistics.check_level(confidence_level)
-    guessed, gold = columns.listed("predictions", predictions), columns.listed("references", references)
-    guess, truth = columns.labels(label_map, predictions=guessed, references=gold)
+    stats.check_level(confidence_level)
+    predicted_labels, gold_labels = (
+        checks.check_list("predictions", predictions),
+        checks.check_list("references", references),
+    )
+    guess, truth = checks.encode_labels(label_map, predictions=predicted_labels, references=gold_labels)
     numbers, place = np.unique(np.concatenate([truth, guess]), return_inverse=True)
     truth, guess = np.split(place, 2)
-    named = dict(zip(place.tolist(), [*_plain(gold), *_plain(guessed)], strict=True))
+    label_by_code = dict(zip(place.tolist(), [*_to_list(gold_labels), *_to_list(predicted_labels)], strict=True))
     true, predicted, correct = (
-        np.bincount(found, minlength=len(numbers)) for found in (truth, guess, truth[truth == guess])
+        np.bincount(codes, minlength=len(numbers)) for codes in (truth, guess, truth[truth == guess])
     )
-    originals = np.arange(len(truth))
+    cluster_ids = np.arange(len(truth))
     if clusters is not None:
-        originals, _ = columns.numbered("clusters", clusters)
-        columns.same_length(predictions=guess, clusters=originals)
-    right = statistics.of_numbers((truth == guess).astype(float), originals)
-    rates = class_rates([class_ratios(truth, guess, originals)], confidence_level)
+        cluster_ids, _ = checks.factorize("clusters", clusters)
+        checks.check_same_length(predictions=guess, clusters=cluster_ids)
+    right = stats.sum_by_cluster_number((truth == guess).astype(float), cluster_ids)
+    rates = compute_class_rates([compute_class_ratios(truth, guess, cluster_ids)], confidence_level)
     mapped = label_map or {}
     labels = {
-        str(mapped.get(named[number], named[number])): _rates(*counts)
+        str(mapped.get(label_by_code[number], label_by_code[number])): _compute_rates(*counts)
         for number, counts in enumerate(zip(true.tolist(), predicted.tolist(), correct.tolist(), strict=True))
     }
     return {
         "accuracy": float(correct.sum() / len(truth)),
-        "accuracy_ci": statistics.clustered_rate(right, confidence_level),
+        "accuracy_ci": stats.clustered_rate_interval(right, confidence_level),
         **rates._asdict(),
         "labels": dict(sorted(labels.items())),
         "examples": len(truth),
     }
 
 
-def _plain(labels: Any) -> list[Any]:
+def _to_list(labels: Any) -> list[Any]:
     return list(labels.tolist() if isinstance(labels, np.ndarray) else labels)
 
 
-def _rates(true: int, predicted: int, correct: int) -> dict[str, Any]:
+def _compute_rates(true: int, predicted: int, correct: int) -> dict[str, Any]:
     return {
         "f1": 2 * correct / (true + predicted),
         "precision": correct / predicted if predicted else None,

@@ -9,19 +9,19 @@
 
 import datasets
 
-import lapsus.kernel.citations
-import lapsus.kernel.metric_module
+import lapsus.metrics.base
+import lapsus.metrics.citations
 
 from .score import dialect_awareness
 
 
-class DialectAwareness(lapsus.kernel.metric_module.StrictMetric):
+class DialectAwareness(lapsus.metrics.base.StrictMetric):
     """The share of texts that a metric scores at least as high with the tag of their own dialect as with another's.
 
     Ties are shown, since a metric that ignores the tag ties everywhere.
     """
 
-    CITATION = lapsus.kernel.citations.DIALECT
+    CITATION = lapsus.metrics.citations.DIALECT
     FEATURES = datasets.Features(dict.fromkeys(("predictions", "references"), datasets.Value("float64")))
     EXAMPLE = {"predictions": [0.8, 0.7, 0.7], "references": [0.6, 0.7, 0.9]}
-    _compute = lapsus.kernel.metric_module.as_method(dialect_awareness)
+    _compute = lapsus.metrics.base.to_compute_method(dialect_awareness)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lapsus.kernel import columns, statistics
+from lapsus import stats
+from lapsus.core import checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,24 +42,24 @@ def dialect_awareness(
         >>> dialect_awareness([0.8, 0.7, 0.7], [0.6, 0.7, 0.9])["awareness_rate"]
         0.6666666666666666
     """
-    statistics.check_level(confidence_level)
-    own, other = columns.scores("predictions", predictions), columns.scores("references", references)
-    trials = columns.same_length(predictions=own, references=other)
+    stats.check_level(confidence_level)
+    own, other = checks.check_scores("predictions", predictions), checks.check_scores("references", references)
+    trials = checks.check_same_length(predictions=own, references=other)
     outcomes = np.sign(own - other)
     wins, losses = int((outcomes > 0).sum()), int((outcomes < 0).sum())
     decided = wins + losses
-    p_value = statistics.sign_test(wins, losses, "greater") if decided else None
-    interval = statistics.wilson(trials - losses, trials, confidence_level)
+    p_value = stats.sign_test(wins, losses, "greater") if decided else None
+    interval = stats.wilson_interval(trials - losses, trials, confidence_level)
     if clusters is not None:
-        originals, names = columns.numbered("clusters", clusters)
-        columns.same_length(predictions=own, clusters=originals)
+        cluster_ids, names = checks.factorize("clusters", clusters)
+        checks.check_same_length(predictions=own, clusters=cluster_ids)
         if len(names) < trials:
-            interval = statistics.clustered_rate(
-                statistics.of_numbers((outcomes >= 0).astype(float), originals), confidence_level
+            interval = stats.clustered_rate_interval(
+                stats.sum_by_cluster_number((outcomes >= 0).astype(float), cluster_ids), confidence_level
             )
             comparable = decided and len(names) > 1
             p_value = (
-                statistics.score_test(statistics.of_numbers(outcomes, originals), "greater") if comparable else None
+                stats.score_test(stats.sum_by_cluster_number(outcomes, cluster_ids), "greater") if comparable else None
             )
     return {
         "awareness_rate": (trials - losses) / trials,

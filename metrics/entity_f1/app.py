@@ -1,8 +1,8 @@
 """The app of this metric's Space; `make generated` writes it."""
 
+from lapsus.integrations.metric_app import build_app
 from lapsus.metrics.entity_f1.entity_f1 import EntityF1
 from lapsus.metrics.entity_f1.score import entity_f1
-from lapsus.results.space import app
 
 if __name__ == "__main__":
-    app(entity_f1, EntityF1.EXAMPLE).launch()
+    build_app(entity_f1, EntityF1.EXAMPLE).launch()

@@ -11,19 +11,19 @@
 
 import datasets
 
-import lapsus.kernel.citations
-import lapsus.kernel.metric_module
+import lapsus.metrics.base
+import lapsus.metrics.citations
 
 from .score import entity_f1
 
 
-class EntityF1(lapsus.kernel.metric_module.StrictMetric):
+class EntityF1(lapsus.metrics.base.StrictMetric):
     """F1 over entities that are right in type and filler, and SLURP's SLU-F1 beside it.
 
     SLU-F1 forgives a misheard filler as far as it is like the true one, by words and by characters.
     """
 
-    CITATION = lapsus.kernel.citations.SLURP
+    CITATION = lapsus.metrics.citations.SLURP
     FEATURES = datasets.Features(
         {
             side: [{"type": datasets.Value("string"), "filler": datasets.Value("string")}]
@@ -37,4 +37,4 @@ class EntityF1(lapsus.kernel.metric_module.StrictMetric):
             [{"type": "place_name", "filler": "york"}],
         ],
     }
-    _compute = lapsus.kernel.metric_module.as_method(entity_f1)
+    _compute = lapsus.metrics.base.to_compute_method(entity_f1)

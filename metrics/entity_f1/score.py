@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.kernel import columns, statistics
-from lapsus.kernel.f_score import f1
+from lapsus import stats
+from lapsus.core import checks
+from lapsus.stats.classification import compute_f1
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,112 +57,117 @@ def entity_f1(
         >>> result["entity_f1"], result["word_f1"], result["char_f1"]
         (0.5, 0.8, 0.9411764705882353)
     """
-    guessed, true = _read("predictions", predictions), _read("references", references)
-    examples = columns.same_length(predictions=guessed, references=true)
-    statistics.check_level(confidence_level)
-    originals = np.arange(examples)
+    guessed, true = _read_entities("predictions", predictions), _read_entities("references", references)
+    examples = checks.check_same_length(predictions=guessed, references=true)
+    stats.check_level(confidence_level)
+    cluster_ids = np.arange(examples)
     if clusters is not None:
-        originals, _ = columns.numbered("clusters", clusters)
-        columns.same_length(predictions=guessed, clusters=originals)
+        cluster_ids, _ = checks.factorize("clusters", clusters)
+        checks.check_same_length(predictions=guessed, clusters=cluster_ids)
     totals: dict[str, Counter[str]] = {"true": Counter(), "predicted": Counter(), "correct": Counter()}
     counts = np.empty((3, examples), np.int64)  # the true, predicted and correct ones of each utterance
-    for place, (guess, truth) in enumerate(zip(guessed, true, strict=True)):
+    for index, (guess, truth) in enumerate(zip(guessed, true, strict=True)):
         correct = Counter(guess) & Counter(truth)
         totals["true"].update(kind for kind, _ in truth)
         totals["predicted"].update(kind for kind, _ in guess)
         totals["correct"].update(kind for kind, _ in correct.elements())
-        counts[:, place] = len(truth), len(guess), correct.total()
-    there, given, right = counts
-    words, characters = _forgiving(guessed, true, word_distance), _forgiving(guessed, true, char_distance)
+        counts[:, index] = len(truth), len(guess), correct.total()
+    n_true, n_predicted, n_correct = counts
+    words, characters = (
+        _count_soft_errors(guessed, true, word_distance),
+        _count_soft_errors(guessed, true, char_distance),
+    )
     rates = {
-        "entity_f1": (2 * right, there + given),
-        "entity_precision": (right, given),
-        "entity_recall": (right, there),
+        "entity_f1": (2 * n_correct, n_true + n_predicted),
+        "entity_precision": (n_correct, n_predicted),
+        "entity_recall": (n_correct, n_true),
         **{
             name: (2 * paired, 2 * paired + errors)
             for name, (paired, errors) in (("word_f1", words), ("char_f1", characters), ("slu_f1", words + characters))
         },
     }
-    overall = f1(**{side: found.total() for side, found in totals.items()})
+    overall = compute_f1(**{side: counter.total() for side, counter in totals.items()})
     return {
-        **{name: float(part.sum() / whole.sum()) if whole.any() else None for name, (part, whole) in rates.items()},
-        **{f"{name}_ci": _interval(*parts, originals, confidence_level) for name, parts in rates.items()},
+        **{name: float(part.sum() / total.sum()) if total.any() else None for name, (part, total) in rates.items()},
+        **{f"{name}_ci": _compute_interval(*parts, cluster_ids, confidence_level) for name, parts in rates.items()},
         "counts": overall["counts"],
         "types": {
-            kind: f1(**{side: found[kind] for side, found in totals.items()})
+            kind: compute_f1(**{side: counter[kind] for side, counter in totals.items()})
             for kind in sorted(totals["true"] | totals["predicted"])
         },
         "examples": examples,
     }
 
 
-def _interval(
-    part: columns.FloatArray | columns.IntArray,
-    whole: columns.FloatArray | columns.IntArray,
-    originals: columns.IntArray,
+def _compute_interval(
+    part: checks.FloatArray | checks.IntArray,
+    total: checks.FloatArray | checks.IntArray,
+    cluster_ids: checks.IntArray,
     level: float,
-) -> statistics.Interval | None:
-    found = statistics.Clustered(np.bincount(originals, part), np.bincount(originals, whole))
-    return statistics.clustered_rate(found, level)
+) -> stats.Interval | None:
+    sums = stats.ClusterSums(np.bincount(cluster_ids, part), np.bincount(cluster_ids, total))
+    return stats.clustered_rate_interval(sums, level)
 
 
-def word_distance(truth: str, heard: str) -> float:
+def word_distance(gold: str, predicted: str) -> float:
     """Return the word errors per true word.
 
     >>> word_distance("mary ann", "mary and ann")
     0.5
     """
-    return Levenshtein.distance(truth.split(), heard.split()) / max(1, len(truth.split()))
+    return Levenshtein.distance(gold.split(), predicted.split()) / max(1, len(gold.split()))
 
 
-def char_distance(truth: str, heard: str) -> float:
+def char_distance(gold: str, predicted: str) -> float:
     """Return the edits per character of the longer text.
 
     >>> char_distance("ann", "anna")
     0.25
     """
-    return Levenshtein.normalized_distance(truth, heard)
+    return Levenshtein.normalized_distance(gold, predicted)
 
 
-def _forgiving(
+def _count_soft_errors(
     guessed: list[list[Entity]], true: list[list[Entity]], distance: Callable[[str, str], float]
-) -> columns.FloatArray:
+) -> checks.FloatArray:
     """Return, of each utterance, how many predicted entities have a true one of their type, and all errors.
 
     Errors are what is missed or invented.
     """
-    found = np.zeros((2, len(true)))
-    for place, (guess, truth) in enumerate(zip(guessed, true, strict=True)):
+    counts = np.zeros((2, len(true)))
+    for index, (guess, truth) in enumerate(zip(guessed, true, strict=True)):
         paired, errors = 0, 0.0
-        left = list(truth)
+        unmatched = list(truth)
         for kind, filler in guess:
-            near = [(distance(text, filler), number) for number, (other, text) in enumerate(left) if other == kind]
-            if near:
-                wrong, number = min(near)
-                del left[number]
+            candidates = [
+                (distance(text, filler), number) for number, (other, text) in enumerate(unmatched) if other == kind
+            ]
+            if candidates:
+                error, number = min(candidates)
+                del unmatched[number]
                 paired += 1
-                errors += 2 * wrong
+                errors += 2 * error
             else:
                 errors += 1
-        found[:, place] = paired, errors + len(left)
-    return found
+        counts[:, index] = paired, errors + len(unmatched)
+    return counts
 
 
-def _read(name: str, rows: Iterable[Iterable[Mapping[str, str] | Sequence[str]]]) -> list[list[Entity]]:
-    read = []
-    for index, row in enumerate(columns.listed(name, rows)):
+def _read_entities(name: str, rows: Iterable[Iterable[Mapping[str, str] | Sequence[str]]]) -> list[list[Entity]]:
+    entities = []
+    for index, row in enumerate(checks.check_list(name, rows)):
         try:
-            read.append([_entity(entity) for entity in row])
+            entities.append([_parse_entity(entity) for entity in row])
         except (TypeError, KeyError, ValueError):
             raise TypeError(
                 f'{name}[{index}] is {row!r}: give a list of entities such as {{"type": "date", "filler": "today"}}.'
             ) from None
-    return read
+    return entities
 
 
-def _entity(given: Any) -> Entity:
+def _parse_entity(entity: Any) -> Entity:
     """Return an entity that is a mapping, or a pair of type and filler."""
-    kind, filler = given if isinstance(given, list | tuple) else (given["type"], given["filler"])
+    kind, filler = entity if isinstance(entity, list | tuple) else (entity["type"], entity["filler"])
     if not (isinstance(kind, str) and isinstance(filler, str)):
-        raise TypeError(given)
+        raise TypeError(entity)
     return kind, filler

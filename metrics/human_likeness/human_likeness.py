@@ -12,30 +12,30 @@
 
 import datasets
 
-import lapsus.kernel.citations
-import lapsus.kernel.metric_module
+import lapsus.metrics.base
+import lapsus.metrics.citations
 
 from .score import human_likeness
 
 ONE, SEVERAL = datasets.Value("string"), datasets.Sequence(datasets.Value("string"))
 
 
-class HumanLikeness(lapsus.kernel.metric_module.StrictMetric):
+class HumanLikeness(lapsus.metrics.base.StrictMetric):
     """How human synthetic noise is: how much of which kinds of edits it makes beside the humans', and who can tell.
 
     The AUC of a cross-validated classifier that tells it from theirs stands beside the AUC of each human against the
     other humans.
     """
 
-    CITATION = lapsus.kernel.citations.READIN
+    CITATION = lapsus.metrics.citations.READIN
     FEATURES = [
-        datasets.Features({"predictions": made, "references": ONE, "human": written})
-        for made in (ONE, SEVERAL)
-        for written in (ONE, SEVERAL)
+        datasets.Features({"predictions": prediction_type, "references": ONE, "human": human_type})
+        for prediction_type in (ONE, SEVERAL)
+        for human_type in (ONE, SEVERAL)
     ]
     EXAMPLE = {
         "predictions": [["哗呗怎么不能提额了"], ["借呗额度为什么没有了"], ["怎么申请开通花呗"], ["今天几点自动扣款"]],
         "references": ["花呗怎么不能提额了", "借呗额度为什么没有了", "怎么申请开通花呗", "今天几点自动扣款"],
         "human": [["花呗怎么不能贴了"], ["借呗额度为什么没有了"], ["怎么申请开通画呗"], ["今天几点自动口款"]],
     }
-    _compute = lapsus.kernel.metric_module.as_method(human_likeness)
+    _compute = lapsus.metrics.base.to_compute_method(human_likeness)

@@ -9,23 +9,23 @@
 
 import datasets
 
-import lapsus.kernel.citations
-import lapsus.kernel.metric_module
+import lapsus.metrics.base
+import lapsus.metrics.citations
 
 from .score import micro_worst_average
 
 
-class MicroWorstAverage(lapsus.kernel.metric_module.StrictMetric):
+class MicroWorstAverage(lapsus.metrics.base.StrictMetric):
     """The mean score over the annotators of an example, and the score of the annotator whom the model serves worst.
 
     Each is averaged over the examples, with intervals from resampling the examples and the drop from the clean score.
     """
 
-    CITATION = lapsus.kernel.citations.READIN
+    CITATION = lapsus.metrics.citations.READIN
     FEATURES = datasets.Features({"predictions": datasets.Sequence(datasets.Value("float64"))})
     EXAMPLE = {
         "predictions": [[1, 1, 0], [1, 1, 1], [0, None, 1]],
         "clean_scores": [1, 1, 1],
         "groups": ["positive", "negative", "positive"],
     }
-    _compute = lapsus.kernel.metric_module.as_method(micro_worst_average)
+    _compute = lapsus.metrics.base.to_compute_method(micro_worst_average)

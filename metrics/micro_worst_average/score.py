@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lapsus.kernel import columns, statistics
+from lapsus import stats
+from lapsus.core import checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 def micro_worst_average(
     predictions: Iterable[Iterable[float | None]],
     *,
-    groups: columns.Groups | None = None,
+    groups: checks.Groups | None = None,
     group_names: Iterable[Any] | Mapping[str, Iterable[Any]] | None = None,
     clusters: Iterable[Any] | None = None,
     direction: str = "higher",
@@ -62,65 +63,68 @@ def micro_worst_average(
         >>> result["micro_average"], result["worst_average"], result["worst_drop"]
         (0.8333333333333333, 0.5, 0.5)
     """
-    columns.one_of("direction", direction, ("higher", "lower"))
-    statistics.check_level(confidence_level)
-    n_resamples, seed = columns.whole("n_resamples", n_resamples), columns.whole("seed", seed)
-    table = columns.score_table("predictions", predictions)
+    checks.check_choice("direction", direction, ("higher", "lower"))
+    stats.check_level(confidence_level)
+    n_resamples, seed = checks.check_integer("n_resamples", n_resamples), checks.check_integer("seed", seed)
+    table = checks.check_score_table("predictions", predictions)
     present = ~np.isnan(table)
     worst = np.nanmin(table, axis=1) if direction == "higher" else np.nanmax(table, axis=1)
     rows = [np.where(present, table, 0).sum(axis=1) / present.sum(axis=1), worst]
     if clean_scores is not None:
-        rows.append(columns.scores("clean_scores", clean_scores))
-        columns.same_length(predictions=table, clean_scores=rows[-1])
+        rows.append(checks.check_scores("clean_scores", clean_scores))
+        checks.check_same_length(predictions=table, clean_scores=rows[-1])
         if direction == "higher":
-            _refuse_other_unit(table, rows[-1])
-    originals = np.arange(len(table))
+            _check_same_unit(table, rows[-1])
+    cluster_ids = np.arange(len(table))
     if clusters is not None:
-        originals, _ = columns.numbered("clusters", clusters)
-        columns.same_length(predictions=table, clusters=originals)
+        cluster_ids, _ = checks.factorize("clusters", clusters)
+        checks.check_same_length(predictions=table, clusters=cluster_ids)
     sign = 1.0 if direction == "higher" else -1.0
     bounded = all(row.min() >= 0 and row.max() <= 1 for row in (np.where(present, table, 0), *rows))
-    sampling = _Sampling(confidence_level, n_resamples, seed, bounded=bounded)
+    settings = _IntervalSettings(confidence_level, n_resamples, seed, bounded=bounded)
 
     def score(members: Any) -> dict[str, Any]:
-        result = _averages([row[members] for row in rows], originals[members], sign, sampling)
+        result = _compute_averages([row[members] for row in rows], cluster_ids[members], sign, settings)
         result["annotator_averages"] = [
-            float(column[here].mean()) if here.any() else None
-            for column, here in zip(table[members].T, present[members].T, strict=True)
+            float(column[is_present].mean()) if is_present.any() else None
+            for column, is_present in zip(table[members].T, present[members].T, strict=True)
         ]
         return result
 
     result = score(slice(None))
     if groups is not None:
-        result["groups"] = columns.breakdown(groups, group_names, len(table), score)
-        measured = dict(zip(("micro_average", "worst_average"), rows, strict=False))
+        result["groups"] = checks.score_by_group(groups, group_names, len(table), score)
+        measures = dict(zip(("micro_average", "worst_average"), rows, strict=False))
         if clean_scores is not None:
-            measured |= {name: rows[2] - row for name, row in zip(("micro_drop", "worst_drop"), rows, strict=False)}
-        result["gaps"] = columns.by_column(
-            groups, group_names, len(table), lambda codes, names: _gaps(measured, codes, names, originals, sign)
+            measures |= {name: rows[2] - row for name, row in zip(("micro_drop", "worst_drop"), rows, strict=False)}
+        result["gaps"] = checks.apply_by_column(
+            groups,
+            group_names,
+            len(table),
+            lambda codes, names: _compare_groups(measures, codes, names, cluster_ids, sign),
         )
     return result
 
 
-def _gaps(
-    measured: dict[str, columns.FloatArray], codes: columns.IntArray, names: list[str], originals: Any, sign: float
+def _compare_groups(
+    measures: dict[str, checks.FloatArray], codes: checks.IntArray, names: list[str], cluster_ids: Any, sign: float
 ) -> dict[str, Any]:
     """Return the gap between groups of each measure; a high drop, and a high score of costs, is worst."""
-    found: dict[str, Any] = {}
-    for name, values in measured.items():
+    gaps: dict[str, Any] = {}
+    for name, values in measures.items():
         bad_is_low = sign if name.endswith("average") else -sign
-        gap = statistics.group_gap(bad_is_low * values, codes, originals)
-        found[name] = gap and {
+        gap = stats.compare_group_extremes(bad_is_low * values, codes, cluster_ids)
+        gaps[name] = gap and {
             "worst": names[gap.lowest],
             "best": names[gap.highest],
             "gap": gap.gap,
             "p_value": gap.p_value,
         }
-    return found
+    return gaps
 
 
 @dataclass(frozen=True, slots=True)
-class _Sampling:
+class _IntervalSettings:
     """How intervals are made; `bounded` scores are between 0 and 1."""
 
     level: float
@@ -128,35 +132,37 @@ class _Sampling:
     seed: int
     bounded: bool
 
-    def of_mean(self, found: statistics.Clustered) -> statistics.Interval | None:
+    def compute_mean_interval(self, sums: stats.ClusterSums) -> stats.Interval | None:
         """Return the interval of a mean score."""
         if self.bounded:
-            return statistics.clustered_rate(found, self.level)
-        return self._resampled(found)
+            return stats.clustered_rate_interval(sums, self.level)
+        return self._resample(sums)
 
-    def of_drop(self, found: statistics.Clustered, gains: float) -> tuple[statistics.Interval | None, float | None]:
+    def estimate_drop(self, sums: stats.ClusterSums, gains: float) -> tuple[stats.Interval | None, float | None]:
         """Return the interval of a mean difference and its p-value; `gains` is the mean of its positive part."""
-        if found.number < 2:
+        if sums.n_clusters < 2:
             return None, None
         if self.bounded:
-            return statistics.score_difference(found, gains, self.level)
-        _, p_value = statistics.clustered_mean(found.sums, found.sizes, self.level)
-        return self._resampled(found), p_value
+            return stats.estimate_difference(sums, gains, self.level)
+        _, p_value = stats.estimate_clustered_mean(sums.sums, sums.sizes, self.level)
+        return self._resample(sums), p_value
 
-    def _resampled(self, found: statistics.Clustered) -> statistics.Interval | None:
-        sizes = np.asarray(found.sizes, float)
-        return statistics.studentised_interval(found.sums, sizes, self.level, self.n_resamples, self.seed)
+    def _resample(self, sums: stats.ClusterSums) -> stats.Interval | None:
+        sizes = np.asarray(sums.sizes, float)
+        return stats.studentised_interval(sums.sums, sizes, self.level, self.n_resamples, self.seed)
 
 
-def _averages(
-    rows: list[columns.FloatArray], originals: columns.IntArray, sign: float, sampling: _Sampling
+def _compute_averages(
+    rows: list[checks.FloatArray], cluster_ids: checks.IntArray, sign: float, settings: _IntervalSettings
 ) -> dict[str, Any]:
     """Return means and intervals of the columns micro, worst and perhaps clean."""
-    result: dict[str, Any] = {"examples": len(originals)}
-    wanted = len(originals) > 0 and sampling.n_resamples > 0
+    result: dict[str, Any] = {"examples": len(cluster_ids)}
+    with_intervals = len(cluster_ids) > 0 and settings.n_resamples > 0
     for name, values in zip(("micro_average", "worst_average", "clean_average"), rows, strict=False):
         result[name] = float(values.mean()) if len(values) else None
-        result[f"{name}_ci"] = sampling.of_mean(statistics.of_numbers(values, originals)) if wanted else None
+        result[f"{name}_ci"] = (
+            settings.compute_mean_interval(stats.sum_by_cluster_number(values, cluster_ids)) if with_intervals else None
+        )
     if len(rows) < 3:
         return result
     for name, values in zip(("micro_drop", "worst_drop"), rows, strict=False):
@@ -164,26 +170,26 @@ def _averages(
         drop[abs(drop) < 1e-12] = 0.0  # they differ by rounding alone
         result[name] = float(drop.mean()) if len(drop) else None
         interval = p_value = None
-        if wanted:
-            found = statistics.of_numbers(drop, originals)
-            interval, p_value = sampling.of_drop(found, float(drop[drop > 0].sum()) / len(drop))
+        if with_intervals:
+            sums = stats.sum_by_cluster_number(drop, cluster_ids)
+            interval, p_value = settings.estimate_drop(sums, float(drop[drop > 0].sum()) / len(drop))
         result[f"{name}_ci"], result[f"{name}_p"] = interval, p_value
-        result |= _size_of(name, drop, originals, sampling.level)
+        result |= _describe_drop(name, drop, cluster_ids, settings.level)
     return result
 
 
-def _size_of(name: str, drop: columns.FloatArray, originals: columns.IntArray, level: float) -> dict[str, Any]:
+def _describe_drop(name: str, drop: checks.FloatArray, cluster_ids: checks.IntArray, level: float) -> dict[str, Any]:
     """Return how large a drop is beside what varies, and how large it must be to be found."""
     if not len(drop):
         return {f"{name}_effect_size": None, f"{name}_detectable": None}
-    found = statistics.of_numbers(drop, originals)
+    sums = stats.sum_by_cluster_number(drop, cluster_ids)
     return {
-        f"{name}_effect_size": statistics.effect_size(drop, found.number),
-        f"{name}_detectable": statistics.detectable_difference(found, level) if found.number > 1 else None,
+        f"{name}_effect_size": stats.compute_effect_size(drop, sums.n_clusters),
+        f"{name}_detectable": stats.minimum_detectable_difference(sums, level) if sums.n_clusters > 1 else None,
     }
 
 
-def _refuse_other_unit(noisy: columns.FloatArray, clean: columns.FloatArray) -> None:
+def _check_same_unit(noisy: checks.FloatArray, clean: checks.FloatArray) -> None:
     """Raise if one side looks like percentages and the other like shares."""
     sides = {"predictions": noisy[~np.isnan(noisy)], "clean_scores": clean}
     shares = [name for name, side in sides.items() if side.min() >= 0 and 0 < side.max() <= 1]

@@ -15,19 +15,19 @@
 
 import datasets
 
-import lapsus.kernel.citations
-import lapsus.kernel.metric_module
+import lapsus.metrics.base
+import lapsus.metrics.citations
 
 from .score import mixed_effects
 
 
-class MixedEffects(lapsus.kernel.metric_module.StrictMetric):
+class MixedEffects(lapsus.metrics.base.StrictMetric):
     """The regression score = example + condition + noise, with the examples as random intercepts.
 
     Fitted by restricted maximum likelihood; its errors also hold where conditions differ in variance.
     """
 
-    CITATION = lapsus.kernel.citations.DIALECT
+    CITATION = lapsus.metrics.citations.DIALECT
     FEATURES = [
         datasets.Features(
             {"predictions": datasets.Value("float64"), "conditions": datasets.Value("string"), "examples": kind}
@@ -40,4 +40,4 @@ class MixedEffects(lapsus.kernel.metric_module.StrictMetric):
         "examples": ["a", "a", "b", "b", "c", "c"],
         "baseline": "perturbed",
     }
-    _compute = lapsus.kernel.metric_module.as_method(mixed_effects)
+    _compute = lapsus.metrics.base.to_compute_method(mixed_effects)

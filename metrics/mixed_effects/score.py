@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import optimize, special
 
-from lapsus.kernel import columns, statistics
+from lapsus import stats
+from lapsus.core import checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,12 +56,12 @@ def mixed_effects(
         >>> round(result["coefficients"]["b"]["estimate"], 4), round(result["coefficients"]["b"]["se"], 4)
         (1.3333, 0.3333)
     """
-    statistics.check_level(confidence_level)
-    columns.one_of("correction", correction, ("holm", "bonferroni", "none"))
-    score = columns.scores("predictions", predictions)
-    condition_of, names = columns.numbered("conditions", conditions)
-    example_of, ids = columns.numbered("examples", examples)
-    columns.same_length(predictions=score, conditions=condition_of, examples=example_of)
+    stats.check_level(confidence_level)
+    checks.check_choice("correction", correction, ("holm", "bonferroni", "none"))
+    score = checks.check_scores("predictions", predictions)
+    condition_of, names = checks.factorize("conditions", conditions)
+    example_of, ids = checks.factorize("examples", examples)
+    checks.check_same_length(predictions=score, conditions=condition_of, examples=example_of)
     if baseline is None:
         baseline = min(names)
     elif baseline not in names:  # 2024 may name the condition "2024": options of the command line are read as JSON
@@ -76,7 +77,7 @@ def mixed_effects(
             "score examples under several conditions, with the same id each time."
         )
 
-    cluster_of = _clusters_of(clusters, example_of, len(ids))
+    cluster_of = _number_clusters(clusters, example_of, len(ids))
     cells = example_of * len(names)
     cells += condition_of
     counts = np.bincount(cells, minlength=len(ids) * len(names)).reshape(len(ids), -1)
@@ -84,30 +85,35 @@ def mixed_effects(
         flat = np.empty(len(score))
         flat[cells] = score
         table = sums = flat.reshape(counts.shape)
-        fit = _balanced(table)
+        fit = _fit_balanced(table)
     else:
-        fit = _unbalanced(score, condition_of, example_of, counts)
+        fit = _fit_unbalanced(score, condition_of, example_of, counts)
         sums = np.bincount(cells, score, minlength=counts.size).reshape(counts.shape).astype(np.float64)
         table = np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
     freedom = inner_freedom if fit.example_variance > 0 else len(score) - len(names)
 
     base = names.index(baseline)
-    others = sorted((str(name), place) for place, name in enumerate(names) if place != base)
+    other_conditions = sorted((str(name), place) for place, name in enumerate(names) if place != base)
     if table is sums and cluster_of is None:
-        robust = [_spread(table[:, place] - table[:, base]) for _, place in others]
+        robust_errors = [_standard_error(table[:, place] - table[:, base]) for _, place in other_conditions]
     else:
-        rest = np.where(counts > 0, sums - counts * fit.means, 0.0)
+        residual_sums = np.where(counts > 0, sums - counts * fit.means, 0.0)
         ratio = fit.example_variance / fit.residual_variance if fit.residual_variance else np.inf
-        robust = [_sandwich(rest, counts, ratio, (base, place), cluster_of) for _, place in others]
+        robust_errors = [
+            _sandwich_error(residual_sums, counts, ratio, (base, place), cluster_of) for _, place in other_conditions
+        ]
     coefficients = {}
-    for (name, place), (error, own_freedom) in zip(others, robust, strict=True):
+    for (name, place), (error, own_freedom) in zip(other_conditions, robust_errors, strict=True):
         estimate = fit.means[place] - fit.means[base]
         variance = fit.covariance[place, place] + fit.covariance[base, base] - 2 * fit.covariance[place, base]
-        model = _effect(estimate, float(np.sqrt(max(0.0, variance))), freedom, confidence_level)
+        model = _describe_effect(estimate, float(np.sqrt(max(0.0, variance))), freedom, confidence_level)
         del model["estimate"]
-        leading = _effect(estimate, error if fit.residual_variance else 0.0, own_freedom, confidence_level)
+        leading = _describe_effect(estimate, error if fit.residual_variance else 0.0, own_freedom, confidence_level)
         coefficients[name] = leading | {"model": model}
-    paired = {name: _paired(table[:, place] - table[:, base], cluster_of, confidence_level) for name, place in others}
+    paired = {
+        name: _compare_pairs(table[:, place] - table[:, base], cluster_of, confidence_level)
+        for name, place in other_conditions
+    }
     for effects in (coefficients, paired, {name: effect["model"] for name, effect in coefficients.items()}):
         _correct(effects, correction)
     return {
@@ -128,14 +134,14 @@ def mixed_effects(
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    means: columns.FloatArray
-    covariance: columns.FloatArray
+    means: checks.FloatArray
+    covariance: checks.FloatArray
     example_variance: float
     residual_variance: float
     log_likelihood: float | None
 
 
-def _balanced(table: columns.FloatArray) -> _Fit:
+def _fit_balanced(table: checks.FloatArray) -> _Fit:
     """Fit examples x conditions, each cell filled once: REML is then the analysis of variance."""
     examples, width = table.shape
     means = table.mean(axis=0)
@@ -144,7 +150,7 @@ def _balanced(table: columns.FloatArray) -> _Fit:
     centred -= level[:, None]
     within = float(np.square(centred, out=centred).sum())
     between = width * float(np.square(level).sum())
-    within, between = (_or_zero(part, table) for part in (within, between))
+    within, between = (_zero_if_rounding(part, table) for part in (within, between))
     residual = within / ((examples - 1) * (width - 1))
     variance = (between / (examples - 1) - residual) / width
     if variance <= 0:
@@ -159,8 +165,8 @@ def _balanced(table: columns.FloatArray) -> _Fit:
     return _Fit(means, covariance, variance, residual, likelihood)
 
 
-def _unbalanced(
-    score: columns.FloatArray, condition_of: columns.IntArray, example_of: columns.IntArray, counts: columns.IntArray
+def _fit_unbalanced(
+    score: checks.FloatArray, condition_of: checks.IntArray, example_of: checks.IntArray, counts: checks.IntArray
 ) -> _Fit:
     """Fit any layout, from sums over the examples that have equally many rows.
 
@@ -177,19 +183,21 @@ def _unbalanced(
     within = _Sums(
         np.diag(counts.sum(axis=0)) - counts.T @ share,
         np.bincount(condition_of, deviation).astype(np.float64),
-        _or_zero(float(deviation @ deviation), score),
+        _zero_if_rounding(float(deviation @ deviation), score),
     )
     sizes, group = np.unique(size, return_inverse=True)
     number = np.bincount(group)
     between = [
         _Sums(
-            share[here].T @ share[here], share[here].T @ level[here], _or_zero(float(level[here] @ level[here]), score)
+            share[members].T @ share[members],
+            share[members].T @ level[members],
+            _zero_if_rounding(float(level[members] @ level[members]), score),
         )
-        for here in (group == place for place in range(len(sizes)))
+        for members in (group == place for place in range(len(sizes)))
     ]
     freedom = len(score) - width
 
-    def solve(ratio: float) -> tuple[columns.FloatArray, columns.FloatArray, float]:
+    def solve(ratio: float) -> tuple[checks.FloatArray, checks.FloatArray, float]:
         weights = sizes / (1 + ratio * sizes)
         matrix = within.matrix + sum(w * sums.matrix for w, sums in zip(weights, between, strict=True))
         vector = within.vector + sum(w * sums.vector for w, sums in zip(weights, between, strict=True))
@@ -198,48 +206,48 @@ def _unbalanced(
         return matrix, means, max(0.0, float(square - means @ vector))
 
     def deviance(ratio: float) -> float:
-        matrix, _, left = solve(ratio)
+        matrix, _, rss = solve(ratio)
         stretch = number @ np.log1p(ratio * sizes)
-        return float(freedom * np.log(left / freedom) + stretch + np.linalg.slogdet(matrix)[1])
+        return float(freedom * np.log(rss / freedom) + stretch + np.linalg.slogdet(matrix)[1])
 
     def slope(ratio: float) -> float:
-        matrix, means, left = solve(ratio)
+        matrix, means, rss = solve(ratio)
         change = -((sizes / (1 + ratio * sizes)) ** 2)
-        left_change = matrix_change = 0.0
+        rss_change = matrix_change = 0.0
         for factor, sums in zip(change, between, strict=True):
-            left_change += factor * (sums.square - 2 * means @ sums.vector + means @ sums.matrix @ means)
+            rss_change += factor * (sums.square - 2 * means @ sums.vector + means @ sums.matrix @ means)
             matrix_change = matrix_change + factor * sums.matrix
         grown = number @ (sizes / (1 + ratio * sizes))
-        return float(freedom * left_change / left + grown + np.trace(np.linalg.solve(matrix, matrix_change)))
+        return float(freedom * rss_change / rss + grown + np.trace(np.linalg.solve(matrix, matrix_change)))
 
     additive = np.linalg.lstsq(within.matrix, within.vector)[0]
     intercepts = level - share @ additive
     noise = centred - additive[condition_of] - intercepts[example_of]
-    if _or_zero(float(noise @ noise), score) == 0:
-        return _noiseless(shift + additive, intercepts, score)
-    ratio = _best_ratio(deviance, slope)
-    matrix, means, left = solve(ratio)
-    residual = left / freedom
+    if _zero_if_rounding(float(noise @ noise), score) == 0:
+        return _fit_exact(shift + additive, intercepts, score)
+    ratio = _find_best_ratio(deviance, slope)
+    matrix, means, rss = solve(ratio)
+    residual = rss / freedom
     stretch = float(number @ np.log1p(ratio * sizes))
     likelihood = _log_likelihood(residual, freedom, stretch, float(np.linalg.slogdet(matrix)[1]))
     return _Fit(means + shift, np.linalg.inv(matrix) * residual, ratio * residual, residual, likelihood)
 
 
-def _noiseless(means: columns.FloatArray, intercepts: columns.FloatArray, score: columns.FloatArray) -> _Fit:
+def _fit_exact(means: checks.FloatArray, intercepts: checks.FloatArray, score: checks.FloatArray) -> _Fit:
     """Fit scores that are exactly example + condition: the differences are certain."""
-    variance = _or_zero(float(((intercepts - intercepts.mean()) ** 2).sum()), score) / (len(intercepts) - 1)
+    variance = _zero_if_rounding(float(((intercepts - intercepts.mean()) ** 2).sum()), score) / (len(intercepts) - 1)
     means = means + intercepts.mean()
     return _Fit(means, np.full((len(means),) * 2, variance / len(intercepts)), variance, 0.0, None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    matrix: columns.FloatArray
-    vector: columns.FloatArray
+    matrix: checks.FloatArray
+    vector: checks.FloatArray
     square: float
 
 
-def _best_ratio(deviance: Any, slope: Any) -> float:
+def _find_best_ratio(deviance: Any, slope: Any) -> float:
     """Return the ratio of variances with the least deviance, which may be 0."""
     grid = np.geomspace(1e-8, 1e10, 73)
     best = int(np.argmin([deviance(ratio) for ratio in grid]))
@@ -255,44 +263,44 @@ def _log_likelihood(residual: float, freedom: int, log_stretch: float, log_deter
     return float(-0.5 * (freedom * (1 + np.log(2 * np.pi * residual)) + log_stretch + log_determinant))
 
 
-def _or_zero(square: float, values: columns.FloatArray) -> float:
+def _zero_if_rounding(square: float, values: checks.FloatArray) -> float:
     """Return a sum of squares, or 0 where it is no more than rounding of `values`."""
     largest = max(values.max(), -values.min())
     return square if square > values.size * (4 * np.finfo(float).eps * largest) ** 2 else 0.0
 
 
-def _clusters_of(clusters: Iterable[Any] | None, example_of: columns.IntArray, number: int) -> Any:
+def _number_clusters(clusters: Iterable[Any] | None, example_of: checks.IntArray, number: int) -> Any:
     """Return the number of the cluster that each example is in, or None where each is its own."""
     if clusters is None:
         return None
-    row_cluster, names = columns.numbered("clusters", clusters)
-    columns.same_length(predictions=example_of, clusters=row_cluster)
+    row_cluster, names = checks.factorize("clusters", clusters)
+    checks.check_same_length(predictions=example_of, clusters=row_cluster)
     cluster_of = np.empty(number, np.int64)
     cluster_of[example_of] = row_cluster
-    if (apart := cluster_of[example_of] != row_cluster).any():
-        raise ValueError(f"clusters[{apart.argmax()}] differs within one example: give all its rows the same.")
+    if (differs := cluster_of[example_of] != row_cluster).any():
+        raise ValueError(f"clusters[{differs.argmax()}] differs within one example: give all its rows the same.")
     if len(names) < 2:
         raise ValueError(f"There is only the cluster {names[0]!r}: one says nothing of how others would differ.")
     return cluster_of
 
 
-def _spread(differences: columns.FloatArray) -> tuple[float, float]:
+def _standard_error(differences: checks.FloatArray) -> tuple[float, float]:
     """Return the standard error of a mean, and its degrees of freedom."""
     error = float(differences.std(ddof=1) / np.sqrt(len(differences)))
-    return (error if _or_zero(error**2 * len(differences) ** 2, differences) else 0.0), len(differences) - 1
+    return (error if _zero_if_rounding(error**2 * len(differences) ** 2, differences) else 0.0), len(differences) - 1
 
 
-def _sandwich(
-    rest: columns.FloatArray,
-    counts: columns.IntArray,
+def _sandwich_error(
+    residual_sums: checks.FloatArray,
+    counts: checks.IntArray,
     ratio: float,
     contrast: tuple[int, int],
-    cluster_of: columns.IntArray | None,
+    cluster_of: checks.IntArray | None,
 ) -> tuple[float, float]:
     """Return the standard error of a contrast by what each example adds to it, and Satterthwaite's degrees of freedom.
 
     Args:
-        rest: examples x conditions, the sums of what the means leave over.
+        residual_sums: examples x conditions, the sums of what the means leave over.
         counts: how many rows each sum is of.
         ratio: the variance of examples over that of noise.
         contrast: the baseline and the other condition.
@@ -304,12 +312,12 @@ def _sandwich(
     direction = np.zeros(counts.shape[1])
     direction[list(contrast)] = -1, 1
     weight = np.linalg.lstsq(matrix, direction)[0]
-    added = rest @ weight - shrink * rest.sum(axis=1) * (counts @ weight)
+    contributions = residual_sums @ weight - shrink * residual_sums.sum(axis=1) * (counts @ weight)
     expected = counts @ weight**2 - shrink * (counts @ weight) ** 2
     if cluster_of is not None:
-        added, expected = np.bincount(cluster_of, added), np.bincount(cluster_of, expected)
-    number = len(added)
-    error = float(np.sqrt(number / (number - 1) * (added @ added)))
+        contributions, expected = np.bincount(cluster_of, contributions), np.bincount(cluster_of, expected)
+    number = len(contributions)
+    error = float(np.sqrt(number / (number - 1) * (contributions @ contributions)))
     return error, max(1.0, float(expected.sum() ** 2 / (expected @ expected)) - 1)
 
 
@@ -320,16 +328,16 @@ def _correct(effects: dict[str, dict[str, Any]], correction: str) -> None:
     known = [single[name] for name in tested]
     corrected = known
     if correction == "holm":
-        corrected = statistics.holm(known)
+        corrected = stats.holm(known)
     elif correction == "bonferroni":
-        corrected = [statistics.bonferroni(p_value, len(effects)) for p_value in known]
+        corrected = [stats.bonferroni(p_value, len(effects)) for p_value in known]
     for name, effect in effects.items():
         effect["p_value_single"] = single[name]
     for name, p_value in zip(tested, corrected, strict=True):
         effects[name]["p_value"] = p_value
 
 
-def _effect(estimate: float, error: float, freedom: float, level: float) -> dict[str, Any]:
+def _describe_effect(estimate: float, error: float, freedom: float, level: float) -> dict[str, Any]:
     reach = float(special.stdtrit(freedom, 0.5 + level / 2)) * error
     return {
         "estimate": float(estimate),
@@ -340,16 +348,16 @@ def _effect(estimate: float, error: float, freedom: float, level: float) -> dict
     }
 
 
-def _paired(differences: columns.FloatArray, cluster_of: columns.IntArray | None, level: float) -> dict[str, Any]:
+def _compare_pairs(differences: checks.FloatArray, cluster_of: checks.IntArray | None, level: float) -> dict[str, Any]:
     both = ~np.isnan(differences)
     differences = differences[both]
     number = len(differences)
-    originals = number if cluster_of is None else len(np.unique(cluster_of[both]))
-    if originals < 2:
+    n_clusters = number if cluster_of is None else len(np.unique(cluster_of[both]))
+    if n_clusters < 2:
         estimate = float(differences.mean()) if number else None
         return {"estimate": estimate, "se": None, "ci": None, "p_value": None, "df": None, "examples": number}
-    error, freedom = _spread(differences)
+    error, freedom = _standard_error(differences)
     if cluster_of is not None:
-        found = statistics.of_numbers(differences, cluster_of[both])
-        error, freedom = float(np.sqrt(found.variance * originals / (originals - 1))), originals - 1
-    return {**_effect(float(differences.mean()), error, freedom, level), "examples": number}
+        sums = stats.sum_by_cluster_number(differences, cluster_of[both])
+        error, freedom = float(np.sqrt(sums.variance * n_clusters / (n_clusters - 1))), n_clusters - 1
+    return {**_describe_effect(float(differences.mean()), error, freedom, level), "examples": number}

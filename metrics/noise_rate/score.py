@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lapsus.kernel import columns, statistics
-from lapsus.kernel.error_rates import ErrorRates, edit_distances
-from lapsus.kernel.words import words
+from lapsus import stats
+from lapsus.core import checks
+from lapsus.core.text import split_words
+from lapsus.stats.noise_rates import EditCounts, compute_edit_distances
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     Split = Callable[[str], list[str]]
 
 PIECE = 2048
-SPLIT: dict[str, Split | None] = {"character": None, "word": str.split, "token": words}
+SPLITTERS: dict[str, Split | None] = {"character": None, "word": str.split, "token": split_words}
 
 
 def noise_rate(
@@ -58,76 +59,78 @@ def noise_rate(
         >>> result["micro_average"], result["worst_average"], result["annotator_averages"]
         (0.3125, 0.5, [0.125, 0.5])
     """
-    columns.one_of("unit", unit, tuple(SPLIT))
-    columns.one_of("empty_reference", empty_reference, ("raise", "skip"))
-    clean = columns.listed("references", references)
-    noisy = columns.listed("predictions", predictions)
-    columns.same_length(predictions=noisy, references=clean)
-    statistics.check_level(confidence_level)
-    originals = None
+    checks.check_choice("unit", unit, tuple(SPLITTERS))
+    checks.check_choice("empty_reference", empty_reference, ("raise", "skip"))
+    clean = checks.check_list("references", references)
+    noisy = checks.check_list("predictions", predictions)
+    checks.check_same_length(predictions=noisy, references=clean)
+    stats.check_level(confidence_level)
+    cluster_ids = None
     if clusters is not None:
-        originals, _ = columns.numbered("clusters", clusters)
-        columns.same_length(predictions=noisy, clusters=originals)
-    found = _compared(noisy, clean, SPLIT[unit])
-    scored = found.lengths > 0
-    skipped = len(clean) - int(scored.sum())
+        cluster_ids, _ = checks.factorize("clusters", clusters)
+        checks.check_same_length(predictions=noisy, clusters=cluster_ids)
+    counts = _count_unit_edits(noisy, clean, SPLITTERS[unit])
+    has_rate = counts.lengths > 0
+    skipped = len(clean) - int(has_rate.sum())
     if skipped and empty_reference == "raise":
-        raise ValueError(f"references[{scored.argmin()}] is empty: leave it out, or use empty_reference='skip'.")
+        raise ValueError(f"references[{has_rate.argmin()}] is empty: leave it out, or use empty_reference='skip'.")
     if skipped == len(clean):
         raise ValueError("references are all empty: there is nothing to score.")
     if skipped:
-        found = found.only(scored)
-        originals = None if originals is None else originals[scored]
-    means, worsts = found.means, found.worsts
-    own = None if originals is None else np.unique(originals, return_inverse=True)[1]
+        counts = counts.select(has_rate)
+        cluster_ids = None if cluster_ids is None else cluster_ids[has_rate]
+    means, worsts = counts.mean_by_example, counts.worst_by_example
+    dense_ids = None if cluster_ids is None else np.unique(cluster_ids, return_inverse=True)[1]
     parts = {
-        name: _by_original(own, sums, sizes)
+        name: _sum_by_cluster(dense_ids, sums, sizes)
         for name, sums, sizes in (
             ("micro_average", means, np.ones(len(means))),
             ("worst_average", worsts, np.ones(len(worsts))),
-            ("corpus_rate", found.edits.sum(axis=0), found.present.sum(axis=0) * found.lengths),
+            ("corpus_rate", counts.edits.sum(axis=0), counts.present.sum(axis=0) * counts.lengths),
         )
     }
     bounded = bool(worsts.max() <= 1)
     return {
         **{
-            f"{name}_ci": statistics.ratio_interval(part, confidence_level, bounded=bounded, n_resamples=2000)
+            f"{name}_ci": stats.ratio_interval(part, confidence_level, bounded=bounded, n_resamples=2000)
             for name, part in parts.items()
         },
         "micro_average": float(means.mean()),
         "worst_average": float(worsts.mean()),
-        "annotator_averages": found.of_annotators(),
-        "corpus_rate": found.of_corpus(),
-        "examples": len(found.lengths),
+        "annotator_averages": counts.mean_by_annotator(),
+        "corpus_rate": counts.corpus_rate(),
+        "examples": len(counts.lengths),
         "skipped": skipped,
     }
 
 
-def _by_original(own: columns.IntArray | None, sums: NDArray[Any], sizes: NDArray[Any]) -> statistics.Clustered:
+def _sum_by_cluster(cluster_ids: checks.IntArray | None, sums: NDArray[Any], sizes: NDArray[Any]) -> stats.ClusterSums:
     """Return the sums over the texts of each original, by its number; without numbers each text is its own."""
-    if own is None:
-        return statistics.Clustered(sums, sizes)
-    return statistics.Clustered(np.bincount(own, sums), np.bincount(own, sizes))
+    if cluster_ids is None:
+        return stats.ClusterSums(sums, sizes)
+    return stats.ClusterSums(np.bincount(cluster_ids, sums), np.bincount(cluster_ids, sizes))
 
 
-def _compared(noisy: Sequence[Any], clean: Sequence[str], split: Split | None) -> ErrorRates:
+def _count_unit_edits(noisy: Sequence[Any], clean: Sequence[str], split: Split | None) -> EditCounts:
     if isinstance(noisy[0], str):
-        distances, lengths = _distances("predictions", noisy, clean, split)
-        return ErrorRates(distances[None], np.ones((1, len(clean)), np.bool_), lengths)
-    flat, width = columns.flattened("predictions", noisy)
+        distances, lengths = _compute_distances("predictions", noisy, clean, split)
+        return EditCounts(distances[None], np.ones((1, len(clean)), np.bool_), lengths)
+    flat, width = checks.flatten_rows("predictions", noisy)
     missing = np.fromiter((text is None for text in flat), np.bool_, len(flat)).reshape(-1, width)
-    columns.refuse_unannotated("predictions", missing)
+    checks.check_annotated("predictions", missing)
     sides = []
     for annotator in range(width):
-        own = [text if noise is None else noise for noise, text in zip(flat[annotator::width], clean, strict=True)]
-        distances, lengths = _distances(f"predictions of annotator {annotator}", own, clean, split)
+        annotator_texts = [
+            text if noise is None else noise for noise, text in zip(flat[annotator::width], clean, strict=True)
+        ]
+        distances, lengths = _compute_distances(f"predictions of annotator {annotator}", annotator_texts, clean, split)
         sides.append(distances)
-    return ErrorRates(np.stack(sides), ~missing.T, lengths)
+    return EditCounts(np.stack(sides), ~missing.T, lengths)
 
 
-def _distances(
+def _compute_distances(
     name: str, noisy: Sequence[str], clean: Sequence[str], split: Split | None
-) -> tuple[columns.IntArray, columns.IntArray]:
+) -> tuple[checks.IntArray, checks.IntArray]:
     """Return each pair's distance and the length of its clean text.
 
     It goes piece by piece, so that a text is still in the processor's cache when it is compared after being checked.
@@ -135,12 +138,12 @@ def _distances(
     distances, lengths = np.empty((2, len(clean)), np.int64)
     for start in range(0, len(clean), PIECE):
         piece = slice(start, start + PIECE)
-        lengths[piece] = columns.text_lengths("references", clean[piece], start)
-        texts = columns.texts(name, noisy[piece], start)
+        lengths[piece] = checks.check_text_lengths("references", clean[piece], start)
+        texts = checks.check_texts(name, noisy[piece], start)
         if split is None:
-            distances[piece] = edit_distances(texts, clean[piece], longest=int(lengths[piece].max()))
+            distances[piece] = compute_edit_distances(texts, clean[piece], cap=int(lengths[piece].max()))
         else:
-            right = list(map(split, clean[piece]))
-            lengths[piece] = list(map(len, right))
-            distances[piece] = edit_distances(list(map(split, texts)), right)
+            clean_words = list(map(split, clean[piece]))
+            lengths[piece] = list(map(len, clean_words))
+            distances[piece] = compute_edit_distances(list(map(split, texts)), clean_words)
     return distances, lengths

@@ -14,19 +14,19 @@
 
 import datasets
 
-import lapsus.kernel.citations
-import lapsus.kernel.metric_module
+import lapsus.metrics.base
+import lapsus.metrics.citations
 
 from .score import prediction_consistency
 
 
-class PredictionConsistency(lapsus.kernel.metric_module.StrictMetric):
+class PredictionConsistency(lapsus.metrics.base.StrictMetric):
     """The share of examples on which a prediction changes between an original input and a rewriting of it.
 
     Beside it, which way predictions change, and a test of whether accuracy moved.
     """
 
-    CITATION = lapsus.kernel.citations.PARTE
+    CITATION = lapsus.metrics.citations.PARTE
     FEATURES = [
         datasets.Features(dict.fromkeys(("predictions", "references", "original_predictions"), kind))
         for kind in (datasets.Value("string"), datasets.Value("int64"))
@@ -37,4 +37,4 @@ class PredictionConsistency(lapsus.kernel.metric_module.StrictMetric):
         "original_predictions": ["entailment", "entailment", "contradiction"],
         "label_map": {"neutral": "not_entailment", "contradiction": "not_entailment"},
     }
-    _compute = lapsus.kernel.metric_module.as_method(prediction_consistency)
+    _compute = lapsus.metrics.base.to_compute_method(prediction_consistency)

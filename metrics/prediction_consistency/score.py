@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lapsus.kernel import columns, statistics
+from lapsus import stats
+from lapsus.core import checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +20,7 @@ def prediction_consistency(
     references: Iterable[str] | Iterable[int],
     original_predictions: Iterable[str] | Iterable[int],
     *,
-    groups: columns.Groups | None = None,
+    groups: checks.Groups | None = None,
     group_names: Iterable[Any] | Mapping[str, Iterable[Any]] | None = None,
     clusters: Iterable[Any] | None = None,
     label_map: Mapping[Any, Any] | None = None,
@@ -62,26 +63,26 @@ def prediction_consistency(
         >>> result["changed_rate"], result["transitions"]["correct_to_wrong"], result["mcnemar_p"]
         (0.6666666666666666, 1, 1.0)
     """
-    statistics.check_level(confidence_level)
-    new, gold, old = columns.labels(
+    stats.check_level(confidence_level)
+    new, gold, old = checks.encode_labels(
         label_map, predictions=predictions, references=references, original_predictions=original_predictions
     )
     outcomes = np.where(old == gold, TO_WRONG, np.where(new == gold, TO_RIGHT, OTHER_WRONG)).astype(np.int8)
     same = new == old
     outcomes[same] = np.where(new[same] == gold[same], SAME_RIGHT, SAME_WRONG)
-    originals = np.arange(len(new))
+    cluster_ids = np.arange(len(new))
     if clusters is not None:
-        originals, _ = columns.numbered("clusters", clusters)
-        columns.same_length(predictions=new, clusters=originals)
+        cluster_ids, _ = checks.factorize("clusters", clusters)
+        checks.check_same_length(predictions=new, clusters=cluster_ids)
 
     def score(members: Any) -> dict[str, Any]:
         counts = np.bincount(outcomes[members], minlength=5)
-        result = _rates(counts.tolist())
-        result |= _intervals(outcomes[members], originals[members], confidence_level)
+        result = _compute_rates(counts.tolist())
+        result |= _compute_intervals(outcomes[members], cluster_ids[members], confidence_level)
         result["mcnemar_p"] = result["accuracy_change_p"]
-        if not columns.repeats(originals[members]):
+        if not checks.has_repeats(cluster_ids[members]):
             to_wrong, to_right = int(counts[TO_WRONG]), int(counts[TO_RIGHT])
-            result["mcnemar_p"] = statistics.mcnemar(to_wrong, to_right, exact=exact) if counts.any() else None
+            result["mcnemar_p"] = stats.mcnemar(to_wrong, to_right, exact=exact) if counts.any() else None
         if clusters is not None:
             result["changed_rate_cluster_ci"] = result["changed_rate_ci"]
             result["accuracy_cluster_p"] = result["accuracy_change_p"]
@@ -89,11 +90,11 @@ def prediction_consistency(
 
     result = score(slice(None))
     if groups is not None:
-        result["groups"] = columns.breakdown(groups, group_names, len(new), score)
+        result["groups"] = checks.score_by_group(groups, group_names, len(new), score)
     return result
 
 
-def _rates(outcomes: list[int]) -> dict[str, Any]:
+def _compute_rates(outcomes: list[int]) -> dict[str, Any]:
     same_right, same_wrong, to_wrong, to_right, other_wrong = outcomes
     changed = to_wrong + to_right + other_wrong
     originally_right = same_right + to_wrong
@@ -115,7 +116,7 @@ def _rates(outcomes: list[int]) -> dict[str, Any]:
     }
 
 
-def _intervals(outcomes: columns.IntArray, originals: columns.IntArray, level: float) -> dict[str, Any]:
+def _compute_intervals(outcomes: checks.IntArray, cluster_ids: checks.IntArray, level: float) -> dict[str, Any]:
     """Return the intervals of the rates and of the change of accuracy, whose p-value its interval inverts."""
     if not len(outcomes):
         names = ("changed_rate_ci", "accuracy_ci", "original_accuracy_ci", "accuracy_change_ci", "accuracy_change_p")
@@ -125,20 +126,20 @@ def _intervals(outcomes: columns.IntArray, originals: columns.IntArray, level: f
         "accuracy_ci": (outcomes == SAME_RIGHT) | (outcomes == TO_RIGHT),
         "original_accuracy_ci": (outcomes == SAME_RIGHT) | (outcomes == TO_WRONG),
     }
-    shared = columns.repeats(originals)
+    shared = checks.has_repeats(cluster_ids)
     result: dict[str, Any] = {
-        name: statistics.clustered_rate(statistics.of_numbers(share.astype(float), originals), level)
+        name: stats.clustered_rate_interval(stats.sum_by_cluster_number(share.astype(float), cluster_ids), level)
         if shared
-        else statistics.wilson(int(share.sum()), len(share), level)
+        else stats.wilson_interval(int(share.sum()), len(share), level)
         for name, share in shares.items()
     }
     moved = (outcomes == TO_RIGHT).astype(float) - (outcomes == TO_WRONG)
-    found = statistics.of_numbers(moved, originals)
+    sums = stats.sum_by_cluster_number(moved, cluster_ids)
     interval = p_value = None
-    if found.number > 1:
-        interval, p_value = statistics.score_difference(found, float((moved > 0).mean()), level)
+    if sums.n_clusters > 1:
+        interval, p_value = stats.estimate_difference(sums, float((moved > 0).mean()), level)
     return {**result, "accuracy_change_ci": interval, "accuracy_change_p": p_value}
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _share(part: int, total: int) -> float | None:
+    return part / total if total else None

@@ -1,8 +1,8 @@
 """The app of this metric's Space; `make generated` writes it."""
 
+from lapsus.integrations.metric_app import build_app
 from lapsus.metrics.slu_accuracy.score import slu_accuracy
 from lapsus.metrics.slu_accuracy.slu_accuracy import SluAccuracy
-from lapsus.results.space import app
 
 if __name__ == "__main__":
-    app(slu_accuracy, SluAccuracy.EXAMPLE).launch()
+    build_app(slu_accuracy, SluAccuracy.EXAMPLE).launch()

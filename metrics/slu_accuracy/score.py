@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lapsus.kernel import bio, columns, statistics
-from lapsus.kernel.f_score import f1
+from lapsus import stats
+from lapsus.core import bio, checks
+from lapsus.stats.classification import compute_f1
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -57,12 +58,12 @@ def slu_accuracy(
         >>> result["intent_accuracy"], result["slot_f1"], result["e2e_accuracy"], result["counts"]
         (1.0, 0.5, 0.5, {'true': 2, 'predicted': 2, 'correct': 1})
     """
-    columns.one_of("scheme", scheme, (None, *bio.SCHEMES))
-    statistics.check_level(confidence_level)
+    checks.check_choice("scheme", scheme, (None, *bio.SCHEMES))
+    stats.check_level(confidence_level)
     intents, tags = _Intents(), _Tags(scheme)
     guessed = _read("predictions", predictions, intents, tags)
     true = _read("references", references, intents, tags)
-    examples = columns.same_length(predictions=guessed.intents, references=true.intents)
+    examples = checks.check_same_length(predictions=guessed.intents, references=true.intents)
     if (unequal := guessed.lengths != true.lengths).any():
         index = unequal.argmax()
         raise ValueError(
@@ -71,11 +72,11 @@ def slu_accuracy(
         )
 
     guess, truth, lengths = guessed.tags, true.tags, true.lengths
-    parts, slots, names = _decoded(tags)
+    parts, slots, names = _decode_tags(tags)
     ends = np.cumsum(lengths)
     starts = (ends - lengths)[lengths > 0]
-    true_spans = bio.slots_of_all(parts[truth], slots[truth], starts, scheme)
-    guessed_spans = bio.slots_of_all(parts[guess], slots[guess], starts, scheme)
+    true_spans = bio.extract_slots_batch(parts[truth], slots[truth], starts, scheme)
+    guessed_spans = bio.extract_slots_batch(parts[guess], slots[guess], starts, scheme)
     guessed_last = np.full(len(truth) + 1, -1)
     guessed_last[guessed_spans.first] = guessed_spans.last
     correct = (guessed_last[true_spans.first] == true_spans.last) & (slots[guess[true_spans.first]] == true_spans.label)
@@ -84,38 +85,40 @@ def slu_accuracy(
     if len(starts):
         tags_right[lengths > 0] = np.logical_and.reduceat(truth == guess, starts)
     intent_right = guessed.intents == true.intents
-    overall = f1(len(true_spans.label), len(guessed_spans.label), int(correct.sum()))
+    overall = compute_f1(len(true_spans.label), len(guessed_spans.label), int(correct.sum()))
     by_slot = [
-        np.bincount(found, minlength=len(names)).tolist()
-        for found in (true_spans.label, guessed_spans.label, true_spans.label[correct])
+        np.bincount(label_numbers, minlength=len(names)).tolist()
+        for label_numbers in (true_spans.label, guessed_spans.label, true_spans.label[correct])
     ]
-    originals = np.arange(examples)
+    cluster_ids = np.arange(examples)
     if clusters is not None:
-        originals, _ = columns.numbered("clusters", clusters)
-        columns.same_length(predictions=guessed.intents, clusters=originals)
-    original_of_token = np.repeat(originals, lengths)
+        cluster_ids, _ = checks.factorize("clusters", clusters)
+        checks.check_same_length(predictions=guessed.intents, clusters=cluster_ids)
+    cluster_of_token = np.repeat(cluster_ids, lengths)
     spans = [
-        np.bincount(original_of_token[firsts], minlength=int(originals.max()) + 1)
+        np.bincount(cluster_of_token[firsts], minlength=int(cluster_ids.max()) + 1)
         for firsts in (true_spans.first, guessed_spans.first, true_spans.first[correct])
     ]
     return {
         "e2e_accuracy": float((intent_right & tags_right).mean()),
-        **_intervals(intent_right & tags_right, intent_right, originals, spans, confidence_level),
+        **_compute_intervals(intent_right & tags_right, intent_right, cluster_ids, spans, confidence_level),
         "intent_accuracy": float(intent_right.mean()),
         "slot_f1": overall["f1"],
         "slot_precision": overall["precision"],
         "slot_recall": overall["recall"],
         "counts": overall["counts"],
-        "slot_types": {name: f1(*counts) for name, *counts in sorted(zip(names, *by_slot, strict=True)) if any(counts)},
+        "slot_types": {
+            name: compute_f1(*counts) for name, *counts in sorted(zip(names, *by_slot, strict=True)) if any(counts)
+        },
         "examples": examples,
     }
 
 
-def _intervals(
+def _compute_intervals(
     all_right: NDArray[np.bool_],
     intent_right: NDArray[np.bool_],
-    originals: columns.IntArray,
-    spans: Sequence[columns.IntArray],
+    cluster_ids: checks.IntArray,
+    spans: Sequence[checks.IntArray],
     level: float,
 ) -> dict[str, Any]:
     """Return the interval of each rate; `spans` are the true, the predicted and the correct ones of each original."""
@@ -126,9 +129,13 @@ def _intervals(
         "slot_recall": (correct, true),
     }
     return {
-        "e2e_accuracy_ci": statistics.clustered_rate(statistics.of_numbers(all_right * 1.0, originals), level),
-        "intent_accuracy_ci": statistics.clustered_rate(statistics.of_numbers(intent_right * 1.0, originals), level),
-        **{f"{name}_ci": statistics.clustered_wilson(*parts, level) for name, parts in rates.items()},
+        "e2e_accuracy_ci": stats.clustered_rate_interval(
+            stats.sum_by_cluster_number(all_right * 1.0, cluster_ids), level
+        ),
+        "intent_accuracy_ci": stats.clustered_rate_interval(
+            stats.sum_by_cluster_number(intent_right * 1.0, cluster_ids), level
+        ),
+        **{f"{name}_ci": stats.clustered_wilson_interval(*parts, level) for name, parts in rates.items()},
     }
 
 
@@ -145,21 +152,21 @@ class _Tags(dict[str, int]):
     """Tags of a scheme and their numbers; a new one gets the next."""
 
     def __init__(self, scheme: str | None) -> None:
-        self.parts = bio.PARTS if scheme is None else bio.SCHEMES[scheme]
+        self.parts = bio.PREFIX_FLAGS if scheme is None else bio.SCHEMES[scheme]
 
     def __missing__(self, tag: object) -> int:
         if not isinstance(tag, str):
             raise TypeError(tag)
-        bio.parsed(tag, self.parts)
+        bio.parse_tag(tag, self.parts)
         return self.setdefault(tag, len(self))
 
 
 class _Side(NamedTuple):
     """Utterances as numbers: an intent and a length each, and the tags of all in order."""
 
-    intents: columns.IntArray
-    lengths: columns.IntArray
-    tags: columns.IntArray
+    intents: checks.IntArray
+    lengths: checks.IntArray
+    tags: checks.IntArray
 
 
 def _read(name: str, rows: Iterable[Mapping[str, Any]], intents: _Intents, tags: _Tags) -> _Side:
@@ -167,7 +174,7 @@ def _read(name: str, rows: Iterable[Mapping[str, Any]], intents: _Intents, tags:
 
     It goes piece by piece, and touches each string once: of a million strings, to fetch them is what takes the time.
     """
-    column = columns.listed(name, rows)
+    column = checks.check_list(name, rows)
     pieces = []
     for start in range(0, len(column), PIECE):
         piece = column[start : start + PIECE]
@@ -175,7 +182,7 @@ def _read(name: str, rows: Iterable[Mapping[str, Any]], intents: _Intents, tags:
             pieces.append(_read_piece(piece, intents, tags))
         except (TypeError, KeyError, IndexError, ValueError):
             for index, row in enumerate(piece, start):
-                _refuse_wrong(f"{name}[{index}]", row, intents, tags)
+                _check_row(f"{name}[{index}]", row, intents, tags)
             raise
     return _Side(*map(np.concatenate, zip(*pieces, strict=True)))
 
@@ -193,25 +200,25 @@ def _read_piece(rows: Sequence[Mapping[str, Any]], intents: _Intents, tags: _Tag
     )
 
 
-def _refuse_wrong(place: str, row: Any, intents: _Intents, tags: _Tags) -> None:
+def _check_row(place: str, row: Any, intents: _Intents, tags: _Tags) -> None:
     """Raise what is wrong with the row, if anything is."""
     if not hasattr(row, "keys") or not {"intent", "tags"} <= set(row.keys()):
         raise TypeError(f'{place} is {row!r}: give {{"intent": ..., "tags": [...]}}.')
     if isinstance(row["tags"], str) or not hasattr(row["tags"], "__len__"):
         raise TypeError(f"{place} has the tags {row['tags']!r}: give a list with one tag per token.")
-    for what, values, numbers in (("intent", [row["intent"]], intents), ("tag", row["tags"], tags)):
+    for field, values, numbers in (("intent", [row["intent"]], intents), ("tag", row["tags"], tags)):
         for value in values:
             try:
                 numbers[value]
             except (TypeError, ValueError):
-                others = "".join(f", {part}-<slot>" for part in tags.parts if part != "O")
-                expected = f"tags are O{others}" if what == "tag" else "it is not text"
-                raise TypeError(f"{place} has the {what} {value!r}: {expected}.") from None
+                prefixes = "".join(f", {part}-<slot>" for part in tags.parts if part != "O")
+                expected = f"tags are O{prefixes}" if field == "tag" else "it is not text"
+                raise TypeError(f"{place} has the {field} {value!r}: {expected}.") from None
 
 
-def _decoded(numbers: _Tags) -> tuple[NDArray[np.int8], columns.IntArray, list[str]]:
+def _decode_tags(numbers: _Tags) -> tuple[NDArray[np.int8], checks.IntArray, list[str]]:
     """Return the part and the slot of each tag number, and the slots' names."""
-    tags = [bio.parsed(tag) for tag in numbers]
+    tags = [bio.parse_tag(tag) for tag in numbers]
     names = sorted({slot for _, slot in tags})
     place = {name: number for number, name in enumerate(names)}
     return np.array([part for part, _ in tags], np.int8), np.array([place[slot] for _, slot in tags], np.int64), names

@@ -11,19 +11,19 @@
 
 import datasets
 
-import lapsus.kernel.citations
-import lapsus.kernel.metric_module
+import lapsus.metrics.base
+import lapsus.metrics.citations
 
 from .score import slu_accuracy
 
 
-class SluAccuracy(lapsus.kernel.metric_module.StrictMetric):
+class SluAccuracy(lapsus.metrics.base.StrictMetric):
     """Intent accuracy, slot F1 over spans as conlleval counts them, and end-to-end accuracy.
 
     End to end, an utterance is right if its intent and all its tags are.
     """
 
-    CITATION = lapsus.kernel.citations.NATURE
+    CITATION = lapsus.metrics.citations.NATURE
     FEATURES = datasets.Features(
         {
             side: {"intent": datasets.Value("string"), "tags": datasets.Sequence(datasets.Value("string"))}
@@ -40,4 +40,4 @@ class SluAccuracy(lapsus.kernel.metric_module.StrictMetric):
             {"intent": "play", "tags": ["O", "B-artist", "I-artist"]},
         ],
     }
-    _compute = lapsus.kernel.metric_module.as_method(slu_accuracy)
+    _compute = lapsus.metrics.base.to_compute_method(slu_accuracy)

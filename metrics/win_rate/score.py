@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import optimize, stats
 
-from lapsus.kernel import columns, statistics
+from lapsus import stats as statistics
+from lapsus.core import checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,17 +58,17 @@ def win_rate(
         >>> result["win_rate"], result["ties"], result["p_value"], result["significant"]
         (0.75, 1, 0.125, False)
     """
-    columns.one_of("ties", ties, ("loss", "drop", "half"))
-    columns.one_of("alternative", alternative, ("greater", "less", "two-sided"))
+    checks.check_choice("ties", ties, ("loss", "drop", "half"))
+    checks.check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     statistics.check_level(confidence_level)
-    high, low = columns.scores("predictions", predictions), columns.scores("references", references)
-    examples = columns.same_length(predictions=high, references=low)
-    others = None
+    high, low = checks.check_scores("predictions", predictions), checks.check_scores("references", references)
+    examples = checks.check_same_length(predictions=high, references=low)
+    other_p_values = None
     if isinstance(comparisons, Sequence):
-        others = columns.scores("comparisons", comparisons).tolist()
-        if wrong := [p for p in others if not 0 <= p <= 1]:
+        other_p_values = checks.check_scores("comparisons", comparisons).tolist()
+        if wrong := [p for p in other_p_values if not 0 <= p <= 1]:
             raise ValueError(f"comparisons holds {wrong[0]}: give p-values, or the number of tests.")
-    number = len(others) + 1 if others is not None else comparisons
+    number = len(other_p_values) + 1 if other_p_values is not None else comparisons
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise ValueError(f"comparisons is {comparisons!r}: state how many tests are made, this one included.")
 
@@ -77,20 +78,22 @@ def win_rate(
     trials = examples - tied if ties == "drop" else examples
     counted = wins + tied / 2 if ties == "half" else wins
     alpha = (1 - confidence_level) / number
-    interval = statistics.wilson(counted, trials, confidence_level)
+    interval = statistics.wilson_interval(counted, trials, confidence_level)
     p_value = statistics.sign_test(wins, losses, alternative) if wins + losses else None
     majority: float | None = statistics.sign_test(wins, examples - wins, alternative)
-    originals, shared = _originals(clusters, examples)
+    cluster_ids, shared = _number_clusters(clusters, examples)
     if shared:
         p_value = majority = interval = None
-        if originals.max() and wins + losses:
-            p_value = statistics.score_test(statistics.of_numbers(outcomes, originals), alternative)
-            majority = statistics.score_test(statistics.of_numbers((outcomes > 0) - 0.5, originals), alternative)
+        if cluster_ids.max() and wins + losses:
+            p_value = statistics.score_test(statistics.sum_by_cluster_number(outcomes, cluster_ids), alternative)
+            majority = statistics.score_test(
+                statistics.sum_by_cluster_number((outcomes > 0) - 0.5, cluster_ids), alternative
+            )
         if trials:
             value = np.where(outcomes == 0, 0.5 if ties == "half" else 0.0, outcomes > 0)
-            kept = outcomes != 0 if ties == "drop" else np.ones(examples, bool)
-            found = statistics.of_numbers(value[kept], originals[kept])
-            interval = statistics.clustered_rate(found, confidence_level)
+            is_trial = outcomes != 0 if ties == "drop" else np.ones(examples, bool)
+            sums = statistics.sum_by_cluster_number(value[is_trial], cluster_ids[is_trial])
+            interval = statistics.clustered_rate_interval(sums, confidence_level)
     corrected = None if p_value is None else statistics.bonferroni(p_value, number)
     return {
         "win_rate": counted / trials if trials else None,
@@ -101,20 +104,22 @@ def win_rate(
         "p_value": p_value,
         "majority_p_value": majority,
         "p_value_bonferroni": corrected,
-        "p_value_holm": None if others is None or p_value is None else statistics.holm([p_value, *others])[0],
+        "p_value_holm": None
+        if other_p_values is None or p_value is None
+        else statistics.holm([p_value, *other_p_values])[0],
         "significant": p_value is not None and p_value < alpha,
         "win_rate_ci": interval,
         "minimum_detectable_rate": minimum_detectable_rate(wins + losses, alpha, alternative),
     }
 
 
-def _originals(clusters: Iterable[Any] | None, examples: int) -> tuple[columns.IntArray, bool]:
+def _number_clusters(clusters: Iterable[Any] | None, examples: int) -> tuple[checks.IntArray, bool]:
     """Return the number of each pair's original, and whether any is shared."""
     if clusters is None:
         return np.arange(examples), False
-    originals, names = columns.numbered("clusters", clusters)
-    columns.same_length(predictions=range(examples), clusters=originals)
-    return originals, len(names) < examples
+    cluster_ids, names = checks.factorize("clusters", clusters)
+    checks.check_same_length(predictions=range(examples), clusters=cluster_ids)
+    return cluster_ids, len(names) < examples
 
 
 def minimum_detectable_rate(trials: int, alpha: float, alternative: str) -> float | None:
@@ -125,9 +130,9 @@ def minimum_detectable_rate(trials: int, alpha: float, alternative: str) -> floa
     """
     tail = alpha / 2 if alternative == "two-sided" else alpha
     wins = np.arange(trials + 1)
-    found = stats.binom.sf(wins - 1, trials, 0.5) < tail
-    if not found.any():
+    is_significant = stats.binom.sf(wins - 1, trials, 0.5) < tail
+    if not is_significant.any():
         return None
-    needed = int(found.argmax())
-    rate = optimize.brentq(lambda true: stats.binom.sf(needed - 1, trials, true) - POWER, 0.5, 1.0)
+    min_wins = int(is_significant.argmax())
+    rate = optimize.brentq(lambda true: stats.binom.sf(min_wins - 1, trials, true) - POWER, 0.5, 1.0)
     return float(1 - rate if alternative == "less" else rate)

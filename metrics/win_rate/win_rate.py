@@ -9,20 +9,20 @@
 
 import datasets
 
-import lapsus.kernel.citations
-import lapsus.kernel.metric_module
+import lapsus.metrics.base
+import lapsus.metrics.citations
 
 from .score import win_rate
 
 
-class WinRate(lapsus.kernel.metric_module.StrictMetric):
+class WinRate(lapsus.metrics.base.StrictMetric):
     """How often a score is strictly above another, tested against a fair coin.
 
     As of the same sentence in another dialect against one with another meaning; corrected for the number of
     comparisons.
     """
 
-    CITATION = lapsus.kernel.citations.DIALECT
+    CITATION = lapsus.metrics.citations.DIALECT
     FEATURES = datasets.Features(dict.fromkeys(("predictions", "references"), datasets.Value("float64")))
     EXAMPLE = {"predictions": [0.9, 0.8, 0.7, 0.7], "references": [0.1, 0.2, 0.7, 0.3], "comparisons": 5}
-    _compute = lapsus.kernel.metric_module.as_method(win_rate)
+    _compute = lapsus.metrics.base.to_compute_method(win_rate)

@@ -14,19 +14,19 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from lapsus.kernel.extras import needed
-from lapsus.perturbations.core import Edit, EditsOfOneText, ShortRepr, pick
-from lapsus.perturbations.en.letter_case import in_capitals, like
+from lapsus.core.imports import import_optional
+from lapsus.perturbations.core import Edit, ShortRepr, SingleTextMixin, pick
+from lapsus.perturbations.en.letter_case import is_upper, match_case
+from lapsus.perturbations.en.lexicon import lemmatise
 from lapsus.perturbations.en.spoken import SPOKEN
-from lapsus.perturbations.en.tagging import WORD, Tagger, tagged
-from lapsus.perturbations.en.wordnet import base_forms
-from lapsus.perturbations.semantic.word_lists import Rule, parse
+from lapsus.perturbations.en.tagging import WORD, PosTagger, tag_text
+from lapsus.perturbations.semantic.word_lists import Rule, parse_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from random import Random
 
-    from lapsus.perturbations.core import Frame, Span
+    from lapsus.perturbations.core import Constraints, Span
 
 TAGS = {  # what the tagger calls a word that stands in a list
     "verb": re.compile(r"VB"),
@@ -43,7 +43,7 @@ VOWEL = re.compile(r"(?i)(?!one\b|once\b|uni|use|usual|eu)[aeiou]|hour|honest|he
 QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
 
 
-class Place(NamedTuple):
+class ReplaceableWord(NamedTuple):
     """A word that can be replaced, and by what."""
 
     start: int
@@ -52,7 +52,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CloseSynonym(ShortRepr, EditsOfOneText):
+class CloseSynonym(ShortRepr, SingleTextMixin):
     """Replace one word by another that means the same beside its neighbours.
 
     `part` is verb, adjective, adverb, stopword, or any (a noun too). The values of slots and answers stay as they are,
@@ -66,7 +66,7 @@ class CloseSynonym(ShortRepr, EditsOfOneText):
     needs: ClassVar[str] = "lapsus[en]"
     part: str
     opens_slots: bool = False
-    tagger: Tagger = SPOKEN
+    tagger: PosTagger = SPOKEN
     version: str = "3"
 
     def __post_init__(self) -> None:
@@ -84,92 +84,94 @@ class CloseSynonym(ShortRepr, EditsOfOneText):
         word = {"any": "verb, noun, adjective or adverb", "stopword": "function word"}.get(self.part, self.part)
         return f"Replace one {word} by a word that means the same in its context, if there is one"
 
-    def edits_framed(
-        self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
+    def edits_within(
+        self, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints]
     ) -> list[tuple[Edit, ...]]:
         """Draw one word of each text from those that have a synonym there."""
-        return [self._edits(*one) for one in zip(texts, rngs, frames, strict=True)]
+        return [self._draw_edits(*args) for args in zip(texts, rngs, constraint_sets, strict=True)]
 
-    def _edits(self, text: str, rng: Random, frame: Frame) -> tuple[Edit, ...]:
+    def _draw_edits(self, text: str, rng: Random, constraints: Constraints) -> tuple[Edit, ...]:
         closed = (
-            *frame.protected,
-            *(() if self.opens_slots else frame.spans),
+            *constraints.protected,
+            *(() if self.opens_slots else constraints.spans),
             *(q.span() for q in QUOTED.finditer(text)),
         )
-        places = [place for part in PARTS[self.part] for place in self._places(text, part, closed)]
-        options = [(place, edits) for place in places if (edits := [*_written(text, place, closed)])]
+        places = [place for part in PARTS[self.part] for place in self._iter_replaceable_words(text, part, closed)]
+        options = [(place, edits) for place in places if (edits := [*_iter_replacements(text, place, closed)])]
         if not options:
             return ()
         return pick(rng, pick(rng, options)[1])
 
-    def _places(self, text: str, part: str, closed: Sequence[Span]) -> Iterator[Place]:
+    def _iter_replaceable_words(self, text: str, part: str, closed: Sequence[Span]) -> Iterator[ReplaceableWord]:
         """Yield the words of a part of speech that have a synonym where they stand."""
-        rules, lower = rules_of(part), text.lower()
+        rules, lower = load_rules(part), text.lower()
         if len(lower) != len(text):  # a letter whose small form is longer: places would be off
             return
         if part == "stopword":
-            found = [(match.start(), match.end(), "") for match in WORD.finditer(text)]
+            tokens = [(match.start(), match.end(), "") for match in WORD.finditer(text)]
         else:
-            sentence = tagged(text, self.tagger)
-            found = [(*place, tag) for place, tag in zip(sentence.places, sentence.tags, strict=True)]
-        shouted, first, said = in_capitals(text), True, set(re.findall(r"\w+", lower))
-        for start, end, tag in found:
+            sentence = tag_text(text, self.tagger)
+            tokens = [(*place, tag) for place, tag in zip(sentence.spans, sentence.tags, strict=True)]
+        shouted, first, text_words = is_upper(text), True, set(re.findall(r"\w+", lower))
+        for start, end, tag in tokens:
             word = lower[start:end]
             name = text[start].isupper() and not shouted and not first and word not in {"i'm", "i'd", "i've", "i'll"}
             first = first and not text[start].isalpha()
             if name or not TAGS[part].match(tag) or any(start < right and left < end for left, right in closed):
                 continue
-            words = [*_targets(rules.get(word, ()), lower, start)]
+            words = [*_iter_targets(rules.get(word, ()), lower, start)]
             if not words and part in {"verb", "noun"}:
-                for base in base_forms(word, part[0]):
+                for base in lemmatise(word, part[0]):
                     if base != word:
                         plain = lower[:start] + base + lower[end:]
-                        words += [form for target in _targets(rules.get(base, ()), plain, start)
-                                  if (form := inflected(target, tag))]  # fmt: skip
-            kept = tuple(
-                one for one in dict.fromkeys(words) if part == "stopword" or not said & {*one.split()} - {word}
+                        words += [form for target in _iter_targets(rules.get(base, ()), plain, start)
+                                  if (form := inflect(target, tag))]  # fmt: skip
+            synonyms = tuple(
+                candidate
+                for candidate in dict.fromkeys(words)
+                if part == "stopword" or not text_words & {*candidate.split()} - {word}
             )
-            if kept:
-                yield Place(start, end, kept)
+            if synonyms:
+                yield ReplaceableWord(start, end, synonyms)
 
 
 @cache
-def rules_of(part: str) -> dict[str, list[Rule]]:
+def load_rules(part: str) -> dict[str, list[Rule]]:
     """Return what is written of a part of speech, by word."""
-    return parse((LISTS / f"{part}.txt").read_text(encoding="utf-8"))
+    return parse_rules((LISTS / f"{part}.txt").read_text(encoding="utf-8"))
 
 
-def _targets(rules: Sequence[Rule], text: str, start: int) -> Iterator[str]:
+def _iter_targets(rules: Sequence[Rule], text: str, start: int) -> Iterator[str]:
     for rule in rules:
-        if rule.fits(text, start):
+        if rule.can_apply(text, start):
             yield from rule.targets
 
 
-def inflected(words: str, tag: str) -> str | None:
+def inflect(words: str, tag: str) -> str | None:
     """Return a base form as `tag` has it; of several words the verb or the last noun is inflected.
 
-    >>> inflected("put on", "VBG"), inflected("web page", "NNS"), inflected("begin", "VB")
+    >>> inflect("put on", "VBG"), inflect("web page", "NNS"), inflect("begin", "VB")
     ('putting on', 'web pages', 'begin')
     """
     if tag in {"VB", "VBP", "NN"}:
         return words
     first, _, rest = words.partition(" ") if tag.startswith("VB") else (*words.rpartition(" ")[::-1],)
-    forms = needed("lemminflect", "en").getInflection(first, tag)
+    forms = import_optional("lemminflect", "en").getInflection(first, tag)
     if not forms:
         return None
     return f"{forms[0]} {rest}".strip() if tag.startswith("VB") else f"{rest} {forms[0]}".strip()
 
 
-def _written(text: str, place: Place, closed: Sequence[Span]) -> Iterator[tuple[Edit, ...]]:
+def _iter_replacements(text: str, place: ReplaceableWord, closed: Sequence[Span]) -> Iterator[tuple[Edit, ...]]:
     """Yield the edits that put each word in, with *a* or *an* before it as it wants."""
     article = ARTICLE.search(text, max(place.start - 4, 0), place.start)
     for word in place.words:
-        put = Edit(place.start, place.end, like(text[place.start : place.end], word))
-        wanted = "an" if VOWEL.match(word) else "a"
-        if article is None or article[1].lower() == wanted:
-            yield (put,)
+        replacement = Edit(place.start, place.end, match_case(text[place.start : place.end], word))
+        expected_article = "an" if VOWEL.match(word) else "a"
+        if article is None or article[1].lower() == expected_article:
+            yield (replacement,)
         elif not any(article.start(1) < right and left < article.end(1) for left, right in closed):
-            yield Edit(article.start(1), article.end(1), like(article[1], wanted)), put
+            yield Edit(article.start(1), article.end(1), match_case(article[1], expected_article)), replacement
 
 
 UNITS = tuple(CloseSynonym(part) for part in PARTS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from lapsus.kernel.extras import needed
+from lapsus.core.imports import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,18 +37,20 @@ class MaskedLM:
     device: str = "cpu"
     version: str = "1"
 
-    def ranked(self, gaps: Sequence[Gap]) -> list[Sequence[str]]:
+    def rank(self, gaps: Sequence[Gap]) -> list[Sequence[str]]:
         """Mask each gap's word and ask the model; a gap beyond the model's length gets no candidates."""
-        return [[word for word, _ in scored] for scored in self.scored(gaps)]
+        return [[word for word, _ in candidates] for candidates in self.score(gaps)]
 
-    def scored(self, gaps: Sequence[Gap]) -> list[list[tuple[str, float]]]:
+    def score(self, gaps: Sequence[Gap]) -> list[list[tuple[str, float]]]:
         """Return the candidates of each gap with their logits."""
         starts = range(0, len(gaps), self.batch_size)
-        return [scored for start in starts for scored in self._batch(gaps[start : start + self.batch_size])]
+        return [
+            candidates for start in starts for candidates in self._score_batch(gaps[start : start + self.batch_size])
+        ]
 
-    def _batch(self, gaps: Sequence[Gap]) -> Iterator[list[tuple[str, float]]]:
-        torch = needed("torch", "models")
-        tokenizer, model = _loaded(self.checkpoint, self.revision, self.device)
+    def _score_batch(self, gaps: Sequence[Gap]) -> Iterator[list[tuple[str, float]]]:
+        torch = import_optional("torch", "models")
+        tokenizer, model = _load_checkpoint(self.checkpoint, self.revision, self.device)
         mask = tokenizer.mask_token
         encoded = tokenizer(
             [f"{gap.text[: gap.start]}{mask}{gap.text[gap.end :]}" for gap in gaps],
@@ -60,31 +62,31 @@ class MaskedLM:
         with torch.inference_mode():
             logits = model(**encoded).logits
         for i, gap in enumerate(gaps):
-            places = (encoded["input_ids"][i] == tokenizer.mask_token_id).nonzero()[:, 0].tolist()
+            mask_indices = (encoded["input_ids"][i] == tokenizer.mask_token_id).nonzero()[:, 0].tolist()
             nth = gap.text[: gap.start].count(mask)  # the text itself may hold the mask's name
-            if nth >= len(places):
+            if nth >= len(mask_indices):
                 yield []
                 continue
-            scores, order = torch.sort(logits[i, places[nth]].round(decimals=6), descending=True, stable=True)
-            best = zip(map(_whole_word(tokenizer), order[: self.top].tolist()), scores.tolist(), strict=False)
+            scores, order = torch.sort(logits[i, mask_indices[nth]].round(decimals=6), descending=True, stable=True)
+            best = zip(map(_make_word_decoder(tokenizer), order[: self.top].tolist()), scores.tolist(), strict=False)
             yield [(word, score) for word, score in best if word]
 
 
-def _whole_word(tokenizer: Any) -> Any:
+def _make_word_decoder(tokenizer: Any) -> Any:
     """Return a function from a token's number to its word, or nothing for a piece of one."""
 
-    def word(number: int) -> str | None:
+    def decode_word(number: int) -> str | None:
         piece = tokenizer.convert_ids_to_tokens(number)
         text = str(tokenizer.decode([number])).strip()
         return None if piece.startswith("##") or number in tokenizer.all_special_ids or not text.isalpha() else text
 
-    return word
+    return decode_word
 
 
 @lru_cache(maxsize=2)
-def _loaded(checkpoint: str, revision: str | None, device: str) -> tuple[Any, Any]:
+def _load_checkpoint(checkpoint: str, revision: str | None, device: str) -> tuple[Any, Any]:
     """Load tokenizer and model once."""
-    transformers = needed("transformers", "models")
+    transformers = import_optional("transformers", "models")
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint, revision=revision)
     if tokenizer.mask_token is None:
         raise ValueError(f"{checkpoint!r} has no mask token; give a fill-mask checkpoint such as bert-base-uncased")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lapsus.perturbations.core import Mixture, Operator
-from lapsus.perturbations.en.fillers import OF_THE_PAPER as FILLERS
-from lapsus.perturbations.en.speako import OF_THE_PAPER as SPEAKO
-from lapsus.perturbations.en.synonyms import OF_THE_PAPER as SYNONYMS
+from lapsus.perturbations.en.fillers import NATURE_FILLERS as FILLERS
+from lapsus.perturbations.en.speako import NATURE_SPEAKO as SPEAKO
+from lapsus.perturbations.en.synonyms import NATURE_SYNONYMS as SYNONYMS
 
 NATURE: tuple[Operator, ...] = (*FILLERS, *SYNONYMS, SPEAKO)
 

@@ -18,12 +18,12 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lapsus.kernel.extras import needed
-from lapsus.perturbations.core import Edit, EditsOfOneText, Frame, Mixture, ShortRepr, settled
+from lapsus.core.imports import import_optional
+from lapsus.perturbations.core import Constraints, Edit, Mixture, ShortRepr, SingleTextMixin, drop_conflicts
+from lapsus.perturbations.en.lexicon import find_senses, lemmatise
 from lapsus.perturbations.en.masked_model import MaskedLM
 from lapsus.perturbations.en.synonyms import Gap
 from lapsus.perturbations.en.tagging import PERCEPTRON
-from lapsus.perturbations.en.wordnet import base_forms, senses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -44,12 +44,16 @@ CLASSES = {
     "antonym": "word.AntonymAug",
     "tfidf": "word.TfIdfAug",
 }
-SHARE, MOST, TOP = 0.3, 10, 100  # nlpaug's own: the share of words replaced, at most so many, from so many candidates
+SHARE, MAX_WORDS, TOP = (
+    0.3,
+    10,
+    100,
+)  # nlpaug's own: the share of words replaced, at most so many, from so many candidates
 DRAWS = 10  # results that are tried before a text is left as it is
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Nlpaug(ShortRepr, EditsOfOneText):
+class Nlpaug(ShortRepr, SingleTextMixin):
     """One of nlpaug's augmenters.
 
     Args:
@@ -81,26 +85,26 @@ class Nlpaug(ShortRepr, EditsOfOneText):
         """What the augmenter does."""
         return SUMMARIES[self.augmenter]
 
-    def edits_framed(
-        self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
+    def edits_within(
+        self, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints]
     ) -> list[tuple[Edit, ...]]:
         """Take the first result of each text that changes something and keeps every slot."""
         return [
-            next((edits for edits in self.draws(text, rng) if edits and _keeps(edits, frame)), ())
-            for text, rng, frame in zip(texts, rngs, frames, strict=True)
+            next((edits for edits in self.iter_results(text, rng) if edits and _keeps_slots(edits, constraints)), ())
+            for text, rng, constraints in zip(texts, rngs, constraint_sets, strict=True)
         ]
 
-    def draws(self, text: str, rng: Random) -> Iterator[tuple[Edit, ...]]:
+    def iter_results(self, text: str, rng: Random) -> Iterator[tuple[Edit, ...]]:
         """Return one result after another, as edits."""
-        augmenter = _augmenter(self.augmenter, self.model)
+        augmenter = _load_augmenter(self.augmenter, self.model)
         for _ in range(DRAWS if text.strip() else 0):
-            with _seeded(int(rng.random() * 2**32)):
-                found = augmenter.augment(text)
-            yield script(text, found[0] if found else text)
+            with _seed_globals(int(rng.random() * 2**32)):
+                results = augmenter.augment(text)
+            yield diff_words(text, results[0] if results else text)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Contextual(ShortRepr, EditsOfOneText):
+class Contextual(ShortRepr, SingleTextMixin):
     """Replace three words in ten by what a fill-mask model draws for their place, as ContextualWordEmbsAug does.
 
     nlpaug's own class asks tokenizers for a method that transformers 5 no longer has; and it draws from torch's
@@ -112,103 +116,105 @@ class Contextual(ShortRepr, EditsOfOneText):
     name: str = "nlpaug_contextual"
     version: str = "1"
 
-    def edits_framed(
-        self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
+    def edits_within(
+        self, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints]
     ) -> list[tuple[Edit, ...]]:
         """Replace the last chosen word of all texts, then the one before, each in the light of the others."""
-        places = [self._places(*one) for one in zip(texts, rngs, frames, strict=True)]
+        places = [self._choose_words(*args) for args in zip(texts, rngs, constraint_sets, strict=True)]
         noisy = list(texts)
         edits: list[list[Edit]] = [[] for _ in texts]
         while waiting := [i for i, left in enumerate(places) if left]:
             gaps = [Gap(noisy[i], *places[i].pop(), tag="", part="any") for i in waiting]
-            for i, gap, scored in zip(waiting, gaps, self.candidates.scored(gaps), strict=True):
-                word = _drawn(scored, gap.word, rngs[i].random())
+            for i, gap, candidates in zip(waiting, gaps, self.candidates.score(gaps), strict=True):
+                word = _draw_word(candidates, gap.word, rngs[i].random())
                 edits[i].insert(0, Edit(gap.start, gap.end, word))
                 noisy[i] = f"{noisy[i][: gap.start]}{word}{noisy[i][gap.end :]}"
         return [
-            tuple(edit for edit in found if text[edit.start : edit.end] != edit.text)
-            for text, found in zip(texts, edits, strict=True)
+            tuple(edit for edit in text_edits if text[edit.start : edit.end] != edit.text)
+            for text, text_edits in zip(texts, edits, strict=True)
         ]
 
-    def _places(self, text: str, rng: Random, frame: Frame) -> list[tuple[int, int]]:
+    def _choose_words(self, text: str, rng: Random, constraints: Constraints) -> list[tuple[int, int]]:
         """Choose the words of one text."""
         words = [match.span() for match in re.finditer(r"\S+", text)]
         free = [
             (start, end)
             for start, end in words
-            if not any(start < right and left < end for left, right in frame.protected)
+            if not any(start < right and left < end for left, right in constraints.protected)
         ]
-        count = min(math.ceil(SHARE * len(words)), MOST)
+        count = min(math.ceil(SHARE * len(words)), MAX_WORDS)
         return sorted(sorted(free, key=lambda _: rng.random())[:count])
 
 
-def _drawn(scored: Sequence[tuple[str, float]], old: str, draw: float) -> str:
+def _draw_word(candidates: Sequence[tuple[str, float]], old: str, draw: float) -> str:
     """Draw a word by its probability among the candidates; where there is none, the old one stays."""
-    others = [(word, score) for word, score in scored if word.lower() != old.lower()]
-    if not others:
+    alternatives = [(word, score) for word, score in candidates if word.lower() != old.lower()]
+    if not alternatives:
         return old
-    shares = list(accumulate(math.exp(score - others[0][1]) for _, score in others))
-    return others[min(bisect(shares, draw * shares[-1]), len(others) - 1)][0]
+    cumulative = list(accumulate(math.exp(score - alternatives[0][1]) for _, score in alternatives))
+    return alternatives[min(bisect(cumulative, draw * cumulative[-1]), len(alternatives) - 1)][0]
 
 
-def augmentation(tfidf: str, contextual: MaskedLM | None = None) -> Mixture:
+def make_augmentation(tfidf: str, contextual: MaskedLM | None = None) -> Mixture:
     """Return the operator of NATURE's config `augmented`: one of the augmenters for each example.
 
     Args:
         tfidf: The folder that `train_tfidf` filled from the training texts.
         contextual: The fill-mask model of the paper's sixth augmenter, which is left out without one.
     """
-    five = (Nlpaug(one, tfidf if one == "tfidf" else "") for one in CLASSES)
-    return Mixture("augmented", (*five, *([Contextual(contextual)] if contextual else [])))
+    augmenters = (Nlpaug(name, tfidf if name == "tfidf" else "") for name in CLASSES)
+    return Mixture("augmented", (*augmenters, *([Contextual(contextual)] if contextual else [])))
 
 
 def train_tfidf(texts: Iterable[str], folder: Path) -> None:
     """Write the word statistics that nlpaug's TF-IDF augmenter reads."""
-    statistics = needed("nlpaug.model.word_stats", "augment").TfIdf()
+    statistics = import_optional("nlpaug.model.word_stats", "augment").TfIdf()
     statistics.train([text.split() for text in texts])
     folder.mkdir(parents=True, exist_ok=True)
     statistics.save(str(folder))
 
 
-def script(text: str, noisy: str) -> tuple[Edit, ...]:
+def diff_words(text: str, noisy: str) -> tuple[Edit, ...]:
     """Return the edits of whole words that turn the words of `text` into those of `noisy`.
 
     A word that is new belongs to the word before it, as when *tv* becomes *tv set*.
 
-    >>> script("a tv series", "a tv set series")
+    >>> diff_words("a tv series", "a tv set series")
     (Edit(start=2, end=4, text='tv set'),)
     """
     from rapidfuzz.distance import Levenshtein
 
     places = [match.span() for match in re.finditer(r"\S+", text)]
     old, new = [text[start:end] for start, end in places], noisy.split()
-    become: list[list[str]] = [[] for _ in old]
+    replacements: list[list[str]] = [[] for _ in old]
     for step in Levenshtein.opcodes(old, new):
         words = new[step.dest_start : step.dest_end]
         if step.tag == "insert" and old:
-            become[max(step.src_start - 1, 0)] += words
+            replacements[max(step.src_start - 1, 0)] += words
         else:
             for i, word in zip(range(step.src_start, step.src_end), words, strict=False):  # what is deleted stays []
-                become[i].append(word)
-    kept = next((i for i, words in enumerate(become) if words), len(old))
+                replacements[i].append(word)
+    first_kept = next((i for i, words in enumerate(replacements) if words), len(old))
     edits = []
     for i, (start, end) in enumerate(places):
-        if become[i] == [text[start:end]]:
+        if replacements[i] == [text[start:end]]:
             continue
-        gap = places[i - 1][1] if i > kept else start  # with a word goes the space beside it
-        until = places[i + 1][0] if i < kept and i + 1 < len(places) else end
-        edits.append(Edit(start, end, " ".join(become[i])) if become[i] else Edit(gap, until, ""))
+        gap_start = places[i - 1][1] if i > first_kept else start  # with a word goes the space beside it
+        gap_end = places[i + 1][0] if i < first_kept and i + 1 < len(places) else end
+        edits.append(Edit(start, end, " ".join(replacements[i])) if replacements[i] else Edit(gap_start, gap_end, ""))
     return tuple(edits)
 
 
-def _keeps(edits: tuple[Edit, ...], frame: Frame) -> bool:
+def _keeps_slots(edits: tuple[Edit, ...], constraints: Constraints) -> bool:
     """Tell whether these edits leave every slot whole, and there."""
-    gone = any(not text and start < right and left < end for start, end, text in edits for left, right in frame.spans)
-    return not gone and settled(edits, frame) == edits
+    gone = any(
+        not text and start < right and left < end for start, end, text in edits for left, right in constraints.spans
+    )
+    return not gone and drop_conflicts(edits, constraints) == edits
 
 
 @contextmanager
-def _seeded(seed: int) -> Iterator[None]:
+def _seed_globals(seed: int) -> Iterator[None]:
     """Seed the global generators that nlpaug draws from, and put them back."""
     import numpy as np
 
@@ -223,20 +229,20 @@ def _seeded(seed: int) -> Iterator[None]:
 
 
 @lru_cache(maxsize=16)
-def _augmenter(name: str, model: str) -> Any:
+def _load_augmenter(name: str, model: str) -> Any:
     """Make nlpaug's object once."""
-    module, _, kind = CLASSES[name].partition(".")
-    make = getattr(needed(f"nlpaug.augmenter.{module}", "augment"), kind)
+    module, _, class_name = CLASSES[name].partition(".")
+    factory = getattr(import_optional(f"nlpaug.augmenter.{module}", "augment"), class_name)
     if name == "tfidf":
         if not model:
             raise ValueError("nlpaug_tfidf has no word statistics; make them with train_tfidf and give their folder")
-        return make(model_path=model, tokenizer=str.split, reverse_tokenizer=" ".join)
+        return factory(model_path=model, tokenizer=str.split, reverse_tokenizer=" ".join)
     if name in {"synonym", "antonym"}:
         thesaurus = _Thesaurus(antonyms=name == "antonym")
-        make = type(kind, (make,), {"get_model": classmethod(lambda *_: thesaurus)})
-    augmenter = make(tokenizer=str.split, reverse_tokenizer=" ".join)
+        factory = type(class_name, (factory,), {"get_model": classmethod(lambda *_: thesaurus)})
+    augmenter = factory(tokenizer=str.split, reverse_tokenizer=" ".join)
     if name == "spelling":  # nlpaug keeps the misspellings in the order of a set: another in every process
-        augmenter.model.dict = {word: sorted(others) for word, others in augmenter.model.dict.items()}
+        augmenter.model.dict = {word: sorted(misspellings) for word, misspellings in augmenter.model.dict.items()}
     return augmenter
 
 
@@ -252,12 +258,12 @@ class _Thesaurus:
 
     def predict(self, word: str, pos: str | None = None) -> list[str]:
         """Return the synonyms or the antonyms of every sense of a word."""
-        found: list[str] = []
+        words: list[str] = []
         for part in "nvar" if pos is None else pos.strip("s"):  # satellites are adjectives
-            for base in base_forms(word, part):
-                for sense in senses(base, part):
-                    found += sense.antonyms if self.antonyms else sense.words
-        return found
+            for base in lemmatise(word, part):
+                for sense in find_senses(base, part):
+                    words += sense.antonyms if self.antonyms else sense.words
+        return words
 
 
 BERT = MaskedLM("bert-base-uncased", revision="86b5e0934494bd15c9632b12f734a8a67f723594", top=TOP)

@@ -10,9 +10,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-from lapsus.perturbations.en.tables import table
+from lapsus.perturbations.en.lexicon import read_table
 
-FREQUENT = 1000 / 4e9  # a thousand times in the four thousand million words of the English Wikipedia
+MIN_FREQUENCY = 1000 / 4e9  # a thousand times in the four thousand million words of the English Wikipedia
 CLASSES = ("pb", "td", "kɡ", "fvθð", "szʃʒ", "mnŋ", "lɹ", "wj", "h", "ɪieɛ", "æaɑʌə", "ɔoʊu", "ɚ")
 CLASSED = str.maketrans({sound: f"{number:X}{sound}" for number, sounds in enumerate(CLASSES) for sound in sounds})
 LETTERS = dict(
@@ -30,51 +30,51 @@ READ = re.compile("|".join(sorted(LETTERS, key=len, reverse=True)))
 
 
 @cache
-def lexicon() -> dict[str, str]:
+def load_lexicon() -> dict[str, str]:
     """Return the IPA of every word that gruut knows, without stress; of several pronunciations the first."""
-    return dict(line.split("\t") for line in table("pronunciations.tsv").splitlines())
+    return dict(line.split("\t") for line in read_table("pronunciations.tsv").splitlines())
 
 
 @cache
-def frequencies() -> dict[str, float]:
+def load_frequencies() -> dict[str, float]:
     """Return the share of each word in English texts, as wordfreq counted it."""
-    lines = table("frequencies.txt").splitlines()
+    lines = read_table("frequencies.txt").splitlines()
     return {word: share for n, line in enumerate(lines) if (share := 10 ** (-n / 100)) for word in line.split()}
 
 
 @cache
-def coarse() -> frozenset[str]:
+def load_offensive_words() -> frozenset[str]:
     """Return words that are not put into a text that has none of them: a short list made by hand."""
     return frozenset((Path(__file__).parent / "data" / "coarse.txt").read_text(encoding="utf-8").split())
 
 
-def dictionary() -> dict[str, str]:
+def load_frequent_pronunciations() -> dict[str, str]:
     """Return the IPA of the frequent English words, the most frequent first."""
-    frequency, spoken = frequencies(), lexicon()
+    frequency, spoken = load_frequencies(), load_lexicon()
     words = [
         word
         for word in spoken
-        if frequency.get(word, 0) >= FREQUENT and word.isalpha() and (len(word) > 1 or word in {"a", "i"})
+        if frequency.get(word, 0) >= MIN_FREQUENCY and word.isalpha() and (len(word) > 1 or word in {"a", "i"})
     ]
     return {word: spoken[word] for word in sorted(words, key=lambda word: (-frequency[word], word))}
 
 
-def pronounced(word: str) -> str:
+def pronounce(word: str) -> str:
     """Return the IPA of a word in lower case: the lexicon's, else as its letters are read.
 
-    >>> pronounced("watch"), pronounced("kublai")
+    >>> pronounce("watch"), pronounce("kublai")
     ('wɔtʃ', 'kʌbleɪ')
     """
-    known = lexicon()
+    known = load_lexicon()
     plain = word.replace("'", "")
-    return known.get(word) or known.get(plain) or "".join(LETTERS[found[0]] for found in READ.finditer(plain))
+    return known.get(word) or known.get(plain) or "".join(LETTERS[match[0]] for match in READ.finditer(plain))
 
 
-def classed(sounds: str) -> str:
+def classify_sounds(sounds: str) -> str:
     """Write each sound as its class and itself.
 
     >>> from rapidfuzz.distance import Levenshtein
-    >>> [Levenshtein.distance(classed("bɪt"), classed(other)) for other in ("pɪt", "bit", "sɪt", "bɪ")]
+    >>> [Levenshtein.distance(classify_sounds("bɪt"), classify_sounds(other)) for other in ("pɪt", "bit", "sɪt", "bɪ")]
     [1, 1, 2, 2]
     """
     return sounds.translate(CLASSED)

@@ -15,30 +15,30 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from lapsus.kernel.atomic import staged_file
-from lapsus.perturbations.core import Edit, EditsOfOneText, ShortRepr, pick
-from lapsus.perturbations.en.letter_case import like
-from lapsus.perturbations.en.sounds import classed, coarse, dictionary
+from lapsus.core.files import stage_file
+from lapsus.perturbations.core import Edit, ShortRepr, SingleTextMixin, pick
+from lapsus.perturbations.en.letter_case import match_case
+from lapsus.perturbations.en.sounds import classify_sounds, load_frequent_pronunciations, load_offensive_words
 from lapsus.perturbations.en.tagging import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from random import Random
 
-    from lapsus.perturbations.core import Frame, Span
+    from lapsus.perturbations.core import Constraints, Span
 
 BLOCK = 256  # rows of the distance matrix held at once
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Speako(ShortRepr, EditsOfOneText):
+class Speako(ShortRepr, SingleTextMixin):
     """Replace one word by the frequent word that sounds nearest, of these the most frequent.
 
     Args:
         values: The values that slots may have; none becomes another, nor the value of another slot of its utterance.
         coarse: Whether a coarse word may come out (`data/coarse.txt`).
         weighs: Whether a sound of another class is twice as far as one of the same; otherwise all are as far, which
-            with `coarse` is the operator of the paper.
+            with `load_offensive_words` is the operator of the paper.
 
     >>> from lapsus.perturbations.core import apply, perturb
     >>> apply("let me watch it", perturb(Speako(), "let me watch it", key="1"))
@@ -56,27 +56,27 @@ class Speako(ShortRepr, EditsOfOneText):
             raise ValueError(f"values is {self.values!r}; give a tuple of texts")
         object.__setattr__(self, "values", tuple(self.values))
 
-    def edits_framed(
-        self, texts: Sequence[str], rngs: Sequence[Random], frames: Sequence[Frame]
+    def edits_within(
+        self, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints]
     ) -> list[tuple[Edit, ...]]:
         """Draw one word of each text from those that are in the dictionary."""
         valid = frozenset(value.casefold() for value in self.values)
-        return [self._edits(*one, valid) for one in zip(texts, rngs, frames, strict=True)]
+        return [self._draw_edit(*args, valid) for args in zip(texts, rngs, constraint_sets, strict=True)]
 
-    def _edits(self, text: str, rng: Random, frame: Frame, valid: frozenset[str]) -> tuple[Edit, ...]:
-        table = nearest(weighs=self.weighs, coarse_too=self.coarse)
+    def _draw_edit(self, text: str, rng: Random, constraints: Constraints, valid: frozenset[str]) -> tuple[Edit, ...]:
+        table = find_nearest_words(weighs=self.weighs, coarse_too=self.coarse)
         known = [
             match
             for match in WORD.finditer(text)
             if match[0].lower() in table
-            and not any(match.start() < right and left < match.end() for left, right in frame.protected)
+            and not any(match.start() < right and left < match.end() for left, right in constraints.protected)
         ]
-        if frame.spans and not self.is_of_the_paper:
-            valid = valid.union(text[start:end].casefold() for start, end in frame.spans)
+        if constraints.spans and not self.is_nature_original:
+            valid = valid.union(text[start:end].casefold() for start, end in constraints.spans)
         while known:
             word = pick(rng, known)
-            edit = Edit(word.start(), word.end(), like(word[0], table[word[0].lower()]))
-            if self.is_of_the_paper or not makes_a_value(text, edit, frame.spans, valid):
+            edit = Edit(word.start(), word.end(), match_case(word[0], table[word[0].lower()]))
+            if self.is_nature_original or not creates_slot_value(text, edit, constraints.spans, valid):
                 return (edit,)
             known.remove(word)
         return ()
@@ -84,19 +84,19 @@ class Speako(ShortRepr, EditsOfOneText):
     @property
     def summary(self) -> str:
         """What the operator does."""
-        how = "by its IPA (NATURE's own)" if self.is_of_the_paper else "by classes of sounds"
+        how = "by its IPA (NATURE's own)" if self.is_nature_original else "by classes of sounds"
         return f"Replace one word by the frequent word that sounds nearest {how}, of these the most frequent"
 
     @property
-    def is_of_the_paper(self) -> bool:
+    def is_nature_original(self) -> bool:
         """Whether this is NATURE's operator to the letter."""
         return self.coarse and not self.weighs and not self.values
 
 
-def makes_a_value(text: str, edit: Edit, spans: Iterable[Span], valid: frozenset[str]) -> bool:
+def creates_slot_value(text: str, edit: Edit, spans: Iterable[Span], valid: frozenset[str]) -> bool:
     """Whether an edit turns the value of a slot into one of the valid ones.
 
-    >>> makes_a_value("fly to boston", Edit(7, 13, "austin"), [(7, 13)], frozenset({"austin"}))
+    >>> creates_slot_value("fly to boston", Edit(7, 13, "austin"), [(7, 13)], frozenset({"austin"}))
     True
     """
     return any(
@@ -108,51 +108,55 @@ def makes_a_value(text: str, edit: Edit, spans: Iterable[Span], valid: frozenset
 
 
 @cache
-def nearest(*, weighs: bool = True, coarse_too: bool = False) -> Mapping[str, str]:
+def find_nearest_words(*, weighs: bool = True, with_offensive: bool = False) -> Mapping[str, str]:
     """Return the word that each frequent English word is misheard as.
 
     The table is made once, which takes seconds, and kept in the user's cache.
 
-    >>> nearest()["watch"]
+    >>> find_nearest_words()["watch"]
     'which'
     """
     kind = {(True, False): "2", (False, True): "1", (True, True): "2-coarse", (False, False): "1-clean"}
-    name = f"speako-{kind[weighs, coarse_too]}-2.0.1-3.1.1.npz"  # releases of the tables: gruut-lang-en's, wordfreq's
+    name = (
+        f"speako-{kind[weighs, with_offensive]}-2.0.1-3.1.1.npz"  # releases of the tables: gruut-lang-en's, wordfreq's
+    )
     path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lapsus" / name
     with suppress(OSError, KeyError, ValueError, BadZipFile), path.open("rb") as file:
-        kept = np.load(file, allow_pickle=False)
-        words = kept["words"].tolist()
-        return dict(zip(words, (words[i] for i in kept["nearest"]), strict=True))
-    spoken = dictionary()  # the file is absent or damaged
+        cached = np.load(file, allow_pickle=False)
+        words = cached["words"].tolist()
+        return dict(zip(words, (words[i] for i in cached["nearest"]), strict=True))
+    spoken = load_frequent_pronunciations()  # the file is absent or damaged
     words = list(spoken)
-    refused = () if coarse_too else [place for place, word in enumerate(words) if word in coarse()]
-    others = neighbours([classed(sounds) if weighs else sounds for sounds in spoken.values()], refused)
-    with suppress(OSError), staged_file(path) as file:  # a home that cannot be written to costs time, not the result
-        np.savez_compressed(file, words=np.array(words), nearest=others)
-    return dict(zip(words, (words[i] for i in others), strict=True))
+    refused = () if with_offensive else [place for place, word in enumerate(words) if word in load_offensive_words()]
+    nearest_indices = find_nearest_sounds(
+        [classify_sounds(sounds) if weighs else sounds for sounds in spoken.values()], refused
+    )
+    with suppress(OSError), stage_file(path) as file:  # a home that cannot be written to costs time, not the result
+        np.savez_compressed(file, words=np.array(words), nearest=nearest_indices)
+    return dict(zip(words, (words[i] for i in nearest_indices), strict=True))
 
 
-def neighbours(sounds: Sequence[str], refused: Sequence[int] = ()) -> np.ndarray:
+def find_nearest_sounds(sounds: Sequence[str], refused: Sequence[int] = ()) -> np.ndarray:
     """Return, for each of `sounds`, the place of the nearest other one that is not refused; of equally near the first.
 
-    >>> neighbours(["wɑtʃ", "wɪtʃ", "tu", "tu"]).tolist()
+    >>> find_nearest_sounds(["wɑtʃ", "wɪtʃ", "tu", "tu"]).tolist()
     [1, 0, 3, 2]
     """
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
     places = np.arange(len(sounds))
-    found = np.empty(len(sounds), dtype=np.int32)
+    nearest_indices = np.empty(len(sounds), dtype=np.int32)
     for start in range(0, len(sounds), BLOCK):
-        mine = places[start : start + BLOCK]
+        rows = places[start : start + BLOCK]
         distances = cdist(sounds[start : start + BLOCK], sounds, scorer=Levenshtein.distance, dtype=np.uint8)
-        distances[mine - start, mine] = np.iinfo(np.uint8).max  # never the word itself
+        distances[rows - start, rows] = np.iinfo(np.uint8).max  # never the word itself
         distances[:, list(refused)] = np.iinfo(np.uint8).max
-        found[mine] = distances.argmin(axis=1)
-    return found
+        nearest_indices[rows] = distances.argmin(axis=1)
+    return nearest_indices
 
 
-OF_THE_PAPER = Speako(coarse=True, weighs=False, version="1")
+NATURE_SPEAKO = Speako(coarse=True, weighs=False, version="1")
 """NATURE's own, as its datasets hold it."""
 
 UNITS = (Speako(), Speako(coarse=True, weighs=False, name="nature.speako", version="1"))

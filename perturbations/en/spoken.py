@@ -12,10 +12,9 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lapsus.perturbations.en.tables import FOLDER
-from lapsus.perturbations.en.tagging import WORD, perceptron_tags
-from lapsus.perturbations.en.wordnet import lemmas
-from lapsus.perturbations.semantic.word_lists import word_list
+from lapsus.perturbations.en.lexicon import FOLDER, iter_lemmas
+from lapsus.perturbations.en.tagging import WORD, predict_tags
+from lapsus.perturbations.semantic.word_lists import parse_word_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,14 +25,16 @@ if TYPE_CHECKING:
 CLITIC = re.compile(rf"(?i)(?<!\w)(?:['’](?:s|m|d|re|ve|ll)|n['’]t)(?!\w)|{WORD.pattern}")
 """A word; also what follows a blank in texts that were cut before, such as `i 'd like`."""
 CONTRACTION = re.compile(r"(?i)(?<=\w)n['’]t\b|(?<=\w)['’](?:s|m|d|re|ve|ll)\b|(?<=\bcan)not\b")
-LEANING = {"s": "'s", "m": "'m", "d": "'d", "re": "'re", "ve": "'ve", "ll": "'ll"}
+LOST_CLITICS = {"s": "'s", "m": "'m", "d": "'d", "re": "'re", "ve": "'ve", "ll": "'ll"}
 """What is left of a contraction where the apostrophe became a blank: `what s`."""
-HOSTS = word_list("i you he she it we they that this there here what who where when how why which let let's everybody")
-DENIED = {"don": "do", "doesn": "does", "didn": "did", "isn": "is", "aren": "are", "wasn": "was", "weren": "were",
+CLITIC_HOSTS = parse_word_list(
+    "i you he she it we they that this there here what who where when how why which let let's everybody"
+)
+NEGATED_VERBS = {"don": "do", "doesn": "does", "didn": "did", "isn": "is", "aren": "are", "wasn": "was", "weren": "were",
           "hasn": "has", "haven": "have", "hadn": "had", "won": "wo", "wouldn": "would", "can": "ca",
           "couldn": "could", "shouldn": "should"}  # fmt: skip
-OPENINGS = word_list("please kindly ok okay and now then so well hey hi hello just also alexa siri google")
-REQUESTS = word_list(
+OPENINGS = parse_word_list("please kindly ok okay and now then so well hey hi hello just also alexa siri google")
+REQUESTS = parse_word_list(
     """
     activate add adjust announce answer append archive arrange ask block book bring brighten buy calculate call cancel
     change check choose clean clear close compare compute confirm connect continue convert cook copy count create cut
@@ -49,14 +50,14 @@ REQUESTS = word_list(
     """
 )
 """Verbs that open a request."""
-BEHIND_A_NOUN = word_list("of for is are was were in on at from and or that which by ? .")
+BEHIND_A_NOUN = parse_word_list("of for is are was were in on at from and or that which by ? .")
 """Behind one of these the word is a noun: *list of flights*."""
-NOUNS_TOO = word_list(
+NOUNS_TOO = parse_word_list(
     "answer book call change check display email end file help list mark message name order place plan play post "
     "print rate record report request return review schedule search share shop show start stop text track tweet "
     "update use view watch"
 )
-LONGEST_NAME = 4  # words
+MAX_NAME_WORDS = 4  # words
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,76 +72,78 @@ class SpokenTagger:
 
     def __call__(self, words: Sequence[str], /) -> list[str]:
         """Return one tag per word."""
-        first = opening(words)
-        written = truecased(restored(words))
+        first = find_imperative(words)
+        written = truecase(restore_clitics(words))
         known = {i: "NNP" for i, word in enumerate(written) if word != words[i] and is_name(word)}
-        return perceptron_tags([plain(word) for word in written], known if first is None else known | {first: "VB"})
+        return predict_tags(
+            [normalise_apostrophe(word) for word in written], known if first is None else known | {first: "VB"}
+        )
 
-    def places(self, text: str) -> tuple[Span, ...]:
+    def find_words(self, text: str) -> tuple[Span, ...]:
         """Cut a text as the Penn Treebank does: contractions are two words."""
-        found: list[Span] = []
+        spans: list[Span] = []
         for match in CLITIC.finditer(text):
             cuts = [cut.start() for cut in CONTRACTION.finditer(text, match.start(), match.end())]
             edges = [match.start(), *cuts, match.end()]
-            found += [(a, b) for a, b in pairwise(edges) if a < b]
-        return tuple(found)
+            spans += [(a, b) for a, b in pairwise(edges) if a < b]
+        return tuple(spans)
 
 
 SPOKEN = SpokenTagger()
 
 
-def plain(word: str) -> str:
+def normalise_apostrophe(word: str) -> str:
     """Write a word with the newspapers' apostrophe."""
     return word.replace("’", "'")
 
 
-def restored(words: Sequence[str]) -> list[str]:
+def restore_clitics(words: Sequence[str]) -> list[str]:
     """Give contractions whose apostrophe is lost their parts back: `what s`, `don t`.
 
-    >>> restored(["don", "t", "tell", "me", "what", "s", "on"])
+    >>> restore_clitics(["don", "t", "tell", "me", "what", "s", "on"])
     ['do', "n't", 'tell', 'me', 'what', "'s", 'on']
     """
-    found = list(words)
-    for i in range(1, len(found)):
-        before, word = found[i - 1].lower(), found[i].lower()
-        if word == "t" and before in DENIED:
-            found[i - 1], found[i] = DENIED[before], "n't"
-        elif word in LEANING and before in HOSTS:
-            found[i] = LEANING[word]
-    return found
+    forms = list(words)
+    for i in range(1, len(forms)):
+        before, word = forms[i - 1].lower(), forms[i].lower()
+        if word == "t" and before in NEGATED_VERBS:
+            forms[i - 1], forms[i] = NEGATED_VERBS[before], "n't"
+        elif word in LOST_CLITICS and before in CLITIC_HOSTS:
+            forms[i] = LOST_CLITICS[word]
+    return forms
 
 
-def truecased(words: Sequence[str]) -> list[str]:
+def truecase(words: Sequence[str]) -> list[str]:
     """Write names with a capital and other words without, as far as WordNet knows them.
 
-    >>> truecased("Show me FLIGHTS from new york to Boston".split())
+    >>> truecase("Show me FLIGHTS from new york to Boston".split())
     ['show', 'me', 'FLIGHTS', 'from', 'New', 'York', 'to', 'Boston']
-    >>> truecased("PLAY SOME JAZZ".split())
+    >>> truecase("PLAY SOME JAZZ".split())
     ['play', 'some', 'jazz']
     """
     letters = [word for word in words if word.isalpha()]
     headline = all(word[0].isupper() for word in letters) and (len(letters) > 2 or all(map(str.isupper, letters)))
-    single, several, common = names()
-    found = list(words)
+    single, multiword, common = load_names()
+    cased = list(words)
     seen_first = False
-    for i, word in enumerate(found):
+    for i, word in enumerate(cased):
         if not word[:1].isalpha():
             continue
         if (headline or not seen_first) and word[0].isupper() and word.lower() in common and word != "I":
-            found[i] = word.lower()
+            cased[i] = word.lower()
         seen_first = True
-    lower = [word.lower() for word in found]
+    lower = [word.lower() for word in cased]
     i = 0
-    while i < len(found):
-        long = next(
-            (n for n in range(min(LONGEST_NAME, len(found) - i), 1, -1) if " ".join(lower[i : i + n]) in several), 0
+    while i < len(cased):
+        name_length = next(
+            (n for n in range(min(MAX_NAME_WORDS, len(cased) - i), 1, -1) if " ".join(lower[i : i + n]) in multiword), 0
         )
-        for j in range(i, i + long):
-            found[j] = found[j].capitalize() if found[j].islower() and len(found[j]) > 2 else found[j]
-        if not long:
-            found[i] = "I" if found[i] == "i" else single.get(found[i], found[i])
-        i += long or 1
-    return found
+        for j in range(i, i + name_length):
+            cased[j] = cased[j].capitalize() if cased[j].islower() and len(cased[j]) > 2 else cased[j]
+        if not name_length:
+            cased[i] = "I" if cased[i] == "i" else single.get(cased[i], cased[i])
+        i += name_length or 1
+    return cased
 
 
 def is_name(word: str) -> bool:
@@ -149,19 +152,19 @@ def is_name(word: str) -> bool:
     >>> is_name("Denver"), is_name("American"), is_name("Play")
     (True, False, False)
     """
-    return word[0].isupper() and word.lower() in names()[0] and word.lower() not in adjectives()
+    return word[0].isupper() and word.lower() in load_names()[0] and word.lower() not in load_proper_adjectives()
 
 
 @cache
-def adjectives() -> frozenset[str]:
+def load_proper_adjectives() -> frozenset[str]:
     """Return the adjectives that have a capital."""
-    return frozenset(word.lower() for word in lemmas("a") if word[0].isupper())
+    return frozenset(word.lower() for word in iter_lemmas("a") if word[0].isupper())
 
 
-def opening(words: Sequence[str]) -> int | None:
+def find_imperative(words: Sequence[str]) -> int | None:
     """Return the place of the imperative that opens a request, if one does.
 
-    >>> opening(["please", "list", "flights"]), opening(["list", "of", "flights"]), opening(["cheap", "flights"])
+    >>> find_imperative(["please", "list", "flights"]), find_imperative(["list", "of", "flights"]), find_imperative(["cheap", "flights"])
     (1, None, None)
     """
     for i, word in enumerate(words):
@@ -179,24 +182,26 @@ def opening(words: Sequence[str]) -> int | None:
 
 
 @cache
-def names() -> tuple[Mapping[str, str], frozenset[str], frozenset[str]]:
+def load_names() -> tuple[Mapping[str, str], frozenset[str], frozenset[str]]:
     """Return what WordNet writes with a capital only: single words as it writes them, several words; and all others."""
-    found: dict[str, str] = {}
-    several: set[str] = set()
+    capitalised: dict[str, str] = {}
+    multiword: set[str] = set()
     common = set((FOLDER / "stopwords.txt").read_text(encoding="utf-8").split()) | REQUESTS | OPENINGS
     for part in "nvar":
-        for word in lemmas(part):
+        for word in iter_lemmas(part):
             if not word[0].isupper():
                 common.add(word)
             elif "_" in word:
-                if all(each[0].isupper() for each in word.split("_") if len(each) > 3):
-                    several.add(word.replace("_", " ").lower())
+                if all(piece[0].isupper() for piece in word.split("_") if len(piece) > 3):
+                    multiword.add(word.replace("_", " ").lower())
             elif word[1:].islower() and len(word) > 3:
-                found.setdefault(word.lower(), word)
-    single = {word: cased for word, cased in found.items() if word not in common and not inflected(word, common)}
-    return single, frozenset(several), frozenset(common)
+                capitalised.setdefault(word.lower(), word)
+    single = {
+        word: cased for word, cased in capitalised.items() if word not in common and not is_inflected(word, common)
+    }
+    return single, frozenset(multiword), frozenset(common)
 
 
-def inflected(word: str, common: AbstractSet[str]) -> bool:
+def is_inflected(word: str, common: AbstractSet[str]) -> bool:
     """Tell whether a word without its ending is a common one."""
     return any(word.endswith(end) and word[: -len(end)] in common for end in ("s", "es", "ed", "d", "ing", "er", "est"))

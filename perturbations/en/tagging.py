@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from lapsus.perturbations.en.tables import table
+from lapsus.perturbations.en.lexicon import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 WORD = re.compile(r"\w+(?:[-'’./:&]\w+)*|[^\w\s]+")
 LATIN = re.compile(r"[A-Za-z]")
-REMEMBERED = 2**16  # sentences: one tagging serves every operator
+CACHE_SIZE = 2**16  # sentences: one tagging serves every operator
 
 Weights: TypeAlias = dict[str, tuple[tuple[int, float], ...]]
 
 
-class Tagger(Protocol):
+class PosTagger(Protocol):
     """A callable, hashable and picklable, from the words of a sentence to their tags."""
 
     def __call__(self, words: Sequence[str], /) -> Sequence[str]:
@@ -38,19 +38,19 @@ class Tagger(Protocol):
 
 
 @runtime_checkable
-class Cutting(Protocol):
+class WordSplitter(Protocol):
     """A tagger that cuts texts into words by itself."""
 
-    def places(self, text: str) -> tuple[Span, ...]:
+    def find_words(self, text: str) -> tuple[Span, ...]:
         """Return where its words stand."""
         ...
 
 
-class Tagged(NamedTuple):
+class TaggedText(NamedTuple):
     """A text cut into words: where they stand, what they are."""
 
     words: tuple[str, ...]
-    places: tuple[Span, ...]
+    spans: tuple[Span, ...]
     tags: tuple[str, ...]
 
 
@@ -74,25 +74,25 @@ class PerceptronTagger:
 
     def __call__(self, words: Sequence[str], /) -> list[str]:
         """Tag from left to right."""
-        return perceptron_tags(words)
+        return predict_tags(words)
 
-    def keeps(self, words: Sequence[str], tags: Sequence[str], place: int) -> bool:
+    def keeps_tag(self, words: Sequence[str], tags: Sequence[str], place: int) -> bool:
         """Tell whether a word that was put into a tagged sentence has the tag of the one that stood there.
 
         It must have it beside the old tags, which refuses most candidates at once, and when all is tagged anew;
         since the word is seen from two places before it, only these are tagged again.
         """
-        model, wanted = _perceptron(), tags[place]
+        model, old_tag = _load_perceptron(), tags[place]
         if (tag := model.known.get(words[place])) is not None:
-            return tag == wanted
-        context = _context(words)
-        now = list(tags[:place])
-        if _tag(model, words[place], context[place : place + 5], _history(now)) != wanted:
+            return tag == old_tag
+        context = _make_context(words)
+        new_tags = list(tags[:place])
+        if _tag(model, words[place], context[place : place + 5], _make_history(new_tags)) != old_tag:
             return False
         for i in range(max(place - 2, 0), place):
-            now[i] = _tag(model, words[i], context[i : i + 5], _history(now[:i]))
-        return now[-2:] == [*tags[:place]][-2:] or (
-            _tag(model, words[place], context[place : place + 5], _history(now)) == wanted
+            new_tags[i] = _tag(model, words[i], context[i : i + 5], _make_history(new_tags[:i]))
+        return new_tags[-2:] == [*tags[:place]][-2:] or (
+            _tag(model, words[place], context[place : place + 5], _make_history(new_tags)) == old_tag
         )
 
 
@@ -101,13 +101,13 @@ START = ("-START-", "-START2-")
 END = ("-END-", "-END2-")
 
 
-def perceptron_tags(words: Sequence[str], known: Mapping[int, str] | None = None) -> list[str]:
+def predict_tags(words: Sequence[str], known: Mapping[int, str] | None = None) -> list[str]:
     """Tag words from left to right; the tags of some places may be known."""
     tags: list[str] = []
-    model, context, history = _perceptron(), _context(words), START
+    model, context, history = _load_perceptron(), _make_context(words), START
     for i in range(len(words)):
-        given = known.get(i) if known else None
-        tags.append(given or _tag(model, words[i], context[i : i + 5], history))
+        known_tag = known.get(i) if known else None
+        tags.append(known_tag or _tag(model, words[i], context[i : i + 5], history))
         history = tags[-1], history[0]
     return tags
 
@@ -141,18 +141,18 @@ def _tag(model: Perceptron, word: str, window: Sequence[str], history: tuple[str
     return model.classes[scores.index(max(scores))]
 
 
-def _history(tags: Sequence[str]) -> tuple[str, str]:
+def _make_history(tags: Sequence[str]) -> tuple[str, str]:
     """Return the last two tags, the nearer one first."""
     nearer, farther = (*tags[:-3:-1], *START)[:2]
     return nearer, farther
 
 
-def _context(words: Sequence[str]) -> list[str]:
-    return [*START, *map(_normal, words), *END]
+def _make_context(words: Sequence[str]) -> list[str]:
+    return [*START, *map(_normalise_word, words), *END]
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _normal(word: str) -> str:
+@lru_cache(maxsize=CACHE_SIZE)
+def _normalise_word(word: str) -> str:
     if "-" in word and word[0] != "-":
         return "!HYPHEN"
     if word.isdigit() and len(word) == 4:
@@ -161,9 +161,9 @@ def _normal(word: str) -> str:
 
 
 @cache
-def _perceptron() -> Perceptron:
+def _load_perceptron() -> Perceptron:
     """Read the weights once."""
-    weights, known, classes = json.loads(table("tagger.json"))
+    weights, known, classes = json.loads(read_table("tagger.json"))
     ranked = tuple(sorted(classes, reverse=True))  # of equal scores the last tag in the alphabet wins
     number = {tag: i for i, tag in enumerate(ranked)}
     return Perceptron(
@@ -173,37 +173,39 @@ def _perceptron() -> Perceptron:
     )
 
 
-@lru_cache(maxsize=REMEMBERED)
-def tagged(text: str, tagger: Tagger) -> Tagged:
+@lru_cache(maxsize=CACHE_SIZE)
+def tag_text(text: str, tagger: PosTagger) -> TaggedText:
     """Cut `text` into words and tag them; a text that returns is not tagged again.
 
-    >>> tagged("Play jazz!", PerceptronTagger()).tags
+    >>> tag_text("Play jazz!", PerceptronTagger()).tags
     ('NNP', 'NN', '.')
     """
-    places = (
-        tagger.places(text) if isinstance(tagger, Cutting) else tuple(found.span() for found in WORD.finditer(text))
+    spans = (
+        tagger.find_words(text)
+        if isinstance(tagger, WordSplitter)
+        else tuple(match.span() for match in WORD.finditer(text))
     )
-    words = tuple(text[start:end] for start, end in places)
+    words = tuple(text[start:end] for start, end in spans)
     tags = tuple(tagger(words)) if words else ()
     if len(tags) != len(words):
         raise ValueError(f"the tagger gave {len(tags)} tags for {len(words)} words; it must give one per word")
-    return Tagged(words, places, tags)
+    return TaggedText(words, spans, tags)
 
 
-def fits(word: str, sentence: Tagged, place: int, tagger: Tagger) -> bool:
+def keeps_tag(word: str, sentence: TaggedText, place: int, tagger: PosTagger) -> bool:
     """Tell whether `word`, put at `place`, has there the tag of the word that it replaces."""
     if isinstance(tagger, PerceptronTagger):  # it sees no further than this
         start = max(place - 4, 0)
-        beside = (*sentence.words[start:place], word, *sentence.words[place + 1 : place + 3])
-        return tagger.keeps(beside, sentence.tags[start : place + 1], place - start)
+        window = (*sentence.words[start:place], word, *sentence.words[place + 1 : place + 3])
+        return tagger.keeps_tag(window, sentence.tags[start : place + 1], place - start)
     words = (*sentence.words[:place], word, *sentence.words[place + 1 :])
     return tagger(words)[place] == sentence.tags[place]
 
 
-def verb_phrase(tags: Sequence[str]) -> tuple[int, int] | None:
+def find_verb_phrase(tags: Sequence[str]) -> tuple[int, int] | None:
     """Return the first and the last word of the first verbal phrase.
 
-    >>> verb_phrase(["PRP", "MD", "VB", "TO", "VB", "DT", "NN"])
+    >>> find_verb_phrase(["PRP", "MD", "VB", "TO", "VB", "DT", "NN"])
     (1, 4)
     """
     verbs = [i for i, tag in enumerate(tags) if tag.startswith("VB")]

@@ -60,36 +60,36 @@ class EnUnmarked:
 
     def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
         """Return what is lost: each kind of mark and capital by the habit of this text, then place by place."""
-        chance = {name: self.rate * share for name, share in fitted()[self.by].items()}
+        chance = {name: self.rate * share for name, share in load_fitted()[self.by].items()}
         plain = rng.random() < chance["all capitals"]
         open_end = rng.random() < chance["last mark"]
         last = len(text.rstrip())
-        found: list[Edit] = []
+        edits: list[Edit] = []
         first = True
-        for match in sorted([*WORD.finditer(text), *MARK.finditer(text)], key=lambda one: one.start()):
+        for match in sorted([*WORD.finditer(text), *MARK.finditer(text)], key=lambda item: item.start()):
             start, end = match.span()
             draw = rng.random()
             if match[0][0].isalpha():
                 lost = draw < chance["first capital" if first else "name"] or plain
                 first = False
                 if lost and any(map(str.isupper, match[0])) and match[0] != "I":
-                    found.append(Edit(start, end, match[0].lower()))
+                    edits.append(Edit(start, end, match[0].lower()))
             elif end == last:
                 if open_end:
-                    found.append(Edit(start, end, ""))
+                    edits.append(Edit(start, end, ""))
             elif (
                 not (text[start - 1 : start].isalnum() and text[end : end + 1].isalnum())
                 and draw < chance["mark within"]
             ):
-                found.append(Edit(start, end, ""))
-        return tuple(found)
+                edits.append(Edit(start, end, ""))
+        return tuple(edits)
 
 
 @cache
-def fitted() -> Mapping[str, Mapping[str, float]]:
+def load_fitted() -> Mapping[str, Mapping[str, float]]:
     """Return what `benchmarks/fit_en_unmarked.py` counted: how often each is lost, by whom."""
-    found: dict[str, dict[str, float]] = json.loads(FITTED.read_text(encoding="utf-8"))
-    return found
+    shares: dict[str, dict[str, float]] = json.loads(FITTED.read_text(encoding="utf-8"))
+    return shares
 
 
 UNITS = (EnUnmarked(), EnUnmarked(by="phone", name="en_unmarked_phone"))

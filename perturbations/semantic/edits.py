@@ -2,9 +2,9 @@
 
 They measure phi-robustness: a metric should rate another dialect above another meaning. What is replaced, inserted
 or deleted comes from small word lists written for this (numbers, negation, antonyms, quantifiers, time and place,
-comparatives, names, colours, family ...), and `refusal` rejects what leaves the meaning.
+comparatives, names, colours, family ...), and `explain_refusal` rejects what leaves the meaning.
 
->>> semantic_edit("The shop opens before nine.", "en", key="3")
+>>> find_semantic_edit("The shop opens before nine.", "en", key="3")
 SemanticEdit(kind='replace', edit=Edit(start=15, end=21, text='after'), text='The shop opens after nine.')
 """
 
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from lapsus.kernel.extras import needed
-from lapsus.perturbations.core import Edit, ShortRepr, Span, apply, perturb, shared_ends
+from lapsus.core.imports import import_optional
+from lapsus.perturbations.core import Edit, ShortRepr, Span, apply, common_affixes, perturb
 from lapsus.perturbations.semantic import en, pt, zh
-from lapsus.perturbations.semantic.word_lists import Rule, groups, parse, word_list
+from lapsus.perturbations.semantic.word_lists import Rule, parse_groups, parse_rules, parse_word_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -73,30 +73,30 @@ class Lexicon:
     negating: frozenset[str]
     affirming: frozenset[str]
     fillers: frozenset[str]
-    asked: re.Pattern[str]
+    question: re.Pattern[str]
     counts_before: re.Pattern[str]
     counts_after: re.Pattern[str]
     years_before: re.Pattern[str]
 
 
 @cache
-def lexicon(language: Language) -> Lexicon:
+def load_lexicon(language: Language) -> Lexicon:
     """Return the word lists of `language`."""
     if language not in LISTS:
         raise ValueError(f"no semantic edits for language {language!r}: choose one of {', '.join(LISTS)}")
     lists = LISTS[language]
     return Lexicon(
-        replace=parse(lists.REPLACE),
-        insert=parse(lists.INSERT),
-        opening_insert=parse(lists.OPENING_INSERT),
-        delete=parse(lists.DELETE),
+        replace=parse_rules(lists.REPLACE),
+        insert=parse_rules(lists.INSERT),
+        opening_insert=parse_rules(lists.OPENING_INSERT),
+        delete=parse_rules(lists.DELETE),
         numerals={word: digits for digits, word in (pair.split("=") for pair in lists.NUMERALS.split())},
-        synonyms=groups(lists.SYNONYMS),
-        negations=word_list(lists.NEGATIONS),
-        negating=word_list(lists.NEGATING),
-        affirming=word_list(lists.AFFIRMING),
-        fillers=word_list(lists.FILLERS),
-        asked=re.compile(lists.ASKED),
+        synonyms=parse_groups(lists.SYNONYMS),
+        negations=parse_word_list(lists.NEGATIONS),
+        negating=parse_word_list(lists.NEGATING),
+        affirming=parse_word_list(lists.AFFIRMING),
+        fillers=parse_word_list(lists.FILLERS),
+        question=re.compile(lists.ASKED),
         counts_before=re.compile(lists.COUNTS_BEFORE),
         counts_after=re.compile(lists.COUNTS_AFTER),
         years_before=re.compile(lists.YEARS_BEFORE),
@@ -106,7 +106,7 @@ def lexicon(language: Language) -> Lexicon:
 NAMES: dict[Language, str] = {"en": "English", "zh": "Chinese", "pt": "Portuguese"}
 
 
-class OfTheLists(ShortRepr):
+class WordListOperator(ShortRepr):
     """Base of the three operators: their version is that of the word lists of their language."""
 
     __slots__ = ()
@@ -124,7 +124,7 @@ class OfTheLists(ShortRepr):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SemanticReplace(OfTheLists):
+class SemanticReplace(WordListOperator):
     """Replace one word by another that cannot be true with it.
 
     >>> apply("她在 1990 年出生", perturb(SemanticReplace(language="zh"), "她在 1990 年出生", key="3"))
@@ -137,7 +137,7 @@ class SemanticReplace(OfTheLists):
     @property
     def name(self) -> str:
         """What the operator is called."""
-        return _name("replace", self.language)
+        return _make_name("replace", self.language)
 
     @property
     def summary(self) -> str:
@@ -146,11 +146,11 @@ class SemanticReplace(OfTheLists):
 
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Replace one word, or none."""
-        return _drawn("replace", text, self.language, rng)
+        return _draw_edit("replace", text, self.language, rng)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SemanticInsert(OfTheLists):
+class SemanticInsert(WordListOperator):
     """Insert one word that turns the meaning: mostly a negation, where the grammar has its place.
 
     >>> apply("The bridge was open.", perturb(SemanticInsert(), "The bridge was open."))
@@ -163,7 +163,7 @@ class SemanticInsert(OfTheLists):
     @property
     def name(self) -> str:
         """What the operator is called."""
-        return _name("insert", self.language)
+        return _make_name("insert", self.language)
 
     @property
     def summary(self) -> str:
@@ -172,11 +172,11 @@ class SemanticInsert(OfTheLists):
 
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Insert one word, or none."""
-        return _drawn("insert", text, self.language, rng)
+        return _draw_edit("insert", text, self.language, rng)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SemanticDelete(OfTheLists):
+class SemanticDelete(WordListOperator):
     """Delete one word that the meaning hangs on: a negation or a restriction.
 
     >>> apply("Ele nunca voltou.", perturb(SemanticDelete(language="pt"), "Ele nunca voltou."))
@@ -189,7 +189,7 @@ class SemanticDelete(OfTheLists):
     @property
     def name(self) -> str:
         """What the operator is called."""
-        return _name("delete", self.language)
+        return _make_name("delete", self.language)
 
     @property
     def summary(self) -> str:
@@ -198,7 +198,7 @@ class SemanticDelete(OfTheLists):
 
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Delete one word, or none."""
-        return _drawn("delete", text, self.language, rng)
+        return _draw_edit("delete", text, self.language, rng)
 
 
 OPERATORS: dict[Kind, type[SemanticReplace | SemanticInsert | SemanticDelete]] = {
@@ -209,7 +209,7 @@ OPERATORS: dict[Kind, type[SemanticReplace | SemanticInsert | SemanticDelete]] =
 UNITS = tuple(operator(language) for language in LISTS for operator in OPERATORS.values())
 
 
-def semantic_edit(
+def find_semantic_edit(
     text: str,
     language: Language = "en",
     seed: int = 0,
@@ -221,7 +221,7 @@ def semantic_edit(
 
     `operators` are those of the word lists, unless others are given, such as `semantic_models(endpoint)`.
     """
-    lexicon(language)
+    load_lexicon(language)
     kinds = operators or {kind: operator(language) for kind, operator in OPERATORS.items()}
     for kind, operator in kinds.items():
         for edit in perturb(operator, text, seed=seed, key=key):
@@ -229,163 +229,174 @@ def semantic_edit(
     return None
 
 
-def refusal(clean: str, noisy: str, language: Language = "en") -> str | None:  # noqa: PLR0911 - one return per reason
+def explain_refusal(clean: str, noisy: str, language: Language = "en") -> str | None:  # noqa: PLR0911 - one return per reason
     """Say why `noisy` may still mean what `clean` means, or None if it surely does not.
 
     It reads only the two sentences, so that it judges the edits of any model as well.
 
-    >>> refusal("It was a big day.", "It was a large day.")
+    >>> explain_refusal("It was a big day.", "It was a large day.")
     'big and large are synonyms'
-    >>> refusal("She never came.", "She not never came.")
+    >>> explain_refusal("She never came.", "She not never came.")
     'another negation stands in the clause'
     """
-    lists = lexicon(language)
-    before, old, new = _changed(clean, noisy, language)
-    was, now = [token.text.lower() for token in before[slice(*old)]], [token.text.lower() for token in new]
-    if not (was or now) or _counted(clean, language) == _counted(noisy, language):
+    lists = load_lexicon(language)
+    before, old, new = _find_changed_words(clean, noisy, language)
+    old_words, new_words = [token.text.lower() for token in before[slice(*old)]], [token.text.lower() for token in new]
+    if not (old_words or new_words) or _normalise_numerals(clean, language) == _normalise_numerals(noisy, language):
         return "the words are the same"
-    if max(len(was), len(now)) > LONGEST_CHANGE:
-        return f"it changes {max(len(was), len(now))} words"
-    if set(was + now) <= lists.fillers:
-        return f"{' '.join(was + now)} adds no meaning"
-    if len(was) == len(now) == 1 and lists.synonyms.get(was[0], frozenset()) & lists.synonyms.get(now[0], frozenset()):
-        return f"{was[0]} and {now[0]} are synonyms"
-    if any(_denies(word, lists) for word in was) != any(_denies(word, lists) for word in now):
-        if QUESTION_END.search(clean) or lists.asked.match(clean):
+    if max(len(old_words), len(new_words)) > LONGEST_CHANGE:
+        return f"it changes {max(len(old_words), len(new_words))} words"
+    if set(old_words + new_words) <= lists.fillers:
+        return f"{' '.join(old_words + new_words)} adds no meaning"
+    if len(old_words) == len(new_words) == 1 and lists.synonyms.get(old_words[0], frozenset()) & lists.synonyms.get(
+        new_words[0], frozenset()
+    ):
+        return f"{old_words[0]} and {new_words[0]} are synonyms"
+    if any(_is_negation(word, lists) for word in old_words) != any(_is_negation(word, lists) for word in new_words):
+        if QUESTION_END.search(clean) or lists.question.match(clean):
             return "a negated question asks the same"
-        if len(was) != len(now) and _opposites(was, lists).intersection(now):
+        if len(old_words) != len(new_words) and _find_opposites(old_words, lists).intersection(new_words):
             return "the opposite is negated"
-        if _negations_beside(before, old, clean, lists):
+        if _has_other_negation(before, old, clean, lists):
             return "another negation stands in the clause"
     return None
 
 
-def _opposites(was: list[str], lists: Lexicon) -> set[str]:
-    return {target for word in was for rule in lists.replace.get(word, ()) for target in rule.targets}
+def _find_opposites(words: list[str], lists: Lexicon) -> set[str]:
+    return {target for word in words for rule in lists.replace.get(word, ()) for target in rule.targets}
 
 
-def tokens(text: str, language: str) -> list[Token]:
+def tokenize(text: str, language: str) -> list[Token]:
     """Return the words of `text`; Chinese is segmented, so that no part of a longer word counts as a word."""
     text = text.replace("’", "'")
     if language == "zh":
-        return [Token(*found) for found in _segmenter().tokenize(text) if found[0].strip() and WORD.match(found[0])]
+        return [Token(*item) for item in _load_segmenter().tokenize(text) if item[0].strip() and WORD.match(item[0])]
     return [Token(match[0], match.start(), match.end()) for match in WORD.finditer(text)]
 
 
-def _name(kind: Kind, language: str) -> str:
+def _make_name(kind: Kind, language: str) -> str:
     return f"semantic_{kind}" if language == "en" else f"semantic_{kind}_{language}"
 
 
-def _drawn(kind: Kind, text: str, language: Language, rng: Random) -> Iterator[Edit]:
+def _draw_edit(kind: Kind, text: str, language: Language, rng: Random) -> Iterator[Edit]:
     """Draw a place, then one of its edits, until one is not refused."""
-    places = [list(edits) for edits in _places(kind, text, language) if edits]
+    places = [list(edits) for edits in _iter_places(kind, text, language) if edits]
     while places:
         place = int(rng.random() * len(places))
         edit = places[place].pop(int(rng.random() * len(places[place])))
-        if refusal(text, apply(text, [edit]), language) is None:
+        if explain_refusal(text, apply(text, [edit]), language) is None:
             yield edit
             return
         if not places[place]:
             del places[place]
 
 
-def _places(kind: Kind, text: str, language: Language) -> Iterator[list[Edit]]:
+def _iter_places(kind: Kind, text: str, language: Language) -> Iterator[list[Edit]]:
     """Propose, for each place where the lists allow it, every edit of this kind."""
-    lists = lexicon(language)
+    lists = load_lexicon(language)
     text = text.replace("’", "'")  # as the lists write it
-    found = tokens(text, language)
-    present = {token.text.lower() for token in found}
-    for i, token in enumerate(found):
+    words = tokenize(text, language)
+    present = {token.text.lower() for token in words}
+    for i, token in enumerate(words):
         word, start, end = token
         if kind == "replace":
-            fresh = [target for target in _targets(lists.replace, text, token) if target.lower() not in present]
-            if word[0].isupper() and _in_a_name(text, found, i):
+            fresh = [target for target in _find_targets(lists.replace, text, token) if target.lower() not in present]
+            if word[0].isupper() and _is_in_name(text, words, i):
                 continue
-            yield [Edit(start, end, _cased(target, word)) for target in fresh]
+            yield [Edit(start, end, _match_case(target, word)) for target in fresh]
         elif kind == "insert":
-            rules = lists.opening_insert if _opens(text, start) else lists.insert
-            yield [_insertion(token, target.replace("_", word)) for target in _fitting(rules, text, token)]
+            rules = lists.opening_insert if _starts_sentence(text, start) else lists.insert
+            yield [_make_insertion(token, target.replace("_", word)) for target in _match_targets(rules, text, token)]
         elif kind == "delete":
-            targets = dict.fromkeys(_targets(lists.delete, text, token))
-            yield [_deletion(text, start, end + len(target) - 1) for target in targets]  # `_ of`: the word and the next
+            targets = dict.fromkeys(_find_targets(lists.delete, text, token))
+            yield [
+                _make_deletion(text, start, end + len(target) - 1) for target in targets
+            ]  # `_ of`: the word and the next
     if kind == "replace":
         for match in NUMBER.finditer(text):
             decade = bool(DECADE.match(text, match.end()))
-            others = other_numbers(match[0], language, decade=decade, year=not _counts(text, match, lists))
-            yield [Edit(*match.span(), number) for number in others if number not in present]
+            numbers = nearby_numbers(match[0], language, decade=decade, year=not _is_quantity(text, match, lists))
+            yield [Edit(*match.span(), number) for number in numbers if number not in present]
 
 
-def _counts(text: str, number: re.Match[str], lists: Lexicon) -> bool:
+def _is_quantity(text: str, number: re.Match[str], lists: Lexicon) -> bool:
     """Tell whether a number that might be a year counts something."""
     before = text[max(number.start() - WINDOW, 0) : number.start()]
     after = lists.counts_after.match(text, number.end())
     return bool(lists.counts_before.search(before)) or (after is not None and not lists.years_before.search(before))
 
 
-def other_numbers(number: str, language: str, *, decade: bool = False, year: bool = True) -> list[str]:
+def nearby_numbers(number: str, language: str, *, decade: bool = False, year: bool = True) -> list[str]:
     """Return numbers of the same look as `number`: small ones fit clocks and calendars, years stay near.
 
-    >>> other_numbers("1920", "en")[:3], other_numbers("2.5", "en")[:3], other_numbers("1", "en")
+    >>> nearby_numbers("1920", "en")[:3], nearby_numbers("2.5", "en")[:3], nearby_numbers("1", "en")
     (['1880', '1890', '1900'], ['1.5', '3.5', '4.5'], [])
     """
     head = 0 if number[0] != "0" else len(number) - 1
-    others = [number[:head] + digit + number[head + 1 :] for digit in "123456789" if digit != number[head]]
+    candidates = [number[:head] + digit + number[head + 1 :] for digit in "123456789" if digit != number[head]]
     if not number.isdigit() or len(number) > 4 or (len(number) > 1 and number[0] == "0"):
-        return others
+        return candidates
     value = int(number)
     if decade and len(number) == 2:
-        return [str(other) for other in range(20, 100, 10) if other != value]
+        return [str(candidate) for candidate in range(20, 100, 10) if candidate != value]
     if value == 1 and language != "zh":
         return []  # the noun would have to become a plural
     for low, high in ((0, 12), (13, 20), (21, 28), (29, 31)):
         if low <= value <= high:
-            return [str(other) for other in range(max(low, 2), high + 1) if abs(other - value) > (high < 29)]
+            return [
+                str(candidate) for candidate in range(max(low, 2), high + 1) if abs(candidate - value) > (high < 29)
+            ]
     if year and 1000 <= value <= 2099:
         step = 10 if value % 10 == 0 else 1
-        return [str(value + step * years) for years in (-4, -3, -2, 2, 3, 4) if 1000 < value + step * years < 2025]
-    return others
+        return [str(value + step * offset) for offset in (-4, -3, -2, 2, 3, 4) if 1000 < value + step * offset < 2025]
+    return candidates
 
 
-def _targets(rules: dict[str, list[Rule]], text: str, token: Token) -> list[str]:
+def _find_targets(rules: dict[str, list[Rule]], text: str, token: Token) -> list[str]:
     """Return what the lists put in place of `token`; a capital that opens the sentence is no part of its word."""
-    found = _fitting(rules, text, token)
-    if found or not _opens(text, token.start):
-        return found
+    targets = _match_targets(rules, text, token)
+    if targets or not _starts_sentence(text, token.start):
+        return targets
     start, lower = token.start, token.text[0].lower()
-    return _fitting(rules, text[:start] + lower + text[start + 1 :], token._replace(text=lower + token.text[1:]))
+    return _match_targets(rules, text[:start] + lower + text[start + 1 :], token._replace(text=lower + token.text[1:]))
 
 
-def _fitting(rules: dict[str, list[Rule]], text: str, token: Token) -> list[str]:
-    fitting = (rule for rule in _rules(rules, token.text) if rule.fits(text, token.start))
+def _match_targets(rules: dict[str, list[Rule]], text: str, token: Token) -> list[str]:
+    fitting = (rule for rule in _find_rules(rules, token.text) if rule.can_apply(text, token.start))
     return [target for rule in fitting for target in rule.targets]
 
 
-def _rules(rules: dict[str, list[Rule]], word: str) -> list[Rule]:
+def _find_rules(rules: dict[str, list[Rule]], word: str) -> list[Rule]:
     return [*rules.get(word, ()), *(rule for rule in rules.get("", ()) if re.fullmatch(rule.word, word))]
 
 
-def _cased(target: str, word: str) -> str:
+def _match_case(target: str, word: str) -> str:
     return target[0].upper() + target[1:] if word[0].isupper() else target
 
 
-def _opens(text: str, start: int) -> bool:
+def _starts_sentence(text: str, start: int) -> bool:
     """Tell whether a sentence begins at `start`."""
     before = text[max(start - OPENING, 0) : start].rstrip(" \t\n\"“”'‘’(（")
     return before[-1:] in END_OF_SENTENCE if before else start <= OPENING
 
 
-def _in_a_name(text: str, found: list[Token], i: int) -> bool:
+def _is_in_name(text: str, words: list[Token], i: int) -> bool:
     """Tell whether a capitalised word is part of a longer name: another capital stands beside it."""
-    _, start, end = found[i]
-    before = found[i - 1] if i else None
-    after = found[i + 1] if i + 1 < len(found) else None
+    _, start, end = words[i]
+    before = words[i - 1] if i else None
+    after = words[i + 1] if i + 1 < len(words) else None
     return bool(
-        (before and before.text[0].isupper() and text[before.end : start] == " " and not _opens(text, before.start))
+        (
+            before
+            and before.text[0].isupper()
+            and text[before.end : start] == " "
+            and not _starts_sentence(text, before.start)
+        )
         or (after and after.text[0].isupper() and text[end : after.start] == " ")
     )
 
 
-def _insertion(token: Token, longer: str) -> Edit:
+def _make_insertion(token: Token, longer: str) -> Edit:
     """Return the edit that makes `token` the longer text, which holds it."""
     if longer.endswith(f" {token.text}"):
         return Edit(token.start, token.start, longer.removesuffix(token.text))
@@ -393,58 +404,61 @@ def _insertion(token: Token, longer: str) -> Edit:
     return Edit(token.start + at, token.start + at, longer[at : at + len(longer) - len(token.text)])
 
 
-def _deletion(text: str, start: int, end: int) -> Edit:
+def _make_deletion(text: str, start: int, end: int) -> Edit:
     """Delete a word with one of the spaces around it."""
     if text[end : end + 1] == " ":
         return Edit(start, end + 1, "")
     return Edit(start - 1 if text[max(start - 1, 0) : start] == " " else start, end, "")
 
 
-def _changed(clean: str, noisy: str, language: Language) -> tuple[list[Token], Span, list[Token]]:
+def _find_changed_words(clean: str, noisy: str, language: Language) -> tuple[list[Token], Span, list[Token]]:
     """Return the words of the clean text, the span of them that changed, and the words in their place."""
-    before, after = tokens(clean, language), tokens(noisy, language)
+    before, after = tokenize(clean, language), tokenize(noisy, language)
     if language == "zh":  # a change may shift how its neighbours are cut, so letters are compared
-        start, tail = shared_ends(clean, noisy)
-        old, new = _touched(before, start, len(clean) - tail), _touched(after, start, len(noisy) - tail)
+        start, tail = common_affixes(clean, noisy)
+        old, new = (
+            _find_touched_span(before, start, len(clean) - tail),
+            _find_touched_span(after, start, len(noisy) - tail),
+        )
     else:
-        start, tail = shared_ends([token.text.lower() for token in before], [token.text.lower() for token in after])
+        start, tail = common_affixes([token.text.lower() for token in before], [token.text.lower() for token in after])
         old, new = (start, len(before) - tail), (start, len(after) - tail)
     return before, old, after[slice(*new)]
 
 
-def _counted(text: str, language: Language) -> list[str]:
+def _normalise_numerals(text: str, language: Language) -> list[str]:
     """Return the words (of Chinese, the letters) of `text` with every numeral in digits."""
-    units = text if language == "zh" else [token.text.lower() for token in tokens(text, language)]
-    return [lexicon(language).numerals.get(unit, unit) for unit in units if not unit.isspace()]
+    units = text if language == "zh" else [token.text.lower() for token in tokenize(text, language)]
+    return [load_lexicon(language).numerals.get(unit, unit) for unit in units if not unit.isspace()]
 
 
-def _touched(found: list[Token], start: int, end: int) -> Span:
+def _find_touched_span(words: list[Token], start: int, end: int) -> Span:
     """Return the span of words that a stretch of text touches; an empty stretch touches none."""
-    first = next((i for i, token in enumerate(found) if token.end > start), len(found))
+    first = next((i for i, token in enumerate(words) if token.end > start), len(words))
     return first, first if start == end else next(
-        (i for i in range(first, len(found)) if found[i].start >= end), len(found)
+        (i for i in range(first, len(words)) if words[i].start >= end), len(words)
     )
 
 
-def _denies(word: str, lists: Lexicon) -> bool:
+def _is_negation(word: str, lists: Lexicon) -> bool:
     """Tell whether a word denies; Chinese writes the negation at the head of many words."""
     return word in lists.negations or (word[:1] in lists.negating and word not in lists.affirming)
 
 
-def _negations_beside(found: list[Token], span: Span, text: str, lists: Lexicon) -> bool:
+def _has_other_negation(words: list[Token], span: Span, text: str, lists: Lexicon) -> bool:
     """Tell whether the clause of the words of `span` holds a negation outside of them."""
     start, end = span
     left, right = start, end
-    gap_ends = [*(token.start for token in found[1:]), len(text)]  # of the gap after each word
-    while left and not CLAUSE_END.search(text, found[left - 1].end, gap_ends[left - 1]):
+    gap_ends = [*(token.start for token in words[1:]), len(text)]  # of the gap after each word
+    while left and not CLAUSE_END.search(text, words[left - 1].end, gap_ends[left - 1]):
         left -= 1
-    while right < len(found) and not (right and CLAUSE_END.search(text, found[right - 1].end, gap_ends[right - 1])):
+    while right < len(words) and not (right and CLAUSE_END.search(text, words[right - 1].end, gap_ends[right - 1])):
         right += 1
-    return any(_denies(token.text.lower(), lists) for token in (*found[left:start], *found[end:right]))
+    return any(_is_negation(token.text.lower(), lists) for token in (*words[left:start], *words[end:right]))
 
 
 @cache
-def _segmenter() -> Any:
-    jieba = needed("jieba", "zh")
+def _load_segmenter() -> Any:
+    jieba = import_optional("jieba", "zh")
     jieba.setLogLevel("ERROR")
     return jieba.Tokenizer()

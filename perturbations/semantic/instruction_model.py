@@ -1,9 +1,9 @@
 """Semantic edits by an instruction model: the few-shot prompts of Sun et al. 2023 (Table 6), and their check.
 
 The exemplars here are lapsus' own, in the form of the paper's; the paper's can be given as a file. An edit of a
-model is only made where `refusal` finds that the meaning has changed.
+model is only made where `explain_refusal` finds that the meaning has changed.
 
->>> print(prompt("replace", "we met on Monday", EXEMPLARS)[:129])
+>>> print(build_prompt("replace", "we met on Monday", EXEMPLARS)[:129])
 Generate a sentence by replacing one word from the original sentence and change its meaning.
 <BLANKLINE>
 Original Sentence: the soup was hot
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args
 
 from lapsus.perturbations.core import Edit
-from lapsus.perturbations.semantic.edits import Kind, Language, refusal
+from lapsus.perturbations.semantic.edits import Kind, Language, explain_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,8 +63,8 @@ EXEMPLARS = (
 )
 
 
-class Model(Protocol):
-    """What answers prompts: `lapsus.models.endpoint.Endpoint`, or anything like it."""
+class PromptModel(Protocol):
+    """What answers prompts: `lapsus.evaluation.models.endpoint_client.Endpoint`, or anything like it."""
 
     def complete_all(self, prompts: Sequence[str]) -> Sequence[str]:
         """Return the answer to each prompt."""
@@ -78,7 +78,7 @@ class SemanticModel:
     Give the three kinds to `semantic_edit(text, operators=semantic_models(endpoint))`.
     """
 
-    model: Model
+    model: PromptModel
     kind: Kind = "replace"
     language: Language = "en"
     exemplars: tuple[Exemplar, ...] = EXEMPLARS
@@ -95,22 +95,22 @@ class SemanticModel:
 
     def edits_batch(self, texts: Sequence[str], rngs: Sequence[Random]) -> Iterator[tuple[Edit, ...]]:
         """Make one edit of each text, or none; all questions are asked at once."""
-        answers = self.model.complete_all([prompt(self.kind, text, self.exemplars) for text in texts])
-        for text, answer in zip(texts, answers, strict=True):
-            edited = cleaned(answer, self.kind)
-            edit = difference(text, edited)
-            fits = kind_of(edit) == self.kind and refusal(text, edited, self.language) is None
+        responses = self.model.complete_all([build_prompt(self.kind, text, self.exemplars) for text in texts])
+        for text, response in zip(texts, responses, strict=True):
+            edited = clean_response(response, self.kind)
+            edit = find_edit(text, edited)
+            fits = classify_edit(edit) == self.kind and explain_refusal(text, edited, self.language) is None
             yield (edit,) if fits else ()
 
 
-def semantic_models(
-    model: Model, language: Language = "en", exemplars: tuple[Exemplar, ...] = EXEMPLARS
+def make_semantic_models(
+    model: PromptModel, language: Language = "en", exemplars: tuple[Exemplar, ...] = EXEMPLARS
 ) -> dict[Kind, SemanticModel]:
     """Return the three kinds of edit by one model, in the paper's order."""
     return {kind: SemanticModel(model, kind, language, exemplars) for kind in INSTRUCTIONS}
 
 
-def prompt(kind: Kind, text: str, exemplars: Iterable[Exemplar] = EXEMPLARS) -> str:
+def build_prompt(kind: Kind, text: str, exemplars: Iterable[Exemplar] = EXEMPLARS) -> str:
     """Write the few-shot prompt of one kind, ending where the model goes on."""
     shots = [
         f"Original Sentence: {original}\n{PREFIXES[kind]} {edited}"
@@ -120,35 +120,35 @@ def prompt(kind: Kind, text: str, exemplars: Iterable[Exemplar] = EXEMPLARS) -> 
     return "\n\n".join([INSTRUCTIONS[kind], *shots, f"Original Sentence: {text}\n{PREFIXES[kind]}"])
 
 
-def cleaned(answer: str, kind: Kind) -> str:
+def clean_response(response: str, kind: Kind) -> str:
     r"""Return the sentence of an answer: its first line, without the prefix and quotes around it.
 
-    >>> cleaned('Add a word to it: "it is not here"\n\nOriginal Sentence: ...', "insert")
+    >>> clean_response('Add a word to it: "it is not here"\n\nOriginal Sentence: ...', "insert")
     'it is not here'
     """
-    line = next((line.strip() for line in answer.splitlines() if line.strip()), "")
+    line = next((line.strip() for line in response.splitlines() if line.strip()), "")
     line = line.removeprefix(PREFIXES[kind]).strip()
     return line[1:-1] if len(line) > 1 and line[0] in "\"“'「" and line[-1] in "\"”'」" else line
 
 
-def difference(old: str, new: str) -> Edit:
+def find_edit(old: str, new: str) -> Edit:
     """Return the one edit from `old` to `new`, grown to whole words where words have spaces between.
 
-    >>> difference("the soup was hot", "the soup was not hot")
+    >>> find_edit("the soup was hot", "the soup was not hot")
     Edit(start=13, end=13, text='not ')
     """
     start = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-    while start and (_inside_word(old, start) or _inside_word(new, start)):
+    while start and (_is_inside_word(old, start) or _is_inside_word(new, start)):
         start -= 1
     tail, longest = 0, min(len(old), len(new)) - start
     while tail < longest and old[-1 - tail] == new[-1 - tail]:
         tail += 1
-    while tail and (_inside_word(old, len(old) - tail) or _inside_word(new, len(new) - tail)):
+    while tail and (_is_inside_word(old, len(old) - tail) or _is_inside_word(new, len(new) - tail)):
         tail -= 1
     return Edit(start, len(old) - tail, new[start : len(new) - tail])
 
 
-def kind_of(edit: Edit) -> Kind:
+def classify_edit(edit: Edit) -> Kind:
     """Tell whether an edit replaces, inserts or deletes."""
     if not edit.text.strip():
         return "delete"
@@ -170,6 +170,6 @@ def load_exemplars(path: str | PathLike[str]) -> tuple[Exemplar, ...]:
     return tuple(exemplars)
 
 
-def _inside_word(text: str, at: int) -> bool:
+def _is_inside_word(text: str, at: int) -> bool:
     """Tell whether a word with Latin letters goes on across `at`."""
     return 0 < at < len(text) and all(letter.isalnum() and ord(letter) < 0x2E80 for letter in text[at - 1 : at + 1])

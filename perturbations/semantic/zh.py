@@ -13,17 +13,17 @@ CLAIMED = "(?<![不别就而还或要正只仅但可便即总算真像若如老�
 DONE = "(?<![将会能可以要想被让使来并而去所已曾未没不为再够])"  # for verbs that tell what happened
 
 
-def _row(before: str, choices: str, after: str = "") -> str:
+def _join_choices(before: str, choices: str, after: str = "") -> str:
     return " / ".join(f"{before}{choice}{after}" for choice in choices)
 
 
 REPLACE = "\n".join(
     (
-        *(_row("", "两三四五六七八九", counted) for counted in COUNTED),
-        *(_row("第", "一二三四五六", counted) for counted in ("", *COUNTED)),
-        *(_row(day, "一二三四五六日") for day in ("星期", "周", "礼拜")),
-        _row("(?<![一-龥])", "两三四五六七八九", f"(?=[{COUNTED}])"),
-        *(_row(DEGREE, pair) for pair in OPPOSITES),
+        *(_join_choices("", "两三四五六七八九", counted) for counted in COUNTED),
+        *(_join_choices("第", "一二三四五六", counted) for counted in ("", *COUNTED)),
+        *(_join_choices(day, "一二三四五六日") for day in ("星期", "周", "礼拜")),
+        _join_choices("(?<![一-龥])", "两三四五六七八九", f"(?=[{COUNTED}])"),
+        *(_join_choices(DEGREE, pair) for pair in OPPOSITES),
         *(f"{word[0]}(?=[的、]) > {word[1]}" for pair in OPPOSITES for word in (pair, pair[::-1])),
         r"""
 百分之百 > 百分之五

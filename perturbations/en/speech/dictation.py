@@ -20,26 +20,26 @@ from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
-from lapsus.perturbations.core import Edit, trimmed
-from lapsus.perturbations.en.sounds import pronounced
-from lapsus.perturbations.en.speech.hearing import PASSES, accented, cut, guess
-from lapsus.perturbations.en.speech.model import Recogniser, load, traits
+from lapsus.perturbations.core import Edit, trim_edit
+from lapsus.perturbations.en.sounds import pronounce
+from lapsus.perturbations.en.speech.hearing import SOUND_SHIFTS, apply_accent, draw_similar_word, split_sounds
+from lapsus.perturbations.en.speech.model import Recogniser, load_recognisers, word_features
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-LARGEST = 10  # rate
+MAX_RATE = 10  # rate
 SHORT = 4  # letters
-MOST = 6  # words of a stretch that are told apart
-LONGEST = 20_000  # characters that are dictated; the rest of a text stays as it is
+MAX_STRETCH = 6  # words of a stretch that are told apart
+MAX_CHARACTERS = 20_000  # characters that are dictated; the rest of a text stays as it is
 TOKEN = re.compile(r"\S+")
 SPOKEN = re.compile(r"[A-Za-z0-9]")
 UNSPOKEN = re.compile(r"\w|[^\x00-\u2fff]")  # between words: another script, a picture
 ENDS = re.compile(r"^\W+|[^\w%]+$")
 GOLDEN = 0.6180339887498949  # multiples of it fill the line evenly: few people already differ as the population does
 UNCLEAR = 1.0  # what an accented word adds to its chance of being missed, on the logit
-KEPT_CAPITAL = 5000  # words so frequent lose their capital at the start of a text
+LOWERED_WORDS = 5000  # words so frequent lose their capital at the start of a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class EnSpeech:
         rate: How much is missed: 1 is what recognisers do, a factor of the odds.
         recogniser: "assistant" writes requests in lower case and knows their words, "search" writes questions with
             names and figures; None is the first for a text in lower case, the second for any other.
-        accent: The first language of the speaker: "us" has none; see `PASSES` for the others.
+        accent: The first language of the speaker: "us" has none; see `SOUND_SHIFTS` for the others.
 
     >>> EnSpeech.annotator(7, accent="de").accent
     'de'
@@ -67,12 +67,12 @@ class EnSpeech:
     def __post_init__(self) -> None:
         if isinstance(self.who, bool) or not isinstance(self.who, int) or not 0 <= self.who < 2**32:
             raise ValueError(f"who is {self.who!r}; give a person's number from 1, or 0 for another one in every text")
-        if not 0 <= self.rate <= LARGEST:
-            raise ValueError(f"rate is {self.rate!r}; give a number from 0 to {LARGEST}, where 1 is what is missed")
+        if not 0 <= self.rate <= MAX_RATE:
+            raise ValueError(f"rate is {self.rate!r}; give a number from 0 to {MAX_RATE}, where 1 is what is missed")
         if self.recogniser not in (None, "assistant", "search"):
             raise ValueError(f"recogniser is {self.recogniser!r}; choose assistant or search, or None for either")
-        if self.accent not in PASSES:
-            raise ValueError(f"accent is {self.accent!r}; choose one of {', '.join(PASSES)}")
+        if self.accent not in SOUND_SHIFTS:
+            raise ValueError(f"accent is {self.accent!r}; choose one of {', '.join(SOUND_SHIFTS)}")
 
     @classmethod
     def annotator(cls, number: int, *, rate: float = 1.0, accent: str = "us") -> EnSpeech:
@@ -84,7 +84,7 @@ class EnSpeech:
     def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
         """Return what dictating `text` changes."""
         name = self.recogniser or ("search" if any(map(str.isupper, text)) else "assistant")
-        return dictated(text[:LONGEST], name, load()[name], self, rng.random)
+        return simulate_dictation(text[:MAX_CHARACTERS], name, load_recognisers()[name], self, rng.random)
 
     def untouched(self, text: str) -> str:
         """Say why nothing of `text` is dictated, where nothing is.
@@ -95,7 +95,7 @@ class EnSpeech:
         return "" if SPOKEN.search(text) else "no English word to dictate"
 
 
-class Token(NamedTuple):
+class SpokenToken(NamedTuple):
     """A word of the text: where it stands, as it is written, and what it is in lower case without marks around it."""
 
     start: int
@@ -104,10 +104,10 @@ class Token(NamedTuple):
     word: str
 
 
-def deviation(share: float) -> float:
+def normal_quantile(share: float) -> float:
     """Return where a share of a population ends, in standard deviations.
 
-    >>> deviation(0.5), round(deviation(0.975), 2)
+    >>> normal_quantile(0.5), round(normal_quantile(0.975), 2)
     (0.0, 1.96)
     """
     from statistics import NormalDist  # takes long to import
@@ -116,43 +116,45 @@ def deviation(share: float) -> float:
 
 
 @cache
-def standing(who: int) -> float:
+def person_quantile(who: int) -> float:
     """Return where a person stands in the population, in standard deviations: the higher, the more is missed."""
-    return deviation(who * GOLDEN % 1)
+    return normal_quantile(who * GOLDEN % 1)
 
 
-def tokens_of(text: str) -> list[Token]:
+def split_tokens(text: str) -> list[SpokenToken]:
     """Return the words that are spoken.
 
-    >>> [token.word for token in tokens_of("What's the U.S. Open, 北京?")]
+    >>> [token.word for token in split_tokens("What's the U.S. Open, 北京?")]
     ["what's", 'the', 'u.s', 'open']
     """
-    found = []
+    tokens = []
     for match in TOKEN.finditer(text):
         word = ENDS.sub("", match[0].lower().replace("’", "'"))
         if SPOKEN.search(word):
-            found.append(Token(match.start(), match.end(), match[0], word))
-    return found
+            tokens.append(SpokenToken(match.start(), match.end(), match[0], word))
+    return tokens
 
 
-def dictated(text: str, name: str, model: Recogniser, op: EnSpeech, draw: Callable[[], float]) -> tuple[Edit, ...]:
+def simulate_dictation(
+    text: str, name: str, model: Recogniser, op: EnSpeech, draw: Callable[[], float]
+) -> tuple[Edit, ...]:
     """Return the edits of one text."""
-    tokens = tokens_of(text)
+    tokens = split_tokens(text)
     if not tokens or not op.rate:
         return ()
     words = [token.word for token in tokens]
-    sounds = [accented(pronounced(word), op.accent, draw) for word in words]
+    sounds = [apply_accent(pronounce(word), op.accent, draw) for word in words]
     of_text, of_person, of_recording = model.spread
     hard = (crc32(text.encode("utf-8", "replace")) + 0.5) / 2**32  # how hard a text is, is the same for every speaker
-    person = standing(op.who) if op.who else deviation(draw())
-    recording = deviation(draw())
-    mood = of_text * deviation(hard) + of_person * person + of_recording * recording
-    one = _Dictation(text, name, model, tokens, sounds, draw)
-    one.listen(mood, op)
-    return tuple(one.written())
+    person = person_quantile(op.who) if op.who else normal_quantile(draw())
+    recording = normal_quantile(draw())
+    mood = of_text * normal_quantile(hard) + of_person * person + of_recording * recording
+    dictation = _EnglishDictation(text, name, model, tokens, sounds, draw)
+    dictation.listen(mood, op)
+    return tuple(dictation.write())
 
 
-class _Dictation:
+class _EnglishDictation:
     """The dictation of one text: what was missed, and what is written."""
 
     def __init__(
@@ -160,27 +162,27 @@ class _Dictation:
         text: str,
         name: str,
         model: Recogniser,
-        tokens: list[Token],
+        tokens: list[SpokenToken],
         sounds: list[str],
         draw: Callable[[], float],
     ) -> None:
         self.text, self.name, self.model, self.tokens, self.sounds, self.draw = text, name, model, tokens, sounds, draw
         self.missed = [False] * len(tokens)
         self.edits: list[Edit] = []
-        self.before = "^"  # the word written last
+        self.previous_word = "^"  # the word written last
 
     def listen(self, mood: float, op: EnSpeech) -> None:
         """Draw which words are missed."""
         capital = [token.text[:1].isupper() for token in self.tokens]
-        again = self.model.hazard[9]
+        repeat_weight = self.model.hazard[9]
         missed = False
-        for at, trait in enumerate(traits(self.model, [token.word for token in self.tokens], capital)):
+        for at, trait in enumerate(word_features(self.model, [token.word for token in self.tokens], capital)):
             logit = mood + sum(weight * value for weight, value in zip(self.model.hazard, trait, strict=True))
-            unclear = op.accent != "us" and self.sounds[at] != pronounced(self.tokens[at].word)
-            odds = op.rate * exp(logit + again * missed + UNCLEAR * unclear)
+            unclear = op.accent != "us" and self.sounds[at] != pronounce(self.tokens[at].word)
+            odds = op.rate * exp(logit + repeat_weight * missed + UNCLEAR * unclear)
             self.missed[at] = missed = self.draw() * (1 + odds) < odds and bool(self.sounds[at])
 
-    def written(self) -> list[Edit]:
+    def write(self) -> list[Edit]:
         """Write the text from left to right."""
         model, draw = self.model, self.draw
         plain = draw() < model.shares["plain"]
@@ -189,23 +191,23 @@ class _Dictation:
             if draw() < model.shares["added first" if at == 0 else "added"] and not self.missed[at]:
                 self.add(at)
             end = at
-            while end < size and self.missed[end] and (end == at or self.side_by_side(end)):
+            while end < size and self.missed[end] and (end == at or self.is_adjacent(end)):
                 end += 1
             if end > at:
-                self.stretch(at, end, plain=plain)
+                self.write_missed(at, end, plain=plain)
             at = end
             if end < size and not self.missed[end]:
-                self.heard(end, plain=plain)
+                self.write_heard(end, plain=plain)
                 at = end + 1
-        if self.edits and not self.leaves_a_word():
+        if self.edits and not self.has_output():
             return []
         return self.edits
 
-    def side_by_side(self, at: int) -> bool:
+    def is_adjacent(self, at: int) -> bool:
         """Whether nothing but marks stands between a word and the one before."""
         return not UNSPOKEN.search(self.text, self.tokens[at - 1].end, self.tokens[at].start)
 
-    def leaves_a_word(self) -> bool:
+    def has_output(self) -> bool:
         """Whether anything is written."""
         gone = sum(edit.end - edit.start for edit in self.edits if not edit.text.strip())
         return gone < len(self.text.strip())
@@ -213,7 +215,7 @@ class _Dictation:
     def replace(self, start: int, end: int, new: str) -> None:
         """Record an edit, without what it leaves as it is."""
         if (old := self.text[start:end]) != new:
-            edit = trimmed(start, old, new)
+            edit = trim_edit(start, old, new)
             if self.edits and self.edits[-1].end == edit.start == edit.end:  # an insertion right behind an edit
                 last = self.edits.pop()
                 edit = Edit(last.start, last.end, last.text + edit.text)
@@ -222,28 +224,31 @@ class _Dictation:
     def add(self, at: int) -> None:
         """Write a word that nobody said, before a word."""
         model, following = self.model, self.tokens[at].word
-        options = model.added
-        some = [options.pick(self.draw()) for _ in range(6)]  # of a few that come to mind, the one that fits best
-        best = max(some, key=lambda new: model.fit(self.before, new) + model.fit(new, following))
+        options = model.insertions
+        candidates = [options.pick(self.draw()) for _ in range(6)]  # of a few that come to mind, the one that fits best
+        best = max(
+            candidates,
+            key=lambda new: model.pair_affinity(self.previous_word, new) + model.pair_affinity(new, following),
+        )
         self.replace(self.tokens[at].start, self.tokens[at].start, f"{best} ")
-        self.before = best.rpartition(" ")[2]
+        self.previous_word = best.rpartition(" ")[2]
 
-    def heard(self, at: int, *, plain: bool) -> None:
+    def write_heard(self, at: int, *, plain: bool) -> None:
         """Write a word that was heard, with the recogniser's case and marks."""
         token = self.tokens[at]
-        self.replace(token.start, token.end, written_as(self.name, self.model, token, at, self.draw, plain=plain))
-        self.before = token.word
+        self.replace(token.start, token.end, write_heard_word(self.name, self.model, token, at, self.draw, plain=plain))
+        self.previous_word = token.word
 
-    def stretch(self, start: int, end: int, *, plain: bool) -> None:
+    def write_missed(self, start: int, end: int, *, plain: bool) -> None:
         """Write what was heard for the missed words."""
         model, draw = self.model, self.draw
-        new = self.heard_for(start, end)
+        new = self.draw_words(start, end)
         old = self.tokens[start:end]
-        named = [token.text[:1].isupper() and at + start > 0 for at, token in enumerate(old)]
+        capitalised = [token.text[:1].isupper() and at + start > 0 for at, token in enumerate(old)]
         if self.name == "search" and not plain:
             capital = model.shares["capital for a name"], model.shares["capital for a word"]
             for number, word in enumerate(new):
-                name = named[min(number * len(old) // max(len(new), 1), len(old) - 1)]
+                name = capitalised[min(number * len(old) // max(len(new), 1), len(old) - 1)]
                 if draw() < (capital[0] if name else capital[1]):
                     new[number] = word[:1].upper() + word[1:]
         first, last = old[0].start, old[-1].end
@@ -252,15 +257,15 @@ class _Dictation:
                 self.replace(token.start, token.end, word)
         elif new:
             self.replace(first, last, " ".join(new))
-        elif start and self.side_by_side(start):  # with the blank before
+        elif start and self.is_adjacent(start):  # with the blank before
             self.replace(self.tokens[start - 1].end, last, "")
         else:
-            end_of_blank = self.tokens[end].start if end < len(self.tokens) and self.side_by_side(end) else last
+            end_of_blank = self.tokens[end].start if end < len(self.tokens) and self.is_adjacent(end) else last
             self.replace(first, end_of_blank, "")
         if new:
-            self.before = new[-1].lower()
+            self.previous_word = new[-1].lower()
 
-    def heard_for(self, start: int, end: int) -> list[str]:
+    def draw_words(self, start: int, end: int) -> list[str]:
         """Return the words that are written for a stretch."""
         model, draw = self.model, self.draw
         words = [token.word for token in self.tokens[start:end]]
@@ -268,32 +273,32 @@ class _Dictation:
         if (known := model.memory.get(" ".join(words))) and draw() < known[1] / (known[1] + model.shares["forget"]):
             return known[0].pick(draw()).split()
         size = len(words)
-        target = int(model.sizes[0 if size == 1 and len(words[0]) < SHORT else min(size, MOST)].pick(draw()))
+        target = int(model.sizes[0 if size == 1 and len(words[0]) < SHORT else min(size, MAX_STRETCH)].pick(draw()))
         sounds = self.sounds[start:end]
         if target > size and draw() >= model.shares["split"]:
-            new = self.each(words, sounds, following)
+            new = self.draw_word_by_word(words, sounds, following)
             while len(new) < target:
-                new.insert(int(draw() * (len(new) + 1)), model.added.pick(draw()).partition(" ")[0])
+                new.insert(int(draw() * (len(new) + 1)), model.insertions.pick(draw()).partition(" ")[0])
             return new
         if target < size and draw() >= model.shares["merge"]:
             self.drop(words, sounds, target)
-        together = "".join(sounds)
-        if target in (0, len(words)) or len(together) < 2 * target:
-            return self.each(words, sounds, following) if target else []
-        return self.each([""] * target, list(cut(together, target, draw)), following)
+        joined_sounds = "".join(sounds)
+        if target in (0, len(words)) or len(joined_sounds) < 2 * target:
+            return self.draw_word_by_word(words, sounds, following) if target else []
+        return self.draw_word_by_word([""] * target, list(split_sounds(joined_sounds, target, draw)), following)
 
     def drop(self, words: list[str], sounds: list[str], target: int) -> None:
         """Leave out words until so many are left, the shorter the likelier."""
         while len(words) > target:
-            upto = list(accumulate(1 / len(word) for word in words))
-            at = min(bisect(upto, self.draw() * upto[-1]), len(words) - 1)
+            cumulative = list(accumulate(1 / len(word) for word in words))
+            at = min(bisect(cumulative, self.draw() * cumulative[-1]), len(words) - 1)
             del words[at], sounds[at]
 
-    def each(self, words: list[str], sounds: list[str], following: str) -> list[str]:
+    def draw_word_by_word(self, words: list[str], sounds: list[str], following: str) -> list[str]:
         """Return a word for each, one after the other."""
         model, draw = self.model, self.draw
         new: list[str] = []
-        for at, (word, said) in enumerate(zip(words, sounds, strict=True)):
+        for at, (word, sound) in enumerate(zip(words, sounds, strict=True)):
             foreign = word not in model.words
             if draw() < model.shares["unknown foreign" if foreign else "unknown"]:
                 new += ("< unk >" if draw() < model.shares["unknown marked"] else "@@UNKNOWN@@",)
@@ -302,33 +307,35 @@ class _Dictation:
                 new += [known[0].pick(draw())] if draw() < 0.5 else []
                 continue
             after = words[at + 1] if at + 1 < len(words) else following
-            before = new[-1] if new else self.before
-            heard = guess(self.name, said, word, before, after or None, draw)
-            new.append(heard or word or said)
+            before = new[-1] if new else self.previous_word
+            heard_word = draw_similar_word(self.name, sound, word, before, after or None, draw)
+            new.append(heard_word or word or sound)
         return [word for word in new if word]
 
 
-def written_as(name: str, model: Recogniser, token: Token, at: int, draw: Callable[[], float], *, plain: bool) -> str:
+def write_heard_word(
+    name: str, model: Recogniser, token: SpokenToken, at: int, draw: Callable[[], float], *, plain: bool
+) -> str:
     """Return how a word is written that was heard; a transcript that is `plain` has no capitals."""
     word = token.word
-    if options := model.heard.get(word):
+    if options := model.spellings.get(word):
         word = options.pick(draw())
     if "'" in word:
-        word = with_clitic(model, word, draw())
+        word = write_clitic(model, word, draw())
     if name == "assistant" or plain:
         return word
     bare = ENDS.sub("", token.text).replace("’", "'")
-    named = bare[:1].isupper() and (at > 0 or (len(bare) > 1 and token.word not in common()))
-    capital = draw() < model.shares["capital kept" if named else "capital new"]
+    is_capitalised = bare[:1].isupper() and (at > 0 or (len(bare) > 1 and token.word not in load_common_words()))
+    capital = draw() < model.shares["capital kept" if is_capitalised else "capital new"]
     if not capital or word != token.word:
         return word
-    return bare if named else word.capitalize() if len(word) >= SHORT else word
+    return bare if is_capitalised else word.capitalize() if len(word) >= SHORT else word
 
 
-def with_clitic(model: Recogniser, word: str, chance: float) -> str:
+def write_clitic(model: Recogniser, word: str, chance: float) -> str:
     """Return a word that has an apostrophe as it is written: apart, apart without the mark, whole, or in one.
 
-    >>> [with_clitic(load()["assistant"], "don't", chance) for chance in (0.0, 0.999)]
+    >>> [write_clitic(load_recognisers()["assistant"], "don't", chance) for chance in (0.0, 0.999)]
     ["do n't", 'dont']
     """
     stem, _, clitic = word.rpartition("'")
@@ -341,11 +348,11 @@ def with_clitic(model: Recogniser, word: str, chance: float) -> str:
 
 
 @cache
-def common() -> frozenset[str]:
+def load_common_words() -> frozenset[str]:
     """Return words that are no names at the start of a text."""
-    from lapsus.perturbations.en.sounds import dictionary
+    from lapsus.perturbations.en.sounds import load_frequent_pronunciations
 
-    return frozenset(list(dictionary())[:KEPT_CAPITAL])
+    return frozenset(list(load_frequent_pronunciations())[:LOWERED_WORDS])
 
 
 UNITS = (EnSpeech(),)

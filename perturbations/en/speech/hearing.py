@@ -7,16 +7,21 @@ from itertools import accumulate
 from math import exp, log
 from typing import TYPE_CHECKING, NamedTuple
 
-from lapsus.perturbations.en.sounds import classed, coarse, dictionary, pronounced
-from lapsus.perturbations.en.speech.model import load
+from lapsus.perturbations.en.sounds import (
+    classify_sounds,
+    load_frequent_pronunciations,
+    load_offensive_words,
+    pronounce,
+)
+from lapsus.perturbations.en.speech.model import load_recognisers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 VOCABULARY = {"assistant": 8_000, "search": 15_000}  # frequent words that a recogniser knows beside those it wrote
-ALIKE = 40  # words that are weighed for one stretch
-FARTHEST = 0.6  # of the length of what was said
-PASSES = {
+MAX_CANDIDATES = 40  # words that are weighed for one stretch
+MAX_DISTANCE = 0.6  # of the length of what was said
+SOUND_SHIFTS = {
     "us": (),
     "de": (("θ", "s", 0.3), ("ð", "z", 0.25), ("w", "v", 0.3), ("z", "s", 0.2), ("d", "t", 0.08), ("æ", "ɛ", 0.3)),
     "es": (("ɪ", "i", 0.4), ("v", "b", 0.3), ("z", "s", 0.4), ("ʃ", "tʃ", 0.1), ("ʌ", "ɑ", 0.3), ("h", "", 0.08)),
@@ -29,7 +34,7 @@ PASSES = {
 """Accents by first language: how often one sound passes into another. Set by hand; not measured."""
 
 
-class Heard(NamedTuple):
+class HeardWord(NamedTuple):
     """A word that a stretch may be heard as: its distance, and how rare it is, in nats."""
 
     distance: int
@@ -38,84 +43,95 @@ class Heard(NamedTuple):
 
 
 @cache
-def _vocabulary(recogniser: str) -> dict[int, tuple[list[str], list[tuple[float, str]]]]:
+def _load_vocabulary(recogniser: str) -> dict[int, tuple[list[str], list[tuple[float, str]]]]:
     """Return the sounds of words that are about as long as some length, with (rarity, word), by that length."""
-    frequent = dictionary()
-    known = [*list(frequent)[: VOCABULARY[recogniser]], *(word for word in load()[recogniser].words if word.isascii())]
-    model = load()[recogniser]
+    frequent = load_frequent_pronunciations()
+    known = [
+        *list(frequent)[: VOCABULARY[recogniser]],
+        *(word for word in load_recognisers()[recogniser].words if word.isascii()),
+    ]
+    model = load_recognisers()[recogniser]
     by_length: dict[int, list[tuple[str, float, str]]] = {}
-    for word in dict.fromkeys(word for word in known if word not in coarse()):
-        if word[0].isalpha() and (sounds := classed(frequent.get(word) or pronounced(word))):
-            by_length.setdefault(len(sounds), []).append((sounds, -log(model.share(word)), word))
+    for word in dict.fromkeys(word for word in known if word not in load_offensive_words()):
+        if word[0].isalpha() and (sounds := classify_sounds(frequent.get(word) or pronounce(word))):
+            by_length.setdefault(len(sounds), []).append((sounds, -log(model.word_share(word)), word))
     near = {}
     for length in range(2, max(by_length) + 8, 2):
-        within = max(4, int(FARTHEST * length) - 1)
-        some = [pair for other in range(length - within, length + within + 1) for pair in by_length.get(other, ())]
-        near[length] = [sounds for sounds, *_ in some], [(rarity, word) for _, rarity, word in some]
+        within = max(4, int(MAX_DISTANCE * length) - 1)
+        entries = [pair for other in range(length - within, length + within + 1) for pair in by_length.get(other, ())]
+        near[length] = [sounds for sounds, *_ in entries], [(rarity, word) for _, rarity, word in entries]
     return near
 
 
 @lru_cache(1 << 16)
-def alike(recogniser: str, sounds: str) -> tuple[Heard, ...]:
+def find_similar_words(recogniser: str, sounds: str) -> tuple[HeardWord, ...]:
     """Return the words that sound like some sounds, the likeliest first."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import extract
 
-    said = classed(sounds)
-    near = _vocabulary(recogniser)
-    some, words = near[min(len(said), max(near))]
-    fitted = load()[recogniser].shares
-    cutoff = max(4, int(FARTHEST * len(said)))
-    found = extract(said, some, scorer=Levenshtein.distance, limit=4 * ALIKE, score_cutoff=cutoff)
-    heard = [Heard(int(far), *words[at]) for _, far, at in found]
-    heard.sort(key=lambda one: (fitted["distance"] * one.distance + fitted["rarity"] * one.rarity, one.word))
-    return tuple(heard[:ALIKE])
+    target = classify_sounds(sounds)
+    near = _load_vocabulary(recogniser)
+    candidate_sounds, words = near[min(len(target), max(near))]
+    weights = load_recognisers()[recogniser].shares
+    cutoff = max(4, int(MAX_DISTANCE * len(target)))
+    matches = extract(
+        target, candidate_sounds, scorer=Levenshtein.distance, limit=4 * MAX_CANDIDATES, score_cutoff=cutoff
+    )
+    heard_words = [HeardWord(int(far), *words[at]) for _, far, at in matches]
+    heard_words.sort(
+        key=lambda heard: (weights["distance"] * heard.distance + weights["rarity"] * heard.rarity, heard.word)
+    )
+    return tuple(heard_words[:MAX_CANDIDATES])
 
 
-def guess(
+def draw_similar_word(
     recogniser: str, sounds: str, not_this: str, before: str, after: str | None, draw: Callable[[], float]
 ) -> str | None:
     """Return a word that sounds like `sounds` and fits between two others, or nothing where none does."""
-    found = [heard for heard in alike(recogniser, sounds) if heard.word != not_this]
-    if not found:
+    candidates = [heard for heard in find_similar_words(recogniser, sounds) if heard.word != not_this]
+    if not candidates:
         return None
-    scores = [score(recogniser, heard, before, after) for heard in found]
-    most = max(scores)
-    upto = list(accumulate(exp(one - most) for one in scores))
-    chosen = draw() * upto[-1]
-    return next(heard.word for heard, limit in zip(found, upto, strict=True) if chosen < limit or limit == upto[-1])
-
-
-def score(recogniser: str, heard: Heard, before: str, after: str | None) -> float:
-    """Return how likely a word is heard, as a logarithm but for a constant."""
-    model = load()[recogniser]
-    fitted = model.shares
-    return -(
-        fitted["distance"] * heard.distance
-        + fitted["rarity"] * heard.rarity
-        - fitted["before"] * model.fit(before, heard.word)
-        - (fitted["next"] * model.fit(heard.word, after) if after else 0.0)
+    scores = [score(recogniser, heard, before, after) for heard in candidates]
+    best = max(scores)
+    cumulative = list(accumulate(exp(value - best) for value in scores))
+    threshold = draw() * cumulative[-1]
+    return next(
+        heard.word
+        for heard, limit in zip(candidates, cumulative, strict=True)
+        if threshold < limit or limit == cumulative[-1]
     )
 
 
-def accented(sounds: str, accent: str, draw: Callable[[], float]) -> str:
+def score(recogniser: str, heard: HeardWord, before: str, after: str | None) -> float:
+    """Return how likely a word is heard, as a logarithm but for a constant."""
+    model = load_recognisers()[recogniser]
+    weights = model.shares
+    return -(
+        weights["distance"] * heard.distance
+        + weights["rarity"] * heard.rarity
+        - weights["before"] * model.pair_affinity(before, heard.word)
+        - (weights["next"] * model.pair_affinity(heard.word, after) if after else 0.0)
+    )
+
+
+def apply_accent(sounds: str, accent: str, draw: Callable[[], float]) -> str:
     """Return the sounds as somebody with an accent says them.
 
-    >>> accented("θɪŋk", "de", lambda: 0.0)
+    >>> apply_accent("θɪŋk", "de", lambda: 0.0)
     'sɪŋk'
     """
-    passes = {one: (other, chance) for one, other, chance in PASSES[accent]}
-    said = ""
+    shifts = {source: (other, chance) for source, other, chance in SOUND_SHIFTS[accent]}
+    shifted = ""
     for sound in sounds:
-        other, chance = passes.get(sound, (sound, 0.0))
-        said += other if chance and draw() < chance else sound
-    return said
+        other, chance = shifts.get(sound, (sound, 0.0))
+        shifted += other if chance and draw() < chance else sound
+    return shifted
 
 
-def cut(sounds: str, pieces: int, draw: Callable[[], float]) -> Sequence[str]:
+def split_sounds(sounds: str, pieces: int, draw: Callable[[], float]) -> Sequence[str]:
     """Cut sounds into so many pieces of about the same length.
 
-    >>> cut("ɔdioʊbʊk", 2, lambda: 0.5)
+    >>> split_sounds("ɔdioʊbʊk", 2, lambda: 0.5)
     ['ɔdio', 'ʊbʊk']
     """
     size = len(sounds)

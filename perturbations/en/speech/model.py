@@ -12,36 +12,36 @@ from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lapsus.perturbations.en.sounds import frequencies
+from lapsus.perturbations.en.sounds import load_frequencies
 
 FITTED = Path(__file__).parents[1] / "data" / "en_speech.json"
 BACKOFF = 3.0  # how many words what is expected weighs beside the pairs counted
 UNSEEN = 1e-8  # share of a word that no list has
-TRAITS = (
+WORD_FEATURES = (
     "one", "rarity", "surprise", "after", "short", "long", "first", "last", "before_last", "again", "habit", "foreign",
     "length", "capital",
 )  # fmt: skip
-"""The numbers that a word's chance of being missed depends on; `traits` says what they are."""
+"""The numbers that a word's chance of being missed depends on; `word_features` says what they are."""
 
 
-class Options(NamedTuple):
+class WeightedOptions(NamedTuple):
     """What can be written, and how likely each option or an earlier one is."""
 
     texts: tuple[str, ...]
-    upto: tuple[float, ...]
+    cumulative: tuple[float, ...]
 
     @classmethod
-    def of(cls, weights: Mapping[str, float]) -> Options:
+    def from_weights(cls, weights: Mapping[str, float]) -> WeightedOptions:
         """Return the options of a table of weights."""
         return cls(tuple(weights), tuple(accumulate(weights.values())))
 
     def pick(self, share: float) -> str:
         """Return the option at a share from 0 to 1.
 
-        >>> Options.of({"a": 1, "b": 3}).pick(0.5)
+        >>> WeightedOptions.from_fit({"a": 1, "b": 3}).pick(0.5)
         'b'
         """
-        return self.texts[min(bisect(self.upto, share * self.upto[-1]), len(self.texts) - 1)]
+        return self.texts[min(bisect(self.cumulative, share * self.cumulative[-1]), len(self.texts) - 1)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,24 +56,24 @@ class Recogniser:
         counts: How often the recogniser wrote each word, and each two words; texts of its domain.
         habits: Words that are missed more or less often than their traits say, on the logit.
         memory: What stood in the place of some words again and again.
-        added: Words that were written where nothing was said.
-        heard: What is written for a word that was heard, where it is not the word.
+        insertions: Words that were written where nothing was said.
+        spellings: What is written for a word that was heard, where it is not the word.
     """
 
     hazard: tuple[float, ...]
     spread: tuple[float, float, float]
     shares: Mapping[str, float]
-    sizes: Mapping[int, Options]
+    sizes: Mapping[int, WeightedOptions]
     words: Mapping[str, float]
     pairs: Mapping[str, Mapping[str, float]]
     total: float
     habits: Mapping[str, float]
-    memory: Mapping[str, tuple[Options, float]]
-    added: Options
-    heard: Mapping[str, Options]
+    memory: Mapping[str, tuple[WeightedOptions, float]]
+    insertions: WeightedOptions
+    spellings: Mapping[str, WeightedOptions]
 
     @classmethod
-    def of(cls, fitted: Mapping[str, Any]) -> Recogniser:
+    def from_fit(cls, fitted: Mapping[str, Any]) -> Recogniser:
         """Return the recogniser that a fit wrote down."""
         pairs: dict[str, dict[str, float]] = {}
         for pair, count in fitted["pairs"].items():
@@ -83,52 +83,57 @@ class Recogniser:
             tuple(fitted["hazard"]),
             tuple(fitted["spread"]),
             fitted["shares"],
-            {int(size): Options.of(weights) for size, weights in fitted["sizes"].items()},
+            {int(size): WeightedOptions.from_weights(weights) for size, weights in fitted["sizes"].items()},
             fitted["words"],
             pairs,
             sum(fitted["words"].values()),
             fitted["habits"],
-            {old: (Options.of(new), float(sum(new.values()))) for old, new in fitted["memory"].items()},
-            Options.of(fitted["added"]),
-            {old: Options.of(new) for old, new in fitted["heard"].items()},
+            {
+                old: (WeightedOptions.from_weights(new), float(sum(new.values())))
+                for old, new in fitted["memory"].items()
+            },
+            WeightedOptions.from_weights(fitted["added"]),
+            {old: WeightedOptions.from_weights(new) for old, new in fitted["heard"].items()},
         )
 
-    def share(self, word: str) -> float:
+    def word_share(self, word: str) -> float:
         """Return how much of what the recogniser writes a word is: counted, and as in any English."""
         general = self.shares["general"]
-        anywhere = frequencies().get(word, UNSEEN)
+        anywhere = load_frequencies().get(word, UNSEEN)
         return (1 - general) * self.words.get(word, 0.0) / self.total + general * anywhere + UNSEEN
 
-    def fit(self, first: str, second: str) -> float:
+    def pair_affinity(self, first: str, second: str) -> float:
         """Return how much likelier two words stand together than apart, as a logarithm."""
-        after = self.pairs.get(first)
-        if after is None:
+        following = self.pairs.get(first)
+        if following is None:
             return 0.0
-        seen = self.words.get(first, 1.0)
-        share = self.share(second)
-        return log((after.get(second, 0.0) + BACKOFF * share) / ((seen + BACKOFF) * share))
+        count = self.words.get(first, 1.0)
+        share = self.word_share(second)
+        return log((following.get(second, 0.0) + BACKOFF * share) / ((count + BACKOFF) * share))
 
 
 @cache
-def load() -> Mapping[str, Recogniser]:
+def load_recognisers() -> Mapping[str, Recogniser]:
     """Return what `benchmarks/fit_en_speech.py` found, by what a recogniser is for: `assistant` and `search`."""
-    return {name: Recogniser.of(one) for name, one in json.loads(FITTED.read_text(encoding="utf-8")).items()}
+    return {
+        name: Recogniser.from_fit(fitted) for name, fitted in json.loads(FITTED.read_text(encoding="utf-8")).items()
+    }
 
 
-def traits(model: Recogniser, words: Sequence[str], capital: Sequence[bool]) -> list[list[float]]:
+def word_features(model: Recogniser, words: Sequence[str], capital: Sequence[bool]) -> list[list[float]]:
     """Return the numbers that the chance of being missed depends on, for each word; `again` is left at 0.
 
     These are: one; rarity in nats; how much rarer beside the word before and after; whether there are at most two
     letters, or more than seven; whether the word is the first, the last, the last but one of the text; whether the word
     before was missed; habit; whether the recogniser never wrote it; one by the number of words; a capital.
     """
-    shares = [-log(model.share(word)) for word in words]
+    shares = [-log(model.word_share(word)) for word in words]
     ends = len(words) - 1
-    found = []
+    features = []
     for at, word in enumerate(words):
-        before = model.fit(words[at - 1], word) if at else model.fit("^", word)
-        after = model.fit(word, words[at + 1]) if at < ends else 0.0
-        found.append(
+        before = model.pair_affinity(words[at - 1], word) if at else model.pair_affinity("^", word)
+        after = model.pair_affinity(word, words[at + 1]) if at < ends else 0.0
+        features.append(
             [
                 1.0,
                 min(shares[at], 14.0),
@@ -146,4 +151,4 @@ def traits(model: Recogniser, words: Sequence[str], capital: Sequence[bool]) -> 
                 float(at > 0 and capital[at]),
             ]
         )
-    return found
+    return features

@@ -17,20 +17,66 @@ import numpy as np
 
 from lapsus.perturbations.core import Edit
 from lapsus.perturbations.en.typist.keys import LAYOUTS
-from lapsus.perturbations.en.typist.model import load, source_of
-from lapsus.perturbations.en.typist.people import factors
-from lapsus.perturbations.en.typist.places import PARTS, SIZE, places
-from lapsus.perturbations.en.typist.slips import Press, slip
-from lapsus.perturbations.hashed_draws import GOLDEN, HALF, mixed, start_of, starts
+from lapsus.perturbations.en.typist.model import PARTS, SIZE, classify_characters, find_source, load_typist_model
+from lapsus.perturbations.en.typist.slips import KeyPress, make_slip
+from lapsus.perturbations.streams import GOLDEN, HALF, scramble, stream_start, stream_starts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from random import Random
 
-    from lapsus.perturbations.en.typist.model import Model
-    from lapsus.perturbations.hashed_draws import Words
+    from numpy.typing import NDArray
 
-LARGEST = 10  # rate
+    from lapsus.perturbations.en.typist.model import TypistModel
+    from lapsus.perturbations.streams import UInt64Array
+
+
+# People at a keyboard: how much goes wrong with each, what they let stand, and what they do not bother with.
+# Person number n is a pure function of n: annotator 7 is the same in every text and everywhere.
+
+
+TRAITS = ("haste", "unseen", "small", "open", "blank")
+"""How hasty a person is, how much of what goes wrong stays unseen, how often a capital or the last mark is left out,
+and a blank typed after the text: each a factor that is 1 on average."""
+TEXT_TRAITS = ("haste", "unseen", "small")  # what also differs from one text to the next
+HASTE_POWERS = {"fingers": 1.25, "mind": 0.8, "small": 0.8, "open": 0.6, "blank": 0.2}
+"""The power of haste with which slips of each source grow: from the people who slip least to those who slip most, wrong
+keys become more frequent than wrong words, and the blank at the end hardly so (benchmarks/fit_en_keyboard.py)."""
+
+
+def draw_uniform(begin: UInt64Array, draw: int) -> NDArray[np.float64]:
+    """Return one draw of each stream, as numbers from 0 up to 1."""
+    return (scramble(begin + np.array([draw], np.uint64) * GOLDEN) >> HALF).astype(np.float64) / 2**32
+
+
+def person_factors(
+    population: Mapping[str, NDArray[np.float64]], texts: UInt64Array, who: int, rate: float
+) -> dict[str, NDArray[np.float64]]:
+    """Return by what each source of slips is multiplied in each text, and the odds that one stays, as "unseen".
+
+    Args:
+        population: The quantiles of each trait, evenly spaced from 0 to 1; of a text's own as "TRAIT in a text".
+        texts: Where the streams of the texts start.
+        who: The number of the person who types them, or 0 for another person in each.
+        rate: A factor of the haste.
+    """
+    person = scramble(np.full(len(texts), who, np.uint64) if who else texts ^ GOLDEN)
+    factors = {
+        trait: _interpolate(population[trait], draw_uniform(person, draw)) for draw, trait in enumerate(TRAITS, 1)
+    }
+    for draw, trait in enumerate(TEXT_TRAITS, 1):
+        factors[trait] *= _interpolate(population[f"{trait} in a text"], draw_uniform(texts, draw))
+    haste = factors.pop("haste") * rate
+    return {"unseen": factors["unseen"]} | {
+        source: factors.get(source, 1.0) * haste**power for source, power in HASTE_POWERS.items()
+    }
+
+
+def _interpolate(quantiles: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.interp(share * (len(quantiles) - 1), np.arange(len(quantiles)), quantiles)
+
+
+MAX_RATE = 10  # rate
 FIRST_KEY = 64  # draws before it belong to the text as a whole
 UNKNOWN = SIZE // PARTS[0]  # places below it are of characters that no key types
 DRAWS = 64  # kept for each key
@@ -63,8 +109,8 @@ class EnKeyboard:
     def __post_init__(self) -> None:
         if isinstance(self.who, bool) or not isinstance(self.who, int) or not 0 <= self.who < 2**32:
             raise ValueError(f"who is {self.who!r}; give a person's number from 1, or 0 for another one in every text")
-        if not 0 <= self.rate <= LARGEST:
-            raise ValueError(f"rate is {self.rate!r}; give a number from 0 to {LARGEST}, where 1 is what people do")
+        if not 0 <= self.rate <= MAX_RATE:
+            raise ValueError(f"rate is {self.rate!r}; give a number from 0 to {MAX_RATE}, where 1 is what people do")
         if self.layout not in LAYOUTS:
             raise ValueError(f"layout is {self.layout!r}; choose one of {', '.join(LAYOUTS)}")
 
@@ -77,11 +123,11 @@ class EnKeyboard:
 
     def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
         """Return what typing `text` changes."""
-        return typed(load(), self, [text], np.array([start_of(rng)], np.uint64))[0]
+        return simulate_typing(load_typist_model(), self, [text], np.array([stream_start(rng)], np.uint64))[0]
 
-    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
+    def edits_from_keys(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
         """Return what typing each text changes."""
-        return typed(load(), self, texts, starts(f"{self.name}/{seed}", keys))
+        return simulate_typing(load_typist_model(), self, texts, stream_starts(f"{self.name}/{seed}", keys))
 
     def untouched(self, text: str) -> str:
         """Say what of `text` no slip can happen to, and why; nothing where all of it is typed.
@@ -89,72 +135,76 @@ class EnKeyboard:
         >>> EnKeyboard().untouched("café 北京")
         'no key of its own: é 北 京'
         """
-        place, _ = places([text])
+        place, _ = classify_characters([text])
         unknown = dict.fromkeys(text[at] for at in np.flatnonzero(place < UNKNOWN).tolist())
         return f"no key of its own: {' '.join(unknown)}" if unknown else ""
 
 
-def typed(model: Model, op: EnKeyboard, texts: Sequence[str], begin: Words) -> list[tuple[Edit, ...]]:
+def simulate_typing(
+    model: TypistModel, op: EnKeyboard, texts: Sequence[str], begin: UInt64Array
+) -> list[tuple[Edit, ...]]:
     """Return the edits of texts whose random streams start at `begin`.
 
     Every key has draws of its own, so that all keys of all texts are drawn at once; the few that slip are then written
     one by one.
     """
     if op.who:
-        begin = mixed(begin ^ np.uint64(op.who * PERSON & MASK))  # two people slip at different keys of a text
-    person = factors(model.people, begin, op.who, op.rate)
-    place, bounds = places(texts)
+        begin = scramble(begin ^ np.uint64(op.who * PERSON & MASK))  # two people slip at different keys of a text
+    person = person_factors(model.people, begin, op.who, op.rate)
+    place, bounds = classify_characters(texts)
     text = np.repeat(np.arange(len(texts)), np.diff(bounds))
     at = np.arange(len(place)) - bounds[text]
     key = begin[text] + (at.astype(np.uint64) * np.uint64(DRAWS) + np.uint64(FIRST_KEY)) * GOLDEN
     chance = np.zeros(len(place))
-    for source, made in model.of_source.items():
-        chance += made[place] * person[source][text]
-    drawn = (mixed(key) >> HALF) / 2**32
-    hit = np.flatnonzero(drawn < chance)
-    factor = np.stack([person[source_of(kind)] for kind in model.kinds], axis=1)[text[hit]]
-    upto = (model.made[place[hit]] * factor).cumsum(axis=1)
-    kind = (upto <= (drawn[hit] / chance[hit] * upto[:, -1])[:, None]).sum(axis=1)
+    for source, rates in model.source_rates.items():
+        chance += rates[place] * person[source][text]
+    draws = (scramble(key) >> HALF) / 2**32
+    hit = np.flatnonzero(draws < chance)
+    factor = np.stack([person[find_source(kind)] for kind in model.kinds], axis=1)[text[hit]]
+    cumulative = (model.slip_rates[place[hit]] * factor).cumsum(axis=1)
+    kind = (cumulative <= (draws[hit] / chance[hit] * cumulative[:, -1])[:, None]).sum(axis=1)
     if op.corrects:
-        odds = model.stays[place[hit], kind] * person["unseen"][text[hit]]
-        seen = (mixed(key[hit] + GOLDEN) >> HALF) / 2**32
+        keep_odds = model.uncorrected_odds[place[hit], kind] * person["unseen"][text[hit]]
+        notice_draws = (scramble(key[hit] + GOLDEN) >> HALF) / 2**32
     else:
-        odds, seen = np.full(len(hit), np.inf), np.zeros(len(hit))
-    left = seen < _share(odds * model.shares["unseen in a word"])
+        keep_odds, notice_draws = np.full(len(hit), np.inf), np.zeros(len(hit))
+    uncorrected = notice_draws < _odds_to_share(keep_odds * model.shares["unseen in a word"])
     habit, at_a_glance = model.shares["habit"], model.shares["unseen in no word"]
-    found: list[list[Edit]] = [[] for _ in texts]
-    columns = (column[left].tolist() for column in (text[hit], at[hit], kind, key[hit], seen, odds))
-    for row, where, number, stream, glance, odd in zip(*columns, strict=True):
-        press = Press(texts[row], where, model, Draws(stream + 2 * int(GOLDEN)).next, op.layout)
-        edit = slip(model.kinds[number], press)
-        if edit and press.draw() < habit and not looks_right(texts[row], edit, model.words):
-            second = slip(model.kinds[number], press)  # fingers prefer what they have typed before
-            edit = second if second and looks_right(texts[row], second, model.words) else edit
+    edits_by_text: list[list[Edit]] = [[] for _ in texts]
+    columns = (column[uncorrected].tolist() for column in (text[hit], at[hit], kind, key[hit], notice_draws, keep_odds))
+    for row, position, number, stream, notice_draw, key_odds in zip(*columns, strict=True):
+        press = KeyPress(texts[row], position, model, DrawStream(stream + 2 * int(GOLDEN)).draw, op.layout)
+        edit = make_slip(model.kinds[number], press)
+        if edit and press.draw() < habit and not leaves_only_words(texts[row], edit, model.words):
+            second = make_slip(model.kinds[number], press)  # fingers prefer what they have typed before
+            edit = second if second and leaves_only_words(texts[row], second, model.words) else edit
         if edit is None or edit.text == texts[row][edit.start : edit.end]:
             continue
-        if found[row] and (edit.start < found[row][-1].end or edit.start == found[row][-1].start):
+        if edits_by_text[row] and (
+            edit.start < edits_by_text[row][-1].end or edit.start == edits_by_text[row][-1].start
+        ):
             continue  # a key has one slip, and a slip of several keys takes theirs
-        if glance < _share(odd * at_a_glance) or looks_right(texts[row], edit, model.words):
-            found[row].append(edit)
-    return [tuple(edits) for edits in found]
+        if notice_draw < _odds_to_share(key_odds * at_a_glance) or leaves_only_words(texts[row], edit, model.words):
+            edits_by_text[row].append(edit)
+    return [tuple(edits) for edits in edits_by_text]
 
 
-LONGEST = 50  # letters; the list has no word as long
+MAX_WORD_LENGTH = 50  # letters; the list has no word as long
 
 
-def _share(odds: Any) -> Any:
+def _odds_to_share(odds: Any) -> Any:
     return 1 - 1 / (1 + odds)
 
 
-def looks_right(text: str, edit: Edit, words: frozenset[str]) -> bool:
+def leaves_only_words(text: str, edit: Edit, words: frozenset[str]) -> bool:
     """Whether the edit leaves nothing but words where it is.
 
     >>> words = frozenset({"the", "a", "cat", "at"})
-    >>> looks_right("the cat", Edit(4, 5, ""), words), looks_right("the cat", Edit(0, 1, ""), words)
+    >>> leaves_only_words("the cat", Edit(4, 5, ""), words), leaves_only_words("the cat", Edit(0, 1, ""), words)
     (True, False)
     """
     start, end = edit.start, edit.end
-    first, last = start - LONGEST, end + LONGEST
+    first, last = start - MAX_WORD_LENGTH, end + MAX_WORD_LENGTH
     while start and text[start - 1].isalpha():
         start -= 1
         if start == first and text[start : edit.start].isascii():
@@ -167,7 +217,7 @@ def looks_right(text: str, edit: Edit, words: frozenset[str]) -> bool:
     return all(word in words for word in re.findall(r"[a-z]+", now.lower()))
 
 
-class Draws:
+class DrawStream:
     """The further draws of one key press: the stream of `hashed_draws`, number by number."""
 
     __slots__ = ("word",)
@@ -176,7 +226,7 @@ class Draws:
         """Begin at a 64-bit word."""
         self.word = word
 
-    def next(self) -> float:
+    def draw(self) -> float:
         """Return the next number from 0 up to 1."""
         self.word = word = (self.word + int(GOLDEN)) & MASK
         for shift, factor in STEPS:

@@ -1,6 +1,6 @@
 """Where keys lie: which ones a finger hits instead of the right one, on each layout.
 
->>> sorted(beside("g"))
+>>> sorted(neighbouring_keys("g"))
 ['b', 'f', 'h', 't', 'v', 'y']
 """
 
@@ -11,7 +11,7 @@ from functools import cache
 ROWS = ("`1234567890-=", "qwertyuiop[]\\", "asdfghjkl;'", "zxcvbnm,./")
 OFFSETS = (-0.5, 1.0, 1.25, 1.75)  # in keys, from the left edge of Q less one
 SHIFTED = dict(zip('~!@#$%^&*()_+{}|:"<>?', "`1234567890-=[]\\;',./", strict=True))
-PLACES = {key: (OFFSETS[y] + x, y) for y, row in enumerate(ROWS) for x, key in enumerate(row)}
+KEY_POSITIONS = {key: (OFFSETS[y] + x, y) for y, row in enumerate(ROWS) for x, key in enumerate(row)}
 REACH = 1.0  # in keys
 
 # The keys of another layout that differ, as they stand on a QWERTY keyboard.
@@ -22,34 +22,34 @@ LAYOUTS = {
 }
 
 
-def key(character: str) -> str:
+def find_key(character: str) -> str:
     """Return the key of a character: what it types without shift.
 
-    >>> key("T"), key(">")
+    >>> find_key("T"), find_key(">")
     ('t', '.')
     """
     return SHIFTED.get(character, character.lower())
 
 
 @cache
-def beside(one: str) -> frozenset[str]:
+def neighbouring_keys(key: str) -> frozenset[str]:
     """Return the keys that touch a key; none for a character that has no key."""
-    if one not in PLACES:
+    if key not in KEY_POSITIONS:
         return frozenset()
-    x, y = PLACES[one]
+    x, y = KEY_POSITIONS[key]
     return frozenset(
-        other for other, (u, v) in PLACES.items() if other != one and abs(x - u) <= REACH and abs(y - v) <= 1
+        other for other, (u, v) in KEY_POSITIONS.items() if other != key and abs(x - u) <= REACH and abs(y - v) <= 1
     )
 
 
-def on_qwerty(character: str, layout: str) -> str:
+def to_qwerty(character: str, layout: str) -> str:
     """Return what a QWERTY keyboard has where another layout has `character`, in the same case.
 
-    >>> on_qwerty("A", "azerty"), on_qwerty("e", "azerty")
+    >>> to_qwerty("A", "azerty"), to_qwerty("e", "azerty")
     ('Q', 'e')
     """
-    there = LAYOUTS[layout].get(character.lower(), character)
-    return there.upper() if character.isupper() else there
+    qwerty_key = LAYOUTS[layout].get(character.lower(), character)
+    return qwerty_key.upper() if character.isupper() else qwerty_key
 
 
 def from_qwerty(character: str, layout: str) -> str:
@@ -58,6 +58,6 @@ def from_qwerty(character: str, layout: str) -> str:
     >>> from_qwerty("Q", "azerty")
     'A'
     """
-    back = {there: here for here, there in LAYOUTS[layout].items()}
+    back = {qwerty_key: here for here, qwerty_key in LAYOUTS[layout].items()}
     here = back.get(character.lower(), character)
     return here.upper() if character.isupper() else here

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from lapsus.perturbations.core import Edit
-from lapsus.perturbations.en.typist.keys import from_qwerty, on_qwerty
-from lapsus.perturbations.en.typist.places import CLOSING, MARKS
+from lapsus.perturbations.en.typist.keys import from_qwerty, to_qwerty
+from lapsus.perturbations.en.typist.model import CLOSING, MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lapsus.perturbations.en.typist.model import Model
+    from lapsus.perturbations.en.typist.model import TypistModel
 
 
-class Press(NamedTuple):
+class KeyPress(NamedTuple):
     """The key at which a slip happens: in a text, by a model, with random numbers of its own, on a layout."""
 
     text: str
     at: int
-    model: Model
+    model: TypistModel
     draw: Callable[[], float]
     layout: str
 
@@ -28,28 +28,28 @@ class Press(NamedTuple):
         """What the key was to type."""
         return self.text[self.at]
 
-    def replaced(self, new: str) -> Edit:
+    def replace(self, new: str) -> Edit:
         """Return the edit that puts `new` for the character."""
         return Edit(self.at, self.at + 1, new)
 
-    def followed(self, new: str) -> Edit:
+    def insert_after(self, new: str) -> Edit:
         """Return the edit that puts `new` behind the character."""
         return Edit(self.at + 1, self.at + 1, new)
 
-    def any_of(self, what: str) -> str:
+    def draw_option(self, what: str) -> str:
         """Return one of the options that hold anywhere."""
-        return self.model.written[what]["any"].pick(self.draw())
+        return self.model.outputs[what]["any"].pick(self.draw())
 
 
-def slip(kind: str, press: Press) -> Edit | None:
+def make_slip(kind: str, press: KeyPress) -> Edit | None:
     """Return what a kind of slip changes; nothing where it cannot happen."""
     return SLIPS[kind](press)
 
 
-def class_of(text: str, at: int) -> str:
+def find_class(text: str, at: int) -> str:
     """Return the class of a character, as `places` numbers them.
 
-    >>> class_of("at 9.", 3), class_of("at 9.", 4)
+    >>> find_class("at 9.", 3), find_class("at 9.", 4)
     ('digit', 'final .')
     """
     character = text[at]
@@ -60,43 +60,43 @@ def class_of(text: str, at: int) -> str:
     return "'" if character == "’" else character if character.isalpha() or character in MARKS else "symbol"
 
 
-def _written(kind: str, press: Press) -> str:
+def _draw_typed(kind: str, press: KeyPress) -> str:
     """Return what a finger or a mind puts for, or beside, the character; nothing if that is unknown."""
     text, at, model, draw, layout = press
     by_finger = layout != "qwerty" and kind not in ("other", "stray")
-    shown = text[:at] + on_qwerty(text[at], layout) + text[at + 1 :] if by_finger else text
-    options = model.written[kind].get(class_of(shown, at))
+    qwerty_text = text[:at] + to_qwerty(text[at], layout) + text[at + 1 :] if by_finger else text
+    options = model.outputs[kind].get(find_class(qwerty_text, at))
     if not options:
         return ""
     new = options.pick(draw())
-    return "".join(from_qwerty(one, layout) for one in new) if by_finger else new
+    return "".join(from_qwerty(character, layout) for character in new) if by_finger else new
 
 
-def _beside(press: Press) -> Edit | None:
-    new = _written("beside", press)
-    return press.replaced(new) if new else None
+def _type_neighbour(press: KeyPress) -> Edit | None:
+    new = _draw_typed("beside", press)
+    return press.replace(new) if new else None
 
 
-def _other(press: Press) -> Edit | None:
-    new = _written("other", press)
-    return press.replaced(new) if new else None
+def _type_other(press: KeyPress) -> Edit | None:
+    new = _draw_typed("other", press)
+    return press.replace(new) if new else None
 
 
-def _next(press: Press) -> Edit | None:
+def _type_next(press: KeyPress) -> Edit | None:
     after = press.text[press.at + 1 : press.at + 2]
-    return press.replaced(after) if after and after.lower() != press.character.lower() else None
+    return press.replace(after) if after and after.lower() != press.character.lower() else None
 
 
-def _before(press: Press) -> Edit | None:
+def _type_previous(press: KeyPress) -> Edit | None:
     before = press.text[: press.at][-1:].lower()
-    return press.replaced(before) if before and before != press.character.lower() else None
+    return press.replace(before) if before and before != press.character.lower() else None
 
 
-def _omit(press: Press) -> Edit:
-    return press.replaced("")
+def _omit(press: KeyPress) -> Edit:
+    return press.replace("")
 
 
-def _swap(press: Press) -> Edit | None:
+def _swap(press: KeyPress) -> Edit | None:
     pair = press.text[press.at : press.at + 2]
     if len(pair) < 2 or pair[0] == pair[1]:
         return None
@@ -105,73 +105,73 @@ def _swap(press: Press) -> Edit | None:
     return Edit(press.at, press.at + 2, pair[::-1])
 
 
-def _double(press: Press) -> Edit:
-    held = press.at and press.text[press.at - 1].isupper()  # shift
-    return press.followed(press.character if held else press.character.lower())
+def _double(press: KeyPress) -> Edit:
+    is_shifted = press.at and press.text[press.at - 1].isupper()  # shift
+    return press.insert_after(press.character if is_shifted else press.character.lower())
 
 
-def _too_after(press: Press) -> Edit | None:
-    new = _written("too_after", press)
-    return press.followed(new) if new else None
+def _insert_after(press: KeyPress) -> Edit | None:
+    new = _draw_typed("too_after", press)
+    return press.insert_after(new) if new else None
 
 
-def _too_before(press: Press) -> Edit | None:
-    new = _written("too_before", press)
+def _insert_before(press: KeyPress) -> Edit | None:
+    new = _draw_typed("too_before", press)
     return Edit(press.at, press.at, new) if new else None
 
 
-def _stray(press: Press) -> Edit | None:
-    new = _written("stray", press)
-    return press.followed(new) if new else None
+def _insert_stray(press: KeyPress) -> Edit | None:
+    new = _draw_typed("stray", press)
+    return press.insert_after(new) if new else None
 
 
-def _after_end(press: Press) -> Edit | None:
-    new = _written("after_end", press)
-    return press.followed(new) if new else None
+def _append_after_end(press: KeyPress) -> Edit | None:
+    new = _draw_typed("after_end", press)
+    return press.insert_after(new) if new else None
 
 
-def _space(press: Press) -> Edit:
-    return press.followed(" ")
+def _insert_space(press: KeyPress) -> Edit:
+    return press.insert_after(" ")
 
 
-def _upper(press: Press) -> Edit | None:
-    return press.replaced(press.character.upper()) if press.character.islower() else None
+def _to_upper(press: KeyPress) -> Edit | None:
+    return press.replace(press.character.upper()) if press.character.islower() else None
 
 
-def _lower(press: Press) -> Edit | None:
+def _to_lower(press: KeyPress) -> Edit | None:
     end = press.at
     while end < len(press.text) and press.text[end].isupper():
         end += 1
     if end - press.at > 1 and press.draw() < press.model.shares["whole capitals"]:
         return Edit(press.at, end, press.text[press.at : end].lower())
-    return press.replaced(press.character.lower()) if end > press.at else None
+    return press.replace(press.character.lower()) if end > press.at else None
 
 
-def _run(press: Press) -> Edit | None:
+def _type_wrong_run(press: KeyPress) -> Edit | None:
     """Return several wrong keys in a row: a word for another, or a hand that lies beside its place."""
     text, at, model, draw, _ = press
-    word = _word(press)
-    others = model.written["word"].get(word.lower())
-    if word and others and draw() < model.shares["word for a word"]:
-        new = others.pick(draw())
+    word = _find_word(press)
+    replacements = model.outputs["word"].get(word.lower())
+    if word and replacements and draw() < model.shares["word for a word"]:
+        new = replacements.pick(draw())
         return Edit(at, at + len(word), new.capitalize() if word[0].isupper() else new)
-    length, count = map(int, press.any_of("run lengths").split())
+    length, count = map(int, press.draw_option("run lengths").split())
     old = text[at : at + length]
     letters = []
     for number in range(count):
-        there = press._replace(at=min(at + number, len(text) - 1))
+        later_press = press._replace(at=min(at + number, len(text) - 1))
         way = draw()
         if way < model.shares["run beside"]:
-            letters.append(_written("beside", there) or there.character)
+            letters.append(_draw_typed("beside", later_press) or later_press.character)
         elif way < model.shares["run other"]:
-            letters.append(_written("stray", there) or there.character)
+            letters.append(_draw_typed("stray", later_press) or later_press.character)
         else:
-            letters.append(text[min(there.at + 1, len(text) - 1)])
+            letters.append(text[min(later_press.at + 1, len(text) - 1)])
     new = "".join(letters)
     return Edit(at, at + len(old), new) if new != old else None
 
 
-def _word(press: Press) -> str:
+def _find_word(press: KeyPress) -> str:
     """Return the word that begins at the character; nothing inside a word."""
     end = press.at
     if not end or not press.text[end - 1].isalnum():
@@ -180,13 +180,13 @@ def _word(press: Press) -> str:
     return press.text[press.at : end]
 
 
-def _cut(press: Press) -> Edit | None:
-    end = press.at + int(press.any_of("cut lengths"))
+def _cut(press: KeyPress) -> Edit | None:
+    end = press.at + int(press.draw_option("cut lengths"))
     return Edit(press.at, end, "") if end <= len(press.text) else None
 
 
-def _cut_word(press: Press) -> Edit | None:
-    word = _word(press)
+def _cut_word(press: KeyPress) -> Edit | None:
+    word = _find_word(press)
     chances = press.model.shares
     chance = chances.get(f"cut {word.lower()}", chances["cut else"])
     end = press.at + len(word)
@@ -195,35 +195,35 @@ def _cut_word(press: Press) -> Edit | None:
     return Edit(press.at, end + 1, "")
 
 
-def _add_word(press: Press) -> Edit | None:
-    return Edit(press.at, press.at, press.any_of("word added") + " ") if _word(press) else None
+def _add_word(press: KeyPress) -> Edit | None:
+    return Edit(press.at, press.at, press.draw_option("word added") + " ") if _find_word(press) else None
 
 
-def _extra(press: Press) -> Edit:
+def _repeat_last(press: KeyPress) -> Edit:
     """Return the last two or three characters once more."""
     begin = max(0, press.at - 1 - int(press.draw() * 2))
-    return press.followed(press.text[begin : press.at + 1].lower())
+    return press.insert_after(press.text[begin : press.at + 1].lower())
 
 
-SLIPS: Mapping[str, Callable[[Press], Edit | None]] = {
-    "beside": _beside,
-    "other": _other,
-    "next": _next,
-    "before": _before,
+SLIPS: Mapping[str, Callable[[KeyPress], Edit | None]] = {
+    "beside": _type_neighbour,
+    "other": _type_other,
+    "next": _type_next,
+    "before": _type_previous,
     "omit": _omit,
     "swap": _swap,
     "double": _double,
-    "too_after": _too_after,
-    "too_before": _too_before,
-    "stray": _stray,
-    "space": _space,
-    "upper": _upper,
-    "run": _run,
+    "too_after": _insert_after,
+    "too_before": _insert_before,
+    "stray": _insert_stray,
+    "space": _insert_space,
+    "upper": _to_upper,
+    "run": _type_wrong_run,
     "cut": _cut,
     "cut_word": _cut_word,
     "add_word": _add_word,
-    "extra": _extra,
-    "lower": _lower,
+    "extra": _repeat_last,
+    "lower": _to_lower,
     "open": _omit,  # the mark at the end
-    "after_end": _after_end,
+    "after_end": _append_after_end,
 }

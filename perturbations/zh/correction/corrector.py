@@ -11,7 +11,7 @@ dearly enough that right text is left alone.
 Clean texts of the task, such as those a model is trained on, teach it the task's words:
 
 >>> texts = ["花呗怎么还款", "怎么关闭花呗", "花呗可以提前还款吗", "怎么提前还借呗", "花呗怎么分期还款"]
->>> apply("华北怎么还款", perturb(ZhCorrect.learned(texts), "华北怎么还款"))
+>>> apply("华北怎么还款", perturb(ZhCorrect.from_texts(texts), "华北怎么还款"))
 '花呗怎么还款'
 
 A tagger that was trained on them (`lapsus train-corrector`) repairs more, and most beside them:
@@ -28,10 +28,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lapsus.perturbations.core import Edit, ShortRepr, apply
-from lapsus.perturbations.zh.correction.second_opinion import agreed, apart, are_of_one_task, both_know, proposals
+from lapsus.perturbations.zh.correction.combine import (
+    can_combine,
+    is_in_both_tasks,
+    is_same_task,
+    rank_proposals,
+    select_edits,
+)
 from lapsus.perturbations.zh.correction.tagger import CORRECTED, Tagger
-from lapsus.perturbations.zh.correction.task_words import Corpus, adapted
-from lapsus.perturbations.zh.engine.pinyin import UNKNOWN_COST, Word, load_engine
+from lapsus.perturbations.zh.correction.task_words import Corpus, load_task_model
+from lapsus.perturbations.zh.input_method.pinyin import UNKNOWN_COST, Word, load_engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,10 +51,10 @@ CAUTION = 6.0  # nats
 SHORT = (14.0, 9.0, 3.0, 0.0)  # on top for a word of one, two, three characters: names look like misspelt short words
 CANDIDATES = 5  # words of one reading that are considered
 MERGED = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("l", "n"), ("ing", "in"), ("eng", "en"), ("ang", "an"))
-ACCENTS = (*MERGED, *((other, one) for one, other in MERGED))
+ACCENTS = (*MERGED, *((second, first) for first, second in MERGED))
 
 
-class _Path(NamedTuple):
+class _WordPath(NamedTuple):
     """The likeliest reading of a text up to some place; each word with where it starts."""
 
     cost: float
@@ -92,7 +98,7 @@ class ZhCorrect(ShortRepr):
             object.__setattr__(self, "tagger", Tagger.read(str(self.tagger)))
 
     @classmethod
-    def learned(cls, texts: Iterable[str], caution: float = CAUTION) -> ZhCorrect:
+    def from_texts(cls, texts: Iterable[str], caution: float = CAUTION) -> ZhCorrect:
         """Return a corrector that has learned from the clean `texts` of a task."""
         if isinstance(texts, str):
             raise TypeError("the texts to learn from are one string; give a list of texts")
@@ -102,52 +108,54 @@ class ZhCorrect(ShortRepr):
         """Propose the corrections of the text."""
         if self.untouched(text):
             return ()
-        found: list[Edit] = []
-        for proposed in self._proposals(text):
-            found += [edit for edit in proposed if all(apart(edit, other) for other in found)]
-        return tuple(sorted(found))
+        accepted: list[Edit] = []
+        for proposal in self._iter_proposals(text):
+            accepted += [edit for edit in proposal if all(can_combine(edit, previous) for previous in accepted)]
+        return tuple(sorted(accepted))
 
-    def _proposals(self, text: str) -> Iterator[list[Edit]]:
+    def _iter_proposals(self, text: str) -> Iterator[list[Edit]]:
         """Yield the edits of each model, the one that knows most of the task first."""
-        more = self.caution - CAUTION
-        plain = [edit for match in STRETCH.finditer(text) for edit in self._corrected(match.group(), match.start())]
+        extra_caution = self.caution - CAUTION
+        engine_edits = [
+            edit for match in STRETCH.finditer(text) for edit in self._correct_stretch(match.group(), match.start())
+        ]
         tagger = self.tagger if isinstance(self.tagger, Tagger) else None
         corpus = self.corpus if isinstance(self.corpus, Corpus) else None
-        model = corpus and adapted(corpus)
-        if tagger and corpus and not are_of_one_task(tagger, corpus):
+        model = corpus and load_task_model(corpus)
+        if tagger and corpus and not is_same_task(tagger, corpus):
             tagger = None
-        if tagger and model and both_know(text, tagger, model):
-            yield agreed(proposals(text, tagger, model), tagger.beside + more)
+        if tagger and model and is_in_both_tasks(text, tagger, model):
+            yield select_edits(rank_proposals(text, tagger, model), tagger.corpus_threshold + extra_caution)
         else:
-            found = tagger.edits(text, _raised(tagger.threshold, more)) if tagger else []
-            if tagger and not model and tagger.units.is_foreign(apply(text, found), CORRECTED):
-                tagger, found = None, []
-            yield found
+            tagger_edits = tagger.edits(text, _scale_odds(tagger.threshold, extra_caution)) if tagger else []
+            if tagger and not model and tagger.units.is_foreign(apply(text, tagger_edits), CORRECTED):
+                tagger, tagger_edits = None, []
+            yield tagger_edits
             if model:
-                yield model.edits(text, model.caution + more)
+                yield model.edits(text, model.caution + extra_caution)
         if tagger:
-            plain = [edit for edit in plain if not tagger.units.has_seen(text, edit)]
+            engine_edits = [edit for edit in engine_edits if not tagger.units.has_seen(text, edit)]
         if model:
-            plain = [edit for edit in plain if not model.has_seen(text, edit)]
-        yield plain
+            engine_edits = [edit for edit in engine_edits if not model.has_seen(text, edit)]
+        yield engine_edits
 
     def untouched(self, text: str) -> str:
         """Say why a text is left as it is; nothing where it is looked through."""
         longest = LONGEST_ADAPTED if self.corpus or self.tagger else LONGEST
         return f"longer than {longest} characters: correct it in pieces" if len(text) > longest else ""
 
-    def _corrected(self, text: str, offset: int) -> Iterator[Edit]:
+    def _correct_stretch(self, text: str, offset: int) -> Iterator[Edit]:
         engine = load_engine()
         row = engine.bigrams.row
         readings = engine.readings(text)
         size = len(text)
-        ends: list[dict[str, _Path]] = [{} for _ in range(size + 1)]
-        ends[0][""] = _Path(0.0, "", ())
+        ends: list[dict[str, _WordPath]] = [{} for _ in range(size + 1)]
+        ends[0][""] = _WordPath(0.0, "", ())
         for start in range(size):
             paths = sorted(ends[start].values())[:BEAM]
             rows = [(path, *row(path.word)) for path in paths]
             for end in range(start + 1, min(start + LONGEST_WORD, size) + 1):
-                for word, price in self._candidates(text[start:end], readings[start:end]):
+                for word, price in self._find_candidates(text[start:end], readings[start:end]):
                     least, source = 1e9, paths[0]
                     for path, following, backoff in rows:
                         cost = path.cost + following.get(word.text, backoff + word.cost)
@@ -155,38 +163,40 @@ class ZhCorrect(ShortRepr):
                             least, source = cost, path
                     known = ends[end].get(word.text)
                     if known is None or least + price < known.cost:
-                        ends[end][word.text] = _Path(least + price, word.text, (*source.words, (start, end, word.text)))
+                        ends[end][word.text] = _WordPath(
+                            least + price, word.text, (*source.words, (start, end, word.text))
+                        )
         best = min(ends[size].values())
-        marked = ["", *(word for _, _, word in best.words), ""]
+        padded = ["", *(word for _, _, word in best.words), ""]
         for place, (start, end, new) in enumerate(best.words, 1):
-            before, after = marked[place - 1], marked[place + 1]
+            before, after = padded[place - 1], padded[place + 1]
             fits = new in row(before)[0] or after in row(new)[0]
             if new != text[start:end] and (fits or end - start > 3):
                 yield Edit(offset + start, offset + end, new)
 
-    def _candidates(self, text: str, readings: list[str]) -> list[tuple[Word, float]]:
+    def _find_candidates(self, text: str, readings: list[str]) -> list[tuple[Word, float]]:
         """Return the words that may be meant by a stretch of text, each with its price."""
         engine = load_engine()
         known = engine.by_text.get(text)
-        found = [(known, 0.0)] if known else [(Word(text, "", UNKNOWN_COST), 0.0)] if len(text) == 1 else []
+        candidates = [(known, 0.0)] if known else [(Word(text, "", UNKNOWN_COST), 0.0)] if len(text) == 1 else []
         if not all(readings):
-            return found
+            return candidates
         price = self.caution + SHORT[len(text) - 1]
         reading = " ".join(readings)
-        found += [(word, price) for word in engine.by_reading.get(reading, ())[:CANDIDATES] if word.text != text]
+        candidates += [(word, price) for word in engine.by_reading.get(reading, ())[:CANDIDATES] if word.text != text]
         if len(text) > 1:
-            found += [
+            candidates += [
                 (word, price + self.accent)
-                for variant in _variants(reading)
+                for variant in _accent_variants(reading)
                 for word in engine.by_reading.get(variant, ())[:CANDIDATES]
             ]
-        return found
+        return candidates
 
 
-def _raised(probability: float, nats: float) -> float:
+def _scale_odds(probability: float, nats: float) -> float:
     """Return a probability with other odds.
 
-    >>> round(_raised(0.5, 2.0), 2), _raised(0.5, 0.0)
+    >>> round(_scale_odds(0.5, 2.0), 2), _scale_odds(0.5, 0.0)
     (0.88, 0.5)
     """
     odds = log(probability / (1 - probability)) + nats if 0 < probability < 1 else probability * 1e3 - 500
@@ -194,24 +204,24 @@ def _raised(probability: float, nats: float) -> float:
 
 
 @cache
-def _variants(reading: str) -> tuple[str, ...]:
+def _accent_variants(reading: str) -> tuple[str, ...]:
     """Return the readings that differ in one syllable by an accent.
 
-    >>> _variants("shi li")
+    >>> _accent_variants("shi li")
     ('si li', 'shi ni')
     """
     known = load_engine().syllables
     syllables = reading.split(" ")
-    found = []
+    variants = []
     for place, syllable in enumerate(syllables):
-        for one, other in ACCENTS:
-            if one.endswith("ng") or one in {"in", "en", "an"}:
-                changed = syllable.removesuffix(one) + other if syllable.endswith(one) else ""
+        for old, new in ACCENTS:
+            if old.endswith("ng") or old in {"in", "en", "an"}:
+                changed = syllable.removesuffix(old) + new if syllable.endswith(old) else ""
             else:
-                changed = other + syllable.removeprefix(one) if syllable.startswith(one) else ""
+                changed = new + syllable.removeprefix(old) if syllable.startswith(old) else ""
             if changed in known:
-                found.append(" ".join([*syllables[:place], changed, *syllables[place + 1 :]]))
-    return tuple(found)
+                variants.append(" ".join([*syllables[:place], changed, *syllables[place + 1 :]]))
+    return tuple(variants)
 
 
 UNITS = (ZhCorrect(),)

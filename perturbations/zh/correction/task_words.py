@@ -23,11 +23,10 @@ from math import exp, log
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from lapsus.kernel.rows import BrokenFileError, decoded, json_value
-from lapsus.perturbations.core import Edit, trimmed
-from lapsus.perturbations.zh.correction.character_model import EDGE, ORDER, Characters
-from lapsus.perturbations.zh.correction.one_slip import Readings
-from lapsus.perturbations.zh.engine.pinyin import UNKNOWN_COST, load_engine
+from lapsus.io.readers import FileFormatError, decode_lines, parse_json
+from lapsus.perturbations.core import Edit, trim_edit
+from lapsus.perturbations.zh.correction.language_model import EDGE, ORDER, CharacterModel, ReadingIndex
+from lapsus.perturbations.zh.input_method.pinyin import UNKNOWN_COST, load_engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -71,14 +70,14 @@ class Corpus:
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
-        kept = tuple(dict.fromkeys(text.strip() for text in self.texts if CHINESE.search(text)))
-        if not kept:
-            where = self.path or "what is to be learned from"
+        texts = tuple(dict.fromkeys(text.strip() for text in self.texts if CHINESE.search(text)))
+        if not texts:
+            source = self.path or "what is to be learned from"
             raise ValueError(
-                f"{where} holds no Chinese text, by line or as strings of JSON lines; give clean sentences"
+                f"{source} holds no Chinese text, by line or as strings of JSON lines; give clean sentences"
             )
-        object.__setattr__(self, "texts", kept)
-        content = EDGE.join(kept).encode("utf-8", "surrogatepass")
+        object.__setattr__(self, "texts", texts)
+        content = EDGE.join(texts).encode("utf-8", "surrogatepass")
         object.__setattr__(self, "digest", sha256(content).hexdigest()[:12])
 
     @classmethod
@@ -89,13 +88,13 @@ class Corpus:
         """
         try:
             with Path(path).open("rb") as file:
-                lines = "".join(decoded(file, path)).splitlines()
+                lines = "".join(decode_lines(file, path)).splitlines()
         except OSError as error:
             raise ValueError(f"{path} cannot be read ({error.strerror}); give a file of clean texts") from None
-        found = cls(tuple(text for line in lines for text in _strings(line)), path)
-        if digest and digest != found.digest:
-            raise ValueError(f"{path} is not what it was: its digest is {found.digest}, not {digest}")
-        return found
+        corpus = cls(tuple(text for line in lines for text in _extract_strings(line)), path)
+        if digest and digest != corpus.digest:
+            raise ValueError(f"{path} is not what it was: its digest is {corpus.digest}, not {digest}")
+        return corpus
 
     def __repr__(self) -> str:
         if self.path:
@@ -103,16 +102,16 @@ class Corpus:
         return f"Corpus(<{len(self.texts)} texts, {self.digest}>)"
 
 
-def _strings(line: str) -> list[str]:
+def _extract_strings(line: str) -> list[str]:
     if line.startswith("{"):
         try:
-            return [value for value in json_value(line, "").values() if isinstance(value, str)]
-        except BrokenFileError:
+            return [value for value in parse_json(line, "").values() if isinstance(value, str)]
+        except FileFormatError:
             pass  # a line of text that begins with a brace
     return [line]
 
 
-class _Path(NamedTuple):
+class _EditPath(NamedTuple):
     """The likeliest reading of a text up to some place, and what it replaces."""
 
     cost: float
@@ -121,10 +120,10 @@ class _Path(NamedTuple):
     edits: tuple[tuple[int, int, str], ...]
 
 
-_Paths: TypeAlias = "dict[tuple[str, str], _Path]"  # by their last word and what the next is judged after
+_EditPaths: TypeAlias = "dict[tuple[str, str], _EditPath]"  # by their last word and what the next is judged after
 
 
-class Adapted:
+class TaskModel:
     """A corrector for texts like those of a corpus."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -132,12 +131,12 @@ class Adapted:
         self.unknown_cost = lru_cache(1 << 16)(self._unknown_cost)
         self._learn_strings(texts)
         step = max(4, len(texts) // HELD_OUT)
-        held = texts[::step] if len(texts) >= step else ()
-        self.model = Characters(text for n, text in enumerate(texts) if n % step or not held)
-        self.share = self._best_share(held)
-        names = len(held) > FEW and self._novelty(held) > NEW and self.share > FIXED
-        self.caution = CAUTIONS[-1] if names or not held else self._least_caution(held)
-        self.model = Characters(texts)
+        held_out = texts[::step] if len(texts) >= step else ()
+        self.model = CharacterModel(text for n, text in enumerate(texts) if n % step or not held_out)
+        self.share = self._fit_share(held_out)
+        has_names = len(held_out) > FEW and self._share_unseen(held_out) > NEW and self.share > FIXED
+        self.caution = CAUTIONS[-1] if has_names or not held_out else self._choose_caution(held_out)
+        self.model = CharacterModel(texts)
 
     def _learn_strings(self, texts: Iterable[str]) -> None:
         """Collect the strings that recur, by their letters and by their initials."""
@@ -162,19 +161,19 @@ class Adapted:
             self._by_letters["".join(syllables)].append(string)
             if len(string) > 1 and count > RECURRING:
                 self._by_initials["".join(syllable[0] for syllable in syllables)].append(string)
-        self._readings = Readings(self._by_letters)
-        self.candidates = lru_cache(1 << 13)(self._candidates)
+        self._readings = ReadingIndex(self._by_letters)
+        self.find_candidates = lru_cache(1 << 13)(self._find_candidates)
 
-    def _candidates(self, letters: str, initials: str) -> Candidates:
+    def _find_candidates(self, letters: str, initials: str) -> Candidates:
         """Return what may have been meant by letters, and by a word of these initials."""
         prices = dict.fromkeys(self._by_initials.get(initials, ()), PRICES["initials"])
-        for meant, slip in self._readings.near(letters):
-            prices |= dict.fromkeys(self._by_letters[meant], PRICES[slip])
+        for reading, slip in self._readings.find_near(letters):
+            prices |= dict.fromkeys(self._by_letters[reading], PRICES[slip])
         prices |= dict.fromkeys(self._by_letters.get(letters, ()), PRICES["same"])
-        found = defaultdict(list)
+        by_first_character = defaultdict(list)
         for text, price in prices.items():
-            found[text[0]].append((text, price))
-        return found
+            by_first_character[text[0]].append((text, price))
+        return by_first_character
 
     def _plain_cost(self, last: str, word: str) -> float:
         """Return the cost of `word` after `last` under the engine alone."""
@@ -190,52 +189,55 @@ class Adapted:
             return OTHER_COST
         return sum(self.engine.costs.get(c, UNKNOWN_COST) for c in word)
 
-    def _evidence(self, text: str) -> Iterator[tuple[float, float]]:
+    def _iter_evidence(self, text: str) -> Iterator[tuple[float, float]]:
         """Yield the probability of each Chinese word under the texts' model and under the engine."""
         last, before = "", EDGE
         for word in self.engine.split(text):
             if CHINESE.match(word):
-                yield self.model.of(word, before), exp(-self._plain_cost(last, word))
+                yield self.model.text_probability(word, before), exp(-self._plain_cost(last, word))
             last, before = word, (before + word)[1 - ORDER :]
 
-    def _best_share(self, held: Iterable[str]) -> float:
+    def _fit_share(self, texts: Iterable[str]) -> float:
         """Return the weight of the texts' model that predicts other texts best."""
-        pairs = [pair for text in held for pair in self._evidence(text)]
+        pairs = [pair for text in texts for pair in self._iter_evidence(text)]
         share = 0.5
         for _ in range(8 if pairs else 0):
-            share = sum(share * ours / (share * ours + (1 - share) * plain) for ours, plain in pairs) / len(pairs)
+            share = sum(
+                share * corpus_probability / (share * corpus_probability + (1 - share) * plain)
+                for corpus_probability, plain in pairs
+            ) / len(pairs)
         return min(max(share, 0.01), 0.99)
 
-    def _novelty(self, held: Iterable[str]) -> float:
+    def _share_unseen(self, texts: Iterable[str]) -> float:
         """Return which part of the pairs of characters in other texts was never seen."""
-        pairs = [pair for text in held for pair in pairwise(EDGE + text + EDGE)]
-        return sum(not self._seen(*pair) for pair in pairs) / max(len(pairs), 1)
+        pairs = [pair for text in texts for pair in pairwise(EDGE + text + EDGE)]
+        return sum(not self._has_pair(*pair) for pair in pairs) / max(len(pairs), 1)
 
     def has_seen(self, text: str, edit: Edit) -> bool:
         """Say whether the texts hold every pair of characters of what is to be replaced, and its neighbours."""
         edged = f"{EDGE}{text}{EDGE}"
-        return all(self._seen(*pair) for pair in pairwise(edged[edit.start : edit.end + 2]))
+        return all(self._has_pair(*pair) for pair in pairwise(edged[edit.start : edit.end + 2]))
 
-    def _seen(self, one: str, other: str) -> bool:
-        return other in self.model.after.get(one, ())
+    def _has_pair(self, first: str, second: str) -> bool:
+        return second in self.model.followers.get(first, ())
 
-    def _least_caution(self, held: Iterable[str]) -> float:
+    def _choose_caution(self, texts: Iterable[str]) -> float:
         """Return the least caution that leaves clean texts alone."""
-        allowed = CHANGED * sum(map(len, held))
+        allowed = CHANGED * sum(map(len, texts))
         for caution in CAUTIONS:
-            changes = {text: self.edits(text, caution) for text in held}
+            changes = {text: self.edits(text, caution) for text in texts}
             if sum(max(end - start, len(new)) for edits in changes.values() for start, end, new in edits) <= allowed:
                 return caution
-            held = [text for text, edits in changes.items() if edits]  # more caution changes no others
+            texts = [text for text, edits in changes.items() if edits]  # more caution changes no others
         return CAUTIONS[-1]
 
-    def belongs(self, text: str) -> float:
+    def task_probability(self, text: str) -> float:
         """Return how sure it is that a text is like those learned from, from 0 to 1."""
-        ours = self.share
-        odds = PRIOR + sum(min(log(ours * a / b + 1 - ours), EVIDENCE) for a, b in self._evidence(text))
+        share = self.share
+        odds = PRIOR + sum(min(log(share * a / b + 1 - share), EVIDENCE) for a, b in self._iter_evidence(text))
         return 1 / (1 + exp(-max(-30.0, min(odds, 30.0))))
 
-    def odds(self, text: str, edit: Edit) -> float:
+    def log_odds(self, text: str, edit: Edit) -> float:
         """Return how much likelier a text is with a change than without under the texts' model, as a logarithm."""
         after = text[edit.end : edit.end + ORDER - 1] + EDGE[: edit.end + ORDER - 1 > len(text)]
         before = (EDGE + text[: edit.start])[1 - ORDER :]
@@ -244,72 +246,72 @@ class Adapted:
 
     def edits(self, text: str, caution: float) -> list[Edit]:
         """Return the corrections of a text; each costs at least `caution` on top."""
-        sure = self.belongs(text)
-        if sure < UNSURE:
+        probability = self.task_probability(text)
+        if probability < UNSURE:
             return []
-        share = self.share * sure
-        dear = caution * sure + FOREIGN * (1 - sure)
+        share = self.share * probability
+        min_price = caution * probability + FOREIGN * (1 - probability)
         units = list(UNIT.finditer(text))
-        letters = self._letters(text, units)
-        ends: list[_Paths] = [{} for _ in range(len(text) + 1)]
-        ends[0]["", EDGE] = _Path(0.0, "", EDGE, ())
-        hopeless = [cost + SLACK for cost in self._unchanged_costs(text, units, share)]
+        letters = self._spell_units(text, units)
+        ends: list[_EditPaths] = [{} for _ in range(len(text) + 1)]
+        ends[0]["", EDGE] = _EditPath(0.0, "", EDGE, ())
+        cost_limits = [cost + SLACK for cost in self._estimate_unchanged_costs(text, units, share)]
         for n, unit in enumerate(units):
             start = unit.start()
-            same = list(self._unchanged(text, unit))
-            spans = list(self._spans(text, units, letters, n))
+            unchanged = list(self._iter_unchanged_words(text, unit))
+            spans = list(self._iter_spans(text, units, letters, n))
             for path in sorted(ends[start].values())[:BEAM]:
-                following = self.model.after.get(path.before[-1:], {})
+                following = self.model.followers.get(path.before[-1:], {})
                 steps = [
-                    (end, word, price + dear)
-                    for end, meant in spans
-                    if path.cost + dear < hopeless[end]
-                    for first in meant
+                    (end, word, price + min_price)
+                    for end, candidates in spans
+                    if path.cost + min_price < cost_limits[end]
+                    for first in candidates
                     if first in following
-                    for word, price in meant[first]
-                    if path.cost + price + dear < hopeless[end] and word != text[start:end]
+                    for word, price in candidates[first]
+                    if path.cost + price + min_price < cost_limits[end] and word != text[start:end]
                 ]
-                for end, word, price in same + steps:
+                for end, word, price in unchanged + steps:
                     self._step(ends[end], path, (start, end, word), price, share)
         likelihood = self.model.probability
         best = min(
             ends[-1].values(), key=lambda p: (p.cost - log(share * likelihood(p.before, EDGE) + 0.05 * (1 - share)), p)
         )
-        return list(self._fitting(text, [trimmed(i, text[i:j], new) for i, j, new in best.edits]))
+        return list(self._keep_seen(text, [trim_edit(i, text[i:j], new) for i, j, new in best.edits]))
 
-    def _unchanged_costs(self, text: str, units: Sequence[re.Match[str]], share: float) -> list[float]:
+    def _estimate_unchanged_costs(self, text: str, units: Sequence[re.Match[str]], share: float) -> list[float]:
         """Return about what the text costs up to each place if nothing is replaced."""
-        ends: list[_Paths] = [{} for _ in range(len(text) + 1)]
-        ends[0]["", EDGE] = _Path(0.0, "", EDGE, ())
+        ends: list[_EditPaths] = [{} for _ in range(len(text) + 1)]
+        ends[0]["", EDGE] = _EditPath(0.0, "", EDGE, ())
         costs = [0.0] * len(ends)
         for unit in units:
             path = min(ends[unit.start()].values())
             costs[unit.start()] = path.cost
-            for end, word, price in self._unchanged(text, unit):
+            for end, word, price in self._iter_unchanged_words(text, unit):
                 self._step(ends[end], path, (unit.start(), end, word), price, share)
         costs[-1] = min(ends[-1].values()).cost
         return costs
 
-    def _step(self, paths: _Paths, path: _Path, edit: tuple[int, int, str], price: float, share: float) -> None:
+    def _step(self, paths: _EditPaths, path: _EditPath, edit: tuple[int, int, str], price: float, share: float) -> None:
         """Lengthen a path by a word, which is an edit where it has a price."""
         cost, last, before, edits = path
         word = edit[2]
-        likely = share * self.model.of(word, before) + (1 - share) * exp(-self._plain_cost(last, word))
+        likely = share * self.model.text_probability(word, before) + (1 - share) * exp(-self._plain_cost(last, word))
         total = cost + price - log(likely + 1e-30)
         after = (before + word)[1 - ORDER :]
         known = paths.get((word, after))
         if known is None or total < known.cost:
-            paths[word, after] = _Path(total, word, after, (*edits, edit) if price else edits)
+            paths[word, after] = _EditPath(total, word, after, (*edits, edit) if price else edits)
 
-    def _fitting(self, text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
+    def _keep_seen(self, text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
         """Keep the edits whose end has been seen before what follows it in the corrected text."""
         for edit, following in zip_longest(edits, edits[1:]):
             touches = following is not None and following.start == edit.end and following.text
             after = following.text[:1] if following and touches else text[edit.end : edit.end + 1] or EDGE
-            if self._seen((text[: edit.start] + edit.text)[-1:] or EDGE, after):
+            if self._has_pair((text[: edit.start] + edit.text)[-1:] or EDGE, after):
                 yield edit
 
-    def _letters(self, text: str, units: Sequence[re.Match[str]]) -> list[str]:
+    def _spell_units(self, text: str, units: Sequence[re.Match[str]]) -> list[str]:
         """Return the letters of each unit: its reading, or itself where it is Latin."""
         readings = self.engine.readings(text)
         return [
@@ -317,7 +319,7 @@ class Adapted:
             for unit in units
         ]
 
-    def _unchanged(self, text: str, unit: re.Match[str]) -> Iterator[tuple[int, str, float]]:
+    def _iter_unchanged_words(self, text: str, unit: re.Match[str]) -> Iterator[tuple[int, str, float]]:
         """Yield (end, word, no price) of each word that the text may hold from a unit on."""
         start, end = unit.span()
         yield end, unit.group(), 0.0
@@ -326,22 +328,22 @@ class Adapted:
             if word in self.engine.by_text or word in self.strings:
                 yield longer, word, 0.0
 
-    def _spans(
+    def _iter_spans(
         self, text: str, units: Sequence[re.Match[str]], letters: Sequence[str], n: int
     ) -> Iterator[tuple[int, Candidates]]:
         """Yield (end, what may be meant) of each stretch from unit `n` on."""
         typed, initials = "", ""
-        for unit, own in zip(units[n : n + SPAN], letters[n : n + SPAN], strict=True):
-            typed, initials = typed + own, initials + own[:1]
-            if not own or len(typed) > LONGEST_READING:
+        for unit, spelling in zip(units[n : n + SPAN], letters[n : n + SPAN], strict=True):
+            typed, initials = typed + spelling, initials + spelling[:1]
+            if not spelling or len(typed) > LONGEST_READING:
                 return
             word = text[units[n].start() : unit.end()]
             abbreviated = len(initials) > 1 and word in self.engine.by_text  # input methods offer words
-            if meant := self.candidates(typed, initials if abbreviated else ""):
-                yield unit.end(), meant
+            if candidates := self.find_candidates(typed, initials if abbreviated else ""):
+                yield unit.end(), candidates
 
 
 @lru_cache(4)
-def adapted(corpus: Corpus) -> Adapted:
+def load_task_model(corpus: Corpus) -> TaskModel:
     """Return the corrector for a corpus; learning takes a few seconds for tens of thousands of texts."""
-    return Adapted(corpus.texts)
+    return TaskModel(corpus.texts)

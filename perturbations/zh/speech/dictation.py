@@ -22,9 +22,16 @@ from random import Random
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
-from lapsus.perturbations.core import Edit, trimmed
-from lapsus.perturbations.zh.engine.pinyin import Word, load_engine
-from lapsus.perturbations.zh.speech.accents import ACCENTS, Hearing, burden, fitted, hearing, spoken
+from lapsus.perturbations.core import Edit, trim_edit
+from lapsus.perturbations.zh.input_method.pinyin import Word, load_engine
+from lapsus.perturbations.zh.speech.accents import (
+    ACCENTS,
+    Hearing,
+    load_fitted,
+    load_hearing,
+    read_with_tones,
+    speaker_difficulty,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -115,26 +122,29 @@ class Speaker:
 
 
 @cache
-def speakers() -> dict[str, Speaker]:
+def load_speakers() -> dict[str, Speaker]:
     """Return who was fitted, the annotators of READIN and four recognisers' speakers, and the ten of its Table 8."""
 
-    def speaker(habits: dict[str, Any]) -> Speaker:
+    def make_speaker(habits: dict[str, Any]) -> Speaker:
         frozen: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in habits.items()}
-        usual = {word: limits(others) for word, others in habits["usual"].items()}
+        usual = {word: cumulate(shares) for word, shares in habits["usual"].items()}
         return Speaker(**frozen | {"usual": usual})
 
-    constant, *weights = fitted()["anyone"]["hazard"]
-    found = {habits["sounds"]: speaker(habits) for habits in (*fitted()["annotators"], *fitted()["recognisers"])}
+    constant, *weights = load_fitted()["anyone"]["hazard"]
+    by_name = {
+        habits["sounds"]: make_speaker(habits)
+        for habits in (*load_fitted()["annotators"], *load_fitted()["recognisers"])
+    }
     for home in (accent.home for accent in ACCENTS):
-        hazard = [constant + BURDEN * burden(home), *weights]
-        found[home] = speaker(fitted()["anyone"] | {"sounds": home, "hazard": hazard})
-    return found
+        hazard = [constant + BURDEN * speaker_difficulty(home), *weights]
+        by_name[home] = make_speaker(load_fitted()["anyone"] | {"sounds": home, "hazard": hazard})
+    return by_name
 
 
-def limits(shares: Mapping[str, float]) -> Usual:
+def cumulate(shares: Mapping[str, float]) -> Usual:
     """Return the upper limits of a draw of which each of some words comes out.
 
-    >>> limits({"了": 0.5, "啊": 0.25})
+    >>> cumulate({"了": 0.5, "啊": 0.25})
     ((0.5, '了'), (0.75, '啊'))
     """
     return tuple(zip(accumulate(shares.values()), shares, strict=True))
@@ -180,8 +190,10 @@ class ZhSpeech:
         if not text.strip() or self.untouched(text):
             return []
         # A stream for each speaker: with a shared one, all would be missed at the same places.
-        own = Random(f"{int(rng.random() * 2**53)}/{self.who}")
-        return _Dictation(speakers()[self.who], text, own.random, cut_at_comma=self.cut_at_comma).run()
+        speaker_rng = Random(f"{int(rng.random() * 2**53)}/{self.who}")
+        return _ChineseDictation(
+            load_speakers()[self.who], text, speaker_rng.random, cut_at_comma=self.cut_at_comma
+        ).run()
 
     def untouched(self, text: str) -> str:
         """Say why a text is left as it is; nothing where it is dictated.
@@ -192,7 +204,7 @@ class ZhSpeech:
         return f"nobody dictates more than {LONGEST} characters" if len(text) > LONGEST else ""
 
 
-def traits(words: Sequence[Word], heard: Hearing, before: str) -> Iterator[tuple[float, ...]]:
+def iter_word_features(words: Sequence[Word], hearing: Hearing, before: str) -> Iterator[tuple[float, ...]]:
     """Yield, for each word of a stretch, the numbers that its chance of being missed depends on.
 
     These are: one; its rarity in nats; its surprise after the word before, in nats; whether it has one
@@ -203,34 +215,43 @@ def traits(words: Sequence[Word], heard: Hearing, before: str) -> Iterator[tuple
     last = ""
     for number, word in enumerate(words):
         size = len(word.text)
-        unclear = heard.unclear(word.reading) if word.reading else 2.0
+        difficulty = hearing.measure_difficulty(word.reading) if word.reading else 2.0
         rarity, surprise = min(word.cost, DEAREST), min(cost(last, word), DEAREST)
-        first, counted = number == 0 and not before, number == 0 and before.isdigit()
-        yield 1.0, rarity, surprise, float(size == 1), float(size > 2), float(first), float(counted), unclear
+        is_first, follows_digit = number == 0 and not before, number == 0 and before.isdigit()
+        yield (
+            1.0,
+            rarity,
+            surprise,
+            float(size == 1),
+            float(size > 2),
+            float(is_first),
+            float(follows_digit),
+            difficulty,
+        )
         last = word.text
 
 
-def break_after(clause: int, word: str) -> int:
+def classify_comma(clause: int, word: str) -> int:
     """Return the kind of a comma: 0 to 2 by how many characters its clause has, 3 where a verb of saying ends it."""
     return 3 if word in SAYING else (clause > SHORTEST_CLAUSE) + (clause > SHORT_CLAUSE)
 
 
-def logistic(number: int) -> float:
+def to_logistic(number: int) -> float:
     """Spread 32 bits over the logit: a standard logistic variate, of standard deviation 1.8.
 
-    >>> logistic(2**31 - 1) < 0 < logistic(2**31)
+    >>> to_logistic(2**31 - 1) < 0 < to_logistic(2**31)
     True
     """
     share = (number + 0.5) / 2**32
     return log(share / (1 - share))
 
 
-class _Dictation:
+class _ChineseDictation:
     """The dictation of one text: its random draws, and the edits so far."""
 
     def __init__(self, speaker: Speaker, text: str, draw: Callable[[], float], *, cut_at_comma: bool) -> None:
         self.speaker, self.text, self.draw, self.cut_at_comma = speaker, text, draw, cut_at_comma
-        self.hearing, self.engine = hearing(speaker.sounds), load_engine()
+        self.hearing, self.engine = load_hearing(speaker.sounds), load_engine()
         self.edits: list[Edit] = []
         self.last = ""  # the word before
         self.missed: list[tuple[int, Word]] = []  # the words of the stretch being missed, and where they start
@@ -238,7 +259,7 @@ class _Dictation:
         self.clause = 0  # characters since the last mark
         self.sentence = 0  # where the sentence begins
         self.hard = crc32(text.encode("utf-8", "replace"))  # how hard a text is, is the same for every speaker
-        self.mood = speaker.spread[0] * logistic(self.hard) + speaker.spread[1] * logistic(int(draw() * 2**32))
+        self.mood = speaker.spread[0] * to_logistic(self.hard) + speaker.spread[1] * to_logistic(int(draw() * 2**32))
 
     def run(self) -> list[Edit]:
         """Go through the text from left to right."""
@@ -250,21 +271,21 @@ class _Dictation:
                 break
             if not part[0].isalnum():
                 self.flush()
-                self.mark(part, match.start())
+                self.write_mark(part, match.start())
                 omitted = self.draw() < self.speaker.omitted
             elif omitted:
                 self.replace(match.start(), match.end(), "")
             elif part[0] > "\u2fff":
-                self.chinese(part, match.start())
+                self.hear_chinese(part, match.start())
             else:
                 self.flush()
-                self.foreign(part, match.start())
+                self.hear_foreign(part, match.start())
         self.flush()
-        asked = self.asked(start) and not self.text.endswith("。")
-        self.replace(start, len(self.text), "？" if asked else "。")
+        is_question = self.sounds_like_question(start) and not self.text.endswith("。")
+        self.replace(start, len(self.text), "？" if is_question else "。")
         return self.edits
 
-    def asked(self, end: int) -> bool:
+    def sounds_like_question(self, end: int) -> bool:
         """Say whether the end of the sentence so far sounds like a question."""
         return ASKING.search(self.text, max(end - ENDING, self.sentence), end) is not None
 
@@ -281,31 +302,31 @@ class _Dictation:
     def replace(self, start: int, end: int, new: str) -> None:
         """Record an edit, without what it leaves as it is."""
         if (old := self.text[start:end]) != new:
-            self.edits.append(trimmed(start, old, new))
+            self.edits.append(trim_edit(start, old, new))
 
-    def chinese(self, part: str, start: int) -> None:
+    def hear_chinese(self, part: str, start: int) -> None:
         """Hear a stretch of Chinese, word by word."""
-        *weights, again = self.speaker.hazard
+        *weights, astray_weight = self.speaker.hazard
         words = self.engine.segment(part)
         before = self.text[max(start - 1, 0) : start]
-        for word, trait in zip(words, traits(words, self.hearing, before), strict=True):
+        for word, trait in zip(words, iter_word_features(words, self.hearing, before), strict=True):
             own = self.speaker.own.get(word.text, 0.0)
-            own += self.speaker.spread[2] * logistic(crc32(b"%d" % start, self.hard))
+            own += self.speaker.spread[2] * to_logistic(crc32(b"%d" % start, self.hard))
             logit = self.mood + own + sum(weight * value for weight, value in zip(weights, trait, strict=True))
-            if word.text in NEWER or self.draw() < 1 / (1 + exp(-logit - again * self.astray)):
+            if word.text in NEWER or self.draw() < 1 / (1 + exp(-logit - astray_weight * self.astray)):
                 self.missed.append((start, word))
                 self.astray = True
             else:
                 self.flush(word)
                 self.astray = False
-                self.known(word.text, start)
+                self.write_heard(word.text, start)
             start += len(word.text)
             self.clause += len(word.text)
 
-    def known(self, word: str, start: int) -> None:
+    def write_heard(self, word: str, start: int) -> None:
         """Write down a word that was heard."""
         end = start + len(word)
-        new = self.written(word, self.text[end : end + 1])
+        new = self.spell_word(word, self.text[end : end + 1])
         if new != word:
             self.replace(start, end, new)
         elif (place := WEAK.find(word[-1])) >= 0 and word not in STRONG and self.draw() < self.speaker.weak[place]:
@@ -315,7 +336,7 @@ class _Dictation:
             self.replace(end, end, "，")
         self.last = word
 
-    def written(self, word: str, following: str) -> str:
+    def spell_word(self, word: str, following: str) -> str:
         """Return what is written for a word that was heard, before a character."""
         chance = self.draw()
         if self.speaker.figures:
@@ -323,7 +344,7 @@ class _Dictation:
             often = next((often for counted, often in COUNTED if counted.fullmatch(before)), 0.0)
             if chance < often:
                 return word.translate(DIGITS)
-        return next((other for limit, other in self.speaker.usual.get(word, ()) if chance < limit), word)
+        return next((spelling for limit, spelling in self.speaker.usual.get(word, ()) if chance < limit), word)
 
     def flush(self, following: Word | None = None) -> None:
         """Write down the missed stretch as it was heard, before the word that follows."""
@@ -331,12 +352,12 @@ class _Dictation:
             return
         speaker, draw = self.speaker, self.draw
         start, end = self.missed[0][0], self.missed[-1][0] + len(self.missed[-1][1].text)
-        kept = [word for _, word in self.missed if draw() >= speaker.lost[min(len(word.text), 3) - 1]]
-        kept = [] if draw() < speaker.silent else kept
+        words = [word for _, word in self.missed if draw() >= speaker.lost[min(len(word.text), 3) - 1]]
+        words = [] if draw() < speaker.silent else words
         self.missed = []
-        groups = [(spoken(word), word.text) for word in kept]
-        if draw() < speaker.regrouped[len(kept) > 1]:
-            groups = self.regrouped([syllable for reading, _ in groups for syllable in reading.split()])
+        groups = [(read_with_tones(word), word.text) for word in words]
+        if draw() < speaker.regrouped[len(words) > 1]:
+            groups = self.regroup([syllable for reading, _ in groups for syllable in reading.split()])
         if draw() < speaker.added:
             groups.insert(int(draw() * (len(groups) + 1)), (STRAY[int(draw() * len(STRAY))], ""))
         within = start > 0 and self.text[start - 1].isalnum() and not (self.edits and self.edits[-1].end == start)
@@ -345,7 +366,7 @@ class _Dictation:
             new += self.guess(reading, text, following if number == len(groups) else None)
         self.replace(start, end, new + ("，" if draw() < speaker.halting and following else ""))
 
-    def regrouped(self, syllables: list[str]) -> list[tuple[str, str]]:
+    def regroup(self, syllables: list[str]) -> list[tuple[str, str]]:
         """Cut syllables into words anew, swallowing some."""
         heard = [syllable for syllable in syllables if self.draw() >= self.speaker.swallowed] or syllables[:1]
         groups = []
@@ -362,41 +383,45 @@ class _Dictation:
             return ENGLISH[int(self.draw() * len(ENGLISH))]
         if reading[:-1] in SPELLED and chance < 0.06 and self.speaker.latin:
             return SPELLED[reading[:-1]]
-        found = [(cost, word) for cost, word in self.hearing.alike(reading) if word.text != text] if reading else []
-        if not found:
+        candidates = (
+            [(cost, word) for cost, word in self.hearing.find_near_homophones(reading) if word.text != text]
+            if reading
+            else []
+        )
+        if not candidates:
             parts = reading.split()
             return "".join(self.guess(part, "", None) for part in parts) if len(parts) > 1 else text
         bigrams, language = self.engine.bigrams, self.speaker.language
-        costs = bigrams.costs(self.last, (word for _, word in found))
-        scores = [heard + language * cost for (heard, _), cost in zip(found, costs, strict=True)]
+        costs = bigrams.costs(self.last, (word for _, word in candidates))
+        scores = [heard + language * cost for (heard, _), cost in zip(candidates, costs, strict=True)]
         if following:
-            fits = (language * (bigrams.cost(word.text, following) - following.cost) for _, word in found)
+            fits = (language * (bigrams.cost(word.text, following) - following.cost) for _, word in candidates)
             scores = [score + fit for score, fit in zip(scores, fits, strict=True)]
         least = min(scores)
         weights = list(accumulate(exp((least - score) / self.speaker.temperature) for score in scores))
-        self.last = found[min(bisect(weights, self.draw() * weights[-1]), len(found) - 1)][1].text
+        self.last = candidates[min(bisect(weights, self.draw() * weights[-1]), len(candidates) - 1)][1].text
         return self.last
 
-    def mark(self, part: str, start: int) -> None:
+    def write_mark(self, part: str, start: int) -> None:
         """Put the recogniser's own mark, or none."""
         choices = next((choices for marks, choices in MARKS if not set(marks).isdisjoint(part)), OTHER_MARKS)
         if "，" in part:
-            choices = ((self.speaker.breaks[break_after(self.clause, self.last)], ""), (1.0, "，"))
+            choices = ((self.speaker.breaks[classify_comma(self.clause, self.last)], ""), (1.0, "，"))
         chance = self.draw()
         new = next((mark for limit, mark in choices if chance < limit), "")
         if part in TIME and self.text[start - 1 : start].isdigit() and self.text[start + 1 : start + 2].isdigit():
             new = ":"
         if not set(SENTENCE_ENDS).isdisjoint(part):
-            new = "？" if new == "。" and not set("？?").isdisjoint(part) and self.asked(start) else new
+            new = "？" if new == "。" and not set("？?").isdisjoint(part) and self.sounds_like_question(start) else new
             self.sentence = start + len(part)
         self.replace(start, start + len(part), (part[0] if part[0] in ALOUD else "") + new)
         self.clause, self.last = 0, ""
 
-    def foreign(self, part: str, start: int) -> None:
+    def hear_foreign(self, part: str, start: int) -> None:
         """Hear a number, a Latin word, or a character of another script, which stays."""
         new = part
         if part[0].isdigit():
-            new = self.number(part, self.text[start + len(part) : start + len(part) + 1])
+            new = self.write_number(part, self.text[start + len(part) : start + len(part) + 1])
         elif part.isascii():
             announced, left_out = self.speaker.foreign
             chance = self.draw()
@@ -405,7 +430,7 @@ class _Dictation:
         self.replace(start, start + len(part), new)
         self.clause, self.last = self.clause + len(part), ""
 
-    def number(self, part: str, following: str) -> str:
+    def write_number(self, part: str, following: str) -> str:
         """Write a number as recognisers do, before a character."""
         if self.draw() < self.speaker.number:
             place = int(self.draw() * len(part))

@@ -83,44 +83,46 @@ class Typist:
 
 
 @cache
-def annotators() -> Mapping[int, Mapping[str, Typist]]:
+def load_annotators() -> Mapping[int, Mapping[str, Typist]]:
     """Return the fitted habits of each person, for questions and for prose."""
     rows = json.loads(ANNOTATORS.read_text(encoding="utf-8"))
-    return {number: {kind: _typist(habits) for kind, habits in row.items()} for number, row in enumerate(rows, 1)}
+    return {number: {kind: _parse_typist(habits) for kind, habits in row.items()} for number, row in enumerate(rows, 1)}
 
 
 @lru_cache(64)
-def habits_of(who: int) -> Mapping[str, Typist]:
+def load_habits(who: int) -> Mapping[str, Typist]:
     """Return the habits of one of the annotators, or of somebody drawn around them.
 
-    >>> habits_of(4)["prose"].slip == habits_of(5)["prose"].slip
+    >>> load_habits(4)["prose"].slip == load_habits(5)["prose"].slip
     False
     """
-    people = annotators()
+    people = load_annotators()
     if who in people:
         return people[who]
-    return {kind: _drawn([row[kind] for row in people.values()], who) for kind in people[1]}
+    return {kind: _draw_typist([row[kind] for row in people.values()], who) for kind in people[1]}
 
 
-def _drawn(people: Sequence[Typist], who: int) -> Typist:
+def _draw_typist(people: Sequence[Typist], who: int) -> Typist:
     """Return somebody whose habits differ from those of people as theirs differ from each other, in logits."""
     habits: dict[str, Any] = {}
     for name in (field.name for field in fields(Typist)):
-        values = [getattr(each, name) for each in people]
+        values = [getattr(person, name) for person in people]
         if isinstance(values[0], tuple):
-            habits[name] = tuple(_between(each, f"{who}{name}{n}") for n, each in enumerate(zip(*values, strict=True)))
+            habits[name] = tuple(
+                _draw_near(column, f"{who}{name}{n}") for n, column in enumerate(zip(*values, strict=True))
+            )
         else:
-            habits[name] = _between(values, f"{who}{name}", OFTEN if name == "stop" else 0.0)
+            habits[name] = _draw_near(values, f"{who}{name}", OFTEN if name == "stop" else 0.0)
     return Typist(**habits)
 
 
-def _between(values: Sequence[float], about: str, least: float = 0.0) -> float:
+def _draw_near(values: Sequence[float], about: str, least: float = 0.0) -> float:
     """Return a probability around some, by a number that is fixed for what it is about and normal over such."""
-    logits = [math.log(value / (1 - value)) for value in (min(max(one, 1e-4), 0.9999) for one in values)]
+    logits = [math.log(value / (1 - value)) for value in (min(max(share, 1e-4), 0.9999) for share in values)]
     normal = (sum(crc32(about.encode()).to_bytes(4, "big")) - 510) / 147.8
     return 1 / (1 + math.exp(-mean(logits) - max(stdev(logits), least) * normal))
 
 
-def _typist(habits: Mapping[str, Any]) -> Typist:
+def _parse_typist(habits: Mapping[str, Any]) -> Typist:
     values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in habits.items()}
     return Typist(**values)

@@ -14,15 +14,14 @@ from dataclasses import dataclass, fields
 from random import Random
 from typing import TYPE_CHECKING
 
-from lapsus.perturbations.hashed_draws import start_of, starts
-from lapsus.perturbations.sittings import SeatedStream, Together, sitting_starts
-from lapsus.perturbations.zh.engine.installed import load
-from lapsus.perturbations.zh.engine.pinyin import load_engine
+from lapsus.perturbations.streams import SessionStream, SharedStarts, session_starts, stream_start, stream_starts
+from lapsus.perturbations.zh.input_method.installed import open_input_method
+from lapsus.perturbations.zh.input_method.pinyin import load_engine
 from lapsus.perturbations.zh.typist.candidates import EMBEDDED
-from lapsus.perturbations.zh.typist.habits import PEOPLE, habits_of
-from lapsus.perturbations.zh.typist.learned_words import NOTHING, Memory, memories
-from lapsus.perturbations.zh.typist.retyping import IMES, LONGEST, register, retyped
-from lapsus.perturbations.zh.typist.sitting import Sitting
+from lapsus.perturbations.zh.typist.habits import PEOPLE, load_habits
+from lapsus.perturbations.zh.typist.memory import NOTHING, Memory, load_memories
+from lapsus.perturbations.zh.typist.retyping import IMES, LONGEST, classify_text, retype
+from lapsus.perturbations.zh.typist.session import TypingSession
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,12 +63,12 @@ class ZhKeyboard:
         if not 0 <= self.rate <= LARGEST:
             raise ValueError(f"rate is {self.rate!r}; give a number from 0 to {LARGEST}, where 1 is what people do")
         if self.engine != EMBEDDED:
-            load(self.engine)
+            open_input_method(self.engine)
 
     def __repr__(self) -> str:
         """Show the settings; `memory` only where it is off, so that rows of version 4 stay as they were."""
-        shown = (field.name for field in fields(self) if field.name != "memory" or not self.memory)
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+        names = (field.name for field in fields(self) if field.name != "memory" or not self.memory)
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
     @classmethod
     def annotator(cls, number: int, *, rate: float = 1.0) -> ZhKeyboard:
@@ -78,41 +77,45 @@ class ZhKeyboard:
 
     def edits(self, text: str, rng: Random) -> list[Edit]:
         """Return what typing `text` changes."""
-        begin = start_of(rng)
-        return self._edits(text, begin, rng.together if isinstance(rng, SeatedStream) else Together(begin, begin))
+        begin = stream_start(rng)
+        return self._make_edits(
+            text, begin, rng.shared_starts if isinstance(rng, SessionStream) else SharedStarts(begin, begin)
+        )
 
-    def edits_keyed(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
+    def edits_from_keys(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
         """Return what typing each text changes, each in a sitting of its own."""
-        return self.edits_in_sittings(texts, seed, keys, keys)
+        return self.edits_in_sessions(texts, seed, keys, keys)
 
-    def edits_in_sittings(
-        self, texts: Sequence[str], seed: int, keys: Sequence[str], sittings: Sequence[str]
+    def edits_in_sessions(
+        self, texts: Sequence[str], seed: int, keys: Sequence[str], sessions: Sequence[str]
     ) -> list[tuple[Edit, ...]]:
         """Return what typing each text changes, where texts of one sitting are typed together."""
         name = f"{self.name}/{seed}"
-        begins = starts(name, keys).tolist()
-        shared = sitting_starts(name, sittings)
-        return [tuple(self._edits(*each)) for each in zip(texts, begins, shared, strict=True)]
+        begins = stream_starts(name, keys).tolist()
+        shared = session_starts(name, sessions)
+        return [tuple(self._make_edits(*arguments)) for arguments in zip(texts, begins, shared, strict=True)]
 
-    def _edits(self, text: str, begin: int, shared: Together) -> list[Edit]:
+    def _make_edits(self, text: str, begin: int, shared: SharedStarts) -> list[Edit]:
         text = text[:LONGEST]
-        prose, topic = register(text, learned=self.memory)
-        typist = habits_of(self.who)["prose" if prose else "question"]
+        prose, topic = classify_text(text, learned=self.memory)
+        typist = load_habits(self.who)["prose" if prose else "question"]
         # What was learned from questions to a bank is of no use for others.
-        memory = self._memory("question" if topic else "prose")
-        own = Random(begin * 64 + self.who)  # with a shared stream, all people would slip at the same places
-        sitting = Sitting.of(shared, self.who)
-        found: list[Edit] = []
-        times = times_typed(self.rate)
-        for done in range(math.ceil(times)):
-            typed = retyped(text, typist, own, self.engine, IMES * self.who, memory, sitting.later(2 * done))
-            if (share := times - done) < 1:
-                typed = [edit for edit in typed if own.random() < _slips_by(edit, share)]
-            found = _with_untouched(found, typed)
-        return found
+        memory = self._get_memory("question" if topic else "prose")
+        person_rng = Random(begin * 64 + self.who)  # with a shared stream, all people would slip at the same places
+        session = TypingSession.for_person(shared, self.who)
+        edits: list[Edit] = []
+        n_passes = count_passes(self.rate)
+        for pass_index in range(math.ceil(n_passes)):
+            typed = retype(
+                text, typist, person_rng, self.engine, IMES * self.who, memory, session.next_pass(2 * pass_index)
+            )
+            if (share := n_passes - pass_index) < 1:
+                typed = [edit for edit in typed if person_rng.random() < _chance_to_remain(edit, share)]
+            edits = _merge_disjoint(edits, typed)
+        return edits
 
-    def _memory(self, kind: str) -> Memory:
-        return memories()[(self.who - 1) % len(memories()) + 1][kind] if self.memory else NOTHING
+    def _get_memory(self, kind: str) -> Memory:
+        return load_memories()[(self.who - 1) % len(load_memories()) + 1][kind] if self.memory else NOTHING
 
     def untouched(self, text: str) -> str:
         """Say what of `text` no typing can change, and why; nothing where all of it is typed.
@@ -123,20 +126,20 @@ class ZhKeyboard:
         reasons = []
         if len(text) > LONGEST:
             reasons.append(f"only the first {LONGEST} characters are typed")
-        unread = dict.fromkeys(c for c in text[:LONGEST] if c.isalpha() and not c.isascii() and not _readable(c))
+        unread = dict.fromkeys(c for c in text[:LONGEST] if c.isalpha() and not c.isascii() and not _is_readable(c))
         if unread:
             reasons.append(f"no reading among the simplified characters: {' '.join(unread)}")
         return "; ".join(reasons)
 
 
-def _readable(character: str) -> bool:
+def _is_readable(character: str) -> bool:
     return character in load_engine().by_text
 
 
-def times_typed(rate: float) -> float:
+def count_passes(rate: float) -> float:
     """Return how many times a text is typed for a rate: what goes wrong often goes wrong again, and counts once.
 
-    >>> times_typed(0.5), times_typed(1.55), times_typed(3.9)
+    >>> count_passes(0.5), count_passes(1.55), count_passes(3.9)
     (0.5, 2.0, 11.0)
     """
     if rate <= 1:
@@ -148,13 +151,13 @@ def times_typed(rate: float) -> float:
     return TIMES[at - 1] + share * (TIMES[at] - TIMES[at - 1])
 
 
-def _slips_by(edit: Edit, share: float) -> float:
+def _chance_to_remain(edit: Edit, share: float) -> float:
     """Return the chance that a person with a share of the usual errors leaves one in: conspicuous ones go first."""
     plain = len(edit.text) == edit.end - edit.start == 1
     return math.pow(share, PLAIN if plain else CONSPICUOUS)
 
 
-def _with_untouched(first: list[Edit], second: list[Edit]) -> list[Edit]:
+def _merge_disjoint(first: list[Edit], second: list[Edit]) -> list[Edit]:
     """Add to `first` the edits of `second` that do not touch it."""
     if not first:
         return second

@@ -6,7 +6,7 @@ import re
 from bisect import bisect
 from typing import TYPE_CHECKING, NamedTuple
 
-from lapsus.perturbations.zh.typist.keys import BESIDE
+from lapsus.perturbations.zh.typist.keys import NEIGHBOURS
 
 if TYPE_CHECKING:
     from lapsus.perturbations.zh.typist.habits import Typist
@@ -40,17 +40,17 @@ class Style(NamedTuple):
     wide_digits: bool  # as an input method types them that was switched to full width
 
 
-def mixes_widths(text: str) -> bool:
+def has_wide_marks(text: str) -> bool:
     """Say whether a text has marks of full width; another keeps its own style."""
     return FULL_WIDTH.search(text) is not None
 
 
-def retyped_mark(run: str, typist: Typist, draw: Draw, style: Style, *, last: bool) -> str:  # noqa: PLR0911 - one line per kind of mark
+def retype_mark(run: str, typist: Typist, draw: Draw, style: Style, *, last: bool) -> str:  # noqa: PLR0911 - one line per kind of mark
     """Return what is typed for a mark, a digit or a Latin word."""
     quoting = style.quoting
     dropped, changed, blank, comma = typist.marks
     if run.isalpha() and run.isascii():
-        return _latin(run, typist, draw)
+        return _type_latin(run, typist, draw)
     if run.isalpha() or run in "\r\n":
         return run
     if run in SWAPPED:
@@ -69,29 +69,29 @@ def retyped_mark(run: str, typist: Typist, draw: Draw, style: Style, *, last: bo
         return "" if chance < typist.close else run
     if chance < dropped:
         return ""
-    share, others = OTHER.get(run, (0.0, ""))
-    return others[int(draw() * len(others))] if chance - dropped < changed * share else run
+    share, marks = OTHER.get(run, (0.0, ""))
+    return marks[int(draw() * len(marks))] if chance - dropped < changed * share else run
 
 
 def _number(run: str, chance: float, typist: Typist, draw: Draw, style: Style) -> str:
     """Return what is typed for a digit or a percent sign."""
     if run in DIGITS:
-        typed = _digit(run, draw) if chance < typist.digit else run
+        typed = _slip_digit(run, draw) if chance < typist.digit else run
         return typed.translate(HALF_AND_FULL) if style.wide_digits else typed
     return run.translate(HALF_AND_FULL) if chance < PERCENT or (style.wide_digits and run == "%") else run
 
 
-def _digit(digit: str, draw: Draw) -> str:
+def _slip_digit(digit: str, draw: Draw) -> str:
     """Return what is typed for a digit when a finger slips."""
     kind, at = bisect(DIGIT_SLIPS, draw()), DIGITS.index(digit)
     if kind == 0:
-        beside = DIGITS[max(at - 1, 0) : at] + DIGITS[at + 1 : at + 2]
-        return beside[int(draw() * len(beside))]
+        neighbours = DIGITS[max(at - 1, 0) : at] + DIGITS[at + 1 : at + 2]
+        return neighbours[int(draw() * len(neighbours))]
     return (2 * digit, "", NUMERALS[at])[kind - 1]
 
 
-def _latin(run: str, typist: Typist, draw: Draw) -> str:
+def _type_latin(run: str, typist: Typist, draw: Draw) -> str:
     if draw() >= 1 - (1 - typist.slip) ** len(run):
         return run
     at = int(draw() * len(run))
-    return run[:at] + ("" if draw() < 0.6 else BESIDE[run[at].lower()][0]) + run[at + 1 :]
+    return run[:at] + ("" if draw() < 0.6 else NEIGHBOURS[run[at].lower()][0]) + run[at + 1 :]

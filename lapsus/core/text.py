@@ -1,0 +1,46 @@
+"""The words of a text in any language: Chinese is written without spaces, so its characters stand for words.
+
+>>> split_words("花呗 Pay怎么还？"), split_words("don't stop")
+(['花', '呗', 'Pay', '怎', '么', '还', '？'], ["don't", 'stop'])
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+ALONE = f"[{CHINESE}\u3040-\u30ff\u3000-\u303f\uff00-\uff20]"  # kana too, and full-width marks
+
+
+@cache
+def _compile_word_pattern() -> re.Pattern[str]:  # so many characters take long to compile, which not every import needs
+    return re.compile(rf"{ALONE}|(?:(?!{ALONE})\S)+")
+
+
+def split_words(text: str) -> list[str]:
+    """Return what stands between spaces; each character of Chinese and Japanese is a word of its own."""
+    return _compile_word_pattern().findall(text)
+
+
+def to_text(value: Any) -> str:
+    """Return tokens as the text they make when joined by spaces, and any other value as it is written.
+
+    >>> to_text(["slow", "down"]), to_text("slow down"), to_text(7)
+    ('slow down', 'slow down', '7')
+    """
+    return " ".join(value) if isinstance(value, list) else str(value)
+
+
+def is_mostly_chinese(texts: Iterable[str]) -> bool:
+    """Return whether more than half of the letters of the texts are Chinese characters.
+
+    >>> is_mostly_chinese(["范廷颂主教 Paul", "1963年"])
+    True
+    """
+    letters = [letter for text in texts for letter in text if letter.isalpha()]
+    return 2 * sum("\u4e00" <= letter <= "\u9fff" for letter in letters) > len(letters)

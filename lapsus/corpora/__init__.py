@@ -1,1 +1,0 @@
-"""Noise over whole files and datasets."""

@@ -1,0 +1,556 @@
+"""Kinds of answers: how each is read from what a model gave, and what it scores against the right one.
+
+A raw answer is text from a model that writes, or a value from one that decides: a label or its number, tags, a frame.
+
+>>> paraphrase = LabelAnswer("label", {"different": "不同", "paraphrase": "相同"})
+>>> paraphrase.parse("相同。", {}), paraphrase.parse(1, {}), paraphrase.parse("也许", {})
+('paraphrase', 'paraphrase', None)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from lapsus.core import bio
+from lapsus.core.checks import shorten_repr
+from lapsus.core.messages import format_list
+from lapsus.evaluation.parsing import (
+    find_json_object,
+    find_number,
+    find_sql,
+    match_label,
+    strip_reasoning,
+    strip_wrapping,
+)
+from lapsus.io.encoding import to_label
+from lapsus.io.labels import UNNAMED_CLASS
+from lapsus.metrics.answer_f1.score import match_best, parse_golds
+
+if TYPE_CHECKING:
+    from lapsus.io.encoding import Codes, HashedColumn
+
+
+Row = Mapping[str, Any]
+
+MAX_LABELS = 200
+ROUNDING = 1e-3  # of a hundred: a cosine of equal vectors may be a little over 1
+
+
+def terminate_choices(choices: Mapping[str, str]) -> dict[str, str]:
+    r"""Return choices as their likelihood is asked for: where one begins another, each with the end of its line.
+
+    Without it, the longer could never be likelier than the one that it begins with.
+
+    >>> terminate_choices({"a": "flight", "b": "airfare"}), terminate_choices({"a": "flight", "b": "flight_time"})
+    ({'a': 'flight', 'b': 'airfare'}, {'a': 'flight\n', 'b': 'flight_time\n'})
+    """
+    words = sorted(set(choices.values()))  # what begins with a word stands right behind it
+    nested = any(second.startswith(first) for first, second in pairwise(words))
+    return {label: f"{word}\n" if nested else word for label, word in choices.items()}
+
+
+class AnswerType(Protocol):
+    """A kind of answer. `gold_columns` are those that a model must not see."""
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        """The columns that hold the right answer."""
+        ...
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        """What can be answered, by label, where the answer is one of a few words."""
+        ...
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """The JSON schema of an answer, where it is an object."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """How long a written answer may be."""
+        ...
+
+    def with_label_names(self, features: Mapping[str, Sequence[str]]) -> AnswerType:
+        """Return this kind with the names that a dataset has for its labels, by column."""
+        ...
+
+    def with_observed_labels(self, rows: Sequence[Row]) -> AnswerType:
+        """Return this kind with the labels of these rows, where neither the task nor a dataset's features named any."""
+        ...
+
+    def prompt_fields(self) -> Mapping[str, str]:
+        """Return what stands for `{labels}` and such in a prompt."""
+        ...
+
+    def parse(self, raw: Any, row: Row) -> Any | None:
+        """Return what a raw answer means, or None."""
+        ...
+
+    def score(self, prediction: Any | None, row: Row) -> dict[str, Any]:
+        """Return the columns `prediction`, `gold` and `score`, and others of this kind; None scores 0."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _FreeText:
+    """An answer that is neither a choice nor an object."""
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        return {}
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        return None
+
+    def with_label_names(self, features: Mapping[str, Sequence[str]]) -> Any:
+        return self
+
+    def with_observed_labels(self, rows: Sequence[Row]) -> Any:
+        return self
+
+    def prompt_fields(self) -> Mapping[str, str]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAnswer(_FreeText):
+    """One of a few labels; `verbalizers` is what a model that writes calls each of them."""
+
+    column: str = "label"
+    verbalizers: Mapping[str, str] = field(default_factory=dict)
+    max_tokens: int = 16
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        return self.verbalizers
+
+    def with_label_names(self, features: Mapping[str, Sequence[str]]) -> LabelAnswer:
+        names = features.get(self.column)
+        if not names:
+            return self
+        if self.verbalizers and set(names) != set(self.verbalizers):
+            raise ValueError(
+                f"the data's column {self.column!r} has the labels {', '.join(names)}, the task knows "
+                f"{', '.join(self.verbalizers)}; choose the task that fits the data (lapsus tasks)"
+            )
+        return replace(self, verbalizers={name: self.verbalizers.get(name, name) for name in names})
+
+    def with_observed_labels(self, rows: Sequence[Row]) -> LabelAnswer:
+        return (
+            self
+            if self.verbalizers
+            else replace(self, verbalizers={name: name for name in collect_labels(rows, self.column)})
+        )
+
+    def prompt_fields(self) -> Mapping[str, str]:
+        return {"labels": ", ".join(self.verbalizers.values())}
+
+    def parse(self, raw: Any, row: Row) -> str | None:
+        if isinstance(raw, Mapping) and "label" in raw:
+            raw = raw["label"]
+        if isinstance(raw, str) and raw in self.verbalizers:
+            return raw
+        if isinstance(raw, str) and (place := UNNAMED_CLASS.fullmatch(raw)):
+            return dict(enumerate(self.verbalizers)).get(int(place[1]))
+        if isinstance(raw, str):
+            return match_label(
+                raw, {word: name for name, word in self.verbalizers.items()} | {name: name for name in self.verbalizers}
+            )
+        if raw is None or isinstance(raw, Mapping | list):
+            return None
+        return resolve_index(raw, list(self.verbalizers))
+
+    def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
+        gold = to_label(row[self.column])
+        if self.verbalizers and gold not in self.verbalizers:
+            raise ValueError(
+                f"row {row.get('id')!r} has the right answer {gold!r}, which is none of {format_list(self.verbalizers)}; "
+                "name all labels, or leave the row out"
+            )
+        return {"prediction": prediction, "gold": gold, "score": float(prediction == gold)}
+
+
+BOOLEAN_WORDS = {
+    True: ("yes", "true", "1"),
+    False: ("no", "false", "0"),
+}  # what answers that are true or false are called
+
+
+def resolve_index(value: bool | float, names: Sequence[str]) -> str | None:
+    """Return the label that is called so, or that stands at this place, from 0; None where there is none.
+
+    True is yes, whatever its place. Where labels are numbers themselves, the place of another one is refused: one run
+    would read both.
+
+    >>> resolve_index(1, ["no", "yes"]), resolve_index(1, ["1", "2"]), resolve_index(True, ["yes", "no"])
+    ('yes', '1', 'yes')
+    >>> resolve_index(0, ["1", "2"])
+    Traceback (most recent call last):
+    ...
+    ValueError: an answer is 0, and the labels are the numbers 1, 2; say which is which, as in --label-map 0=1,1=2
+    """
+    text = to_label(value)
+    if text in names:
+        return text
+    if isinstance(value, bool) and (matches := [name for name in names if name.casefold() in BOOLEAN_WORDS[value]]):
+        return matches[0]
+    digits = to_label(int(value)) if isinstance(value, bool) else text
+    if not digits.isdecimal() or int(digits) >= len(names):
+        return None
+    numbers = [name for name in names if name.isdecimal()]
+    if numbers:
+        raise ValueError(
+            f"an answer is {digits}, and the labels are the numbers {format_list(numbers)}; say which is which, as in "
+            f"--label-map {format_label_map(names)}"
+        )
+    return names[int(digits)]
+
+
+def format_label_map(names: Sequence[str]) -> str:
+    """Return a map from the places of the first labels to their names, as `--label-map` takes it.
+
+    >>> format_label_map(["no", "yes"])
+    '0=no,1=yes'
+    """
+    return ",".join(f"{place}={name}" for place, name in enumerate(names[:4]))
+
+
+def apply_label_map(raw: Any, label_map: Mapping[str, str]) -> Any:
+    """Return the label that a map has for an answer, or the answer where it has none.
+
+    >>> apply_label_map(0, {"0": "no"}), apply_label_map({"label": "LABEL_0"}, {"LABEL_0": "no"}), apply_label_map("yes", {"0": "no"})
+    ('no', 'no', 'yes')
+    """
+    value = raw["label"] if isinstance(raw, Mapping) and "label" in raw else raw
+    return label_map.get(to_label(value), raw)
+
+
+def collect_labels(rows: Sequence[Row], column: str) -> tuple[str, ...]:
+    """Return the labels in a column; none where there are too many to choose from.
+
+    >>> collect_labels([{"label": "b"}, {"label": "a"}, {"label": "b"}], "label")
+    ('a', 'b')
+    """
+    labels = {to_label(row[column]) for row in rows}
+    return tuple(sorted(labels)) if len(labels) <= MAX_LABELS else ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExactAnswer(_FreeText):
+    """An answer that is right when it is the same as the gold one: the kind of rows that bring no task."""
+
+    column: str = "answer"
+    max_tokens: int = 64
+    known_golds: tuple[str, ...] = ()  # the right answers there are, where they are few
+
+    def with_observed_labels(self, rows: Sequence[Row]) -> ExactAnswer:
+        """Return this kind with the right answers of rows, where these look like labels."""
+        nested_value = next((row[self.column] for row in rows if isinstance(row[self.column], Mapping | list)), None)
+        if nested_value is not None:
+            raise TypeError(
+                f"the column {self.column!r} holds {format_list([str(nested_value)[:60]])}, and no text that an answer could equal; "
+                "name the task whose right answers these are (lapsus tasks), such as noiseqa for passages"
+            )
+        return replace(self, known_golds=collect_labels(rows, self.column))
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def parse(self, raw: Any, row: Row) -> str | None:
+        if isinstance(raw, str):
+            return strip_wrapping(raw) or None
+        return None if raw is None else to_label(raw)
+
+    def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
+        gold = to_label(row[self.column])
+        return {"prediction": prediction, "gold": gold, "score": float(prediction in {gold, strip_wrapping(gold)})}
+
+
+@dataclass(frozen=True, slots=True)
+class FrameAnswer(_FreeText):
+    """An intent and slots, or slots alone; `score` says whether all of it is right, `intent_right` the intent alone.
+
+    The gold frame is `intent` with `tags` over `tokens`, or with `slots`, a list of [slot, text].
+    """
+
+    intents: tuple[str, ...] = ()
+    slots: tuple[str, ...] = ()
+    with_intent: bool = True
+    max_tokens: int = 160
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return ("intent", "tags", "slots")
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        text = {"type": "string"}
+        slots = {"slots": {"type": "object", "additionalProperties": {"type": "array", "items": text}}}
+        intent = {"intent": {"enum": list(self.intents)} if self.intents else text} if self.with_intent else {}
+        return {"type": "object", "properties": {**intent, **slots}, "required": [*intent, *slots]}
+
+    def with_label_names(self, features: Mapping[str, Sequence[str]]) -> FrameAnswer:
+        slots = dict.fromkeys(tag[2:] for tag in features.get("tags", ()) if tag != "O")
+        return replace(
+            self,
+            intents=tuple(features.get("intent", self.intents)),
+            slots=tuple(features.get("slots", ())) or tuple(slots) or self.slots,
+        )
+
+    def with_observed_labels(self, rows: Sequence[Row]) -> FrameAnswer:
+        slots = {tag[2:] for row in rows for tag in row.get("tags") or () if tag != "O"}
+        slots |= {str(slot[0]) for row in rows for slot in row.get("slots") or ()}
+        intents = collect_labels(rows, "intent") if self.with_intent else ()
+        return replace(self, intents=self.intents or intents, slots=self.slots or tuple(sorted(slots)))
+
+    def prompt_fields(self) -> Mapping[str, str]:
+        return {"intents": ", ".join(self.intents), "slots": ", ".join(self.slots)}
+
+    def parse(self, raw: Any, row: Row) -> dict[str, Any] | None:
+        frame = find_json_object(raw) if isinstance(raw, str) else raw
+        if isinstance(frame, list) and not self.with_intent:
+            frame = {"tags": frame}
+        if not isinstance(frame, Mapping) or (self.with_intent and frame.get("intent") is None):
+            return None
+        intent = self._parse_intent(frame["intent"]) if self.with_intent else ""
+        tags = frame.get("tags")
+        slots: list[tuple[str, str]] | None
+        if tags is not None:
+            if not isinstance(tags, list | tuple):
+                return None
+            try:
+                slots = extract_slot_texts(row.get("tokens") or [], [str(tag) for tag in tags])
+            except ValueError:
+                return None
+        else:
+            slots = _parse_slots(frame.get("slots") or {})
+        if intent is None or slots is None:
+            return None
+        return {"intent": intent, "slots": sorted(slots)}
+
+    def _parse_intent(self, value: Any) -> str | None:
+        if not self.intents:
+            return str(value)
+        if isinstance(value, int):
+            return resolve_index(value, self.intents)
+        return match_label(str(value), {intent: intent for intent in self.intents})
+
+    def score(self, prediction: dict[str, Any] | None, row: Row) -> dict[str, Any]:
+        row_slots = row.get("slots")
+        gold = (
+            extract_slot_texts(row["tokens"], row["tags"]) if row_slots is None else [tuple(slot) for slot in row_slots]
+        )
+        parsed = prediction or {"intent": None, "slots": []}
+        right = prediction is not None and _normalise_slots(parsed["slots"]) == _normalise_slots(gold)
+        intent_columns: dict[str, Any] = {}
+        if self.with_intent:
+            intent = to_label(row["intent"])
+            intent_columns = {
+                "prediction": parsed["intent"],
+                "gold": intent,
+                "intent_right": float(parsed["intent"] == intent),
+            }
+            right = right and parsed["intent"] == intent
+        slots = [list(slot) for slot in parsed["slots"]]
+        return {
+            **intent_columns,
+            "score": float(right),
+            "slots": slots,
+            "gold_slots": sorted(list(slot) for slot in gold),
+        }
+
+
+def extract_slot_texts(tokens: Sequence[str], tags: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the slots of BIO tags with their words.
+
+    >>> extract_slot_texts(["play", "new", "wave", "now"], ["O", "B-genre", "I-genre", "O"])
+    [('genre', 'new wave')]
+    """
+    if len(tokens) != len(tags):
+        raise ValueError(f"{len(tokens)} tokens but {len(tags)} tags; give one tag per token")
+    return [(slot.label, " ".join(tokens[slot.start : slot.end])) for slot in bio.extract_slots(tags)]
+
+
+def _parse_slots(slots: Any) -> list[tuple[str, str]] | None:
+    """Read slots written as {slot: text}, {slot: [texts]} or [[slot, text]]; None where they are nested deeper.
+
+    >>> _parse_slots({"city": "Rome", "day": ["today"]}), _parse_slots({"city": {"name": "Rome"}})
+    ([('city', 'Rome'), ('day', 'today')], None)
+    """
+    if isinstance(slots, Mapping):
+        pairs = [
+            (name, each) for name, value in slots.items() for each in (value if isinstance(value, list) else [value])
+        ]
+    elif isinstance(slots, list) and all(isinstance(each, list | tuple) and len(each) == 2 for each in slots):
+        pairs = [(each[0], each[1]) for each in slots]
+    else:
+        return None
+    if any(isinstance(part, Mapping | list | tuple) for pair in pairs for part in pair):
+        return None
+    return [(str(name), str(text)) for name, text in pairs if text is not None and text != ""]
+
+
+def _normalise_slots(slots: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return sorted((name, " ".join(str(text).casefold().split())) for name, text in slots)
+
+
+@dataclass(frozen=True, slots=True)
+class SpanAnswer(_FreeText):
+    """A passage of the context: `score` is its F1, `exact` exact match, by the rules of the metric `answer_f1`.
+
+    Where questions may have no answer, as in SQuAD 2.0, `unanswerable` is the word that says so.
+    """
+
+    column: str = "answers"
+    max_tokens: int = 48
+    rules: str = "squad"
+    unanswerable: str = ""
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def parse(self, raw: Any, row: Row) -> str | None:
+        answer = raw.get("answer") if isinstance(raw, Mapping) else raw
+        return strip_reasoning(answer) or None if isinstance(answer, str) else None
+
+    def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
+        golds = [gold or self.unanswerable for gold in parse_golds(row[self.column])]
+        if not any(golds):
+            raise ValueError(f"row {row.get('id')!r} has no answer, and the task knows no word for that; leave it out")
+        exact, f1 = match_best(prediction, golds, self.rules) if prediction else (0.0, 0.0)
+        return {"prediction": prediction, "gold": golds[0], "golds": golds, "score": f1, "exact": exact}
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationAnswer(_FreeText):
+    """A translation: `score` is the chrF of the sentence, from 0 to 1; corpus scores come from `lapsus score`."""
+
+    column: str = "reference"
+    max_tokens: int = 256
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def parse(self, raw: Any, row: Row) -> str | None:
+        return strip_reasoning(raw) or None if isinstance(raw, str) else None
+
+    def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
+        from sacrebleu import sentence_chrf
+
+        gold = row[self.column]
+        score = sentence_chrf(prediction, [gold]).score / 100 if prediction else 0.0
+        return {"prediction": prediction, "gold": gold, "score": min(1.0, score), "chrf": 100 * score}
+
+
+@dataclass(frozen=True, slots=True)
+class SqlAnswer(_FreeText):
+    """An SQL query: `score` is Spider's exact set match, values left out; `executed` compares results on a database.
+
+    A row may hold `database`, the path of an SQLite file.
+    """
+
+    column: str = "query"
+    max_tokens: int = 256
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def parse(self, raw: Any, row: Row) -> str | None:
+        return find_sql(raw) if isinstance(raw, str) else None
+
+    def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
+        from lapsus.evaluation.sql import match_clauses, match_results
+
+        gold = row[self.column]
+        right = prediction is not None and match_clauses(prediction, gold)
+        result = {"prediction": prediction, "gold": gold, "score": float(right)}
+        if row.get("database"):
+            result["executed"] = float(prediction is not None and match_results(prediction, gold, row["database"]))
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityAnswer(_FreeText):
+    """How alike two texts mean, from 0 to 100; `score` is a hundredth of it. There is no right answer.
+
+    `tags` are the dialects of the base sentence and of the other one, as a model is told them.
+    """
+
+    tags: tuple[str, str] = ("its dialect", "another dialect")
+    max_tokens: int = 8
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return ()
+
+    def parse(self, raw: Any, row: Row) -> float | None:
+        number = find_number(raw) if isinstance(raw, str) else raw
+        if isinstance(number, bool) or not isinstance(number, int | float) or not -ROUNDING <= number <= 100 + ROUNDING:
+            return None
+        return float(min(100, max(0, number)))
+
+    def score(self, prediction: float | None, row: Row) -> dict[str, Any]:
+        return {"prediction": prediction, "score": None if prediction is None else prediction / 100}
+
+
+# Right answers that are whole sentences: a model that writes its own is not judged by whether the two are equal.
+
+
+MIN_LETTERS = (
+    20  # letters of a right answer, on average, from which it is a sentence and no label; one of Chinese counts two
+)
+
+
+def is_free_text(golds: HashedColumn | None) -> bool:
+    """Return whether right answers are whole sentences that differ from each other.
+
+    >>> from lapsus.io.encoding import hash_column, encode_column
+    >>> is_free_text(answers(coded(["The train is late.", "Nobody was in the old house."])))
+    True
+    >>> is_free_text(answers(coded(["entailment", "contradiction"])))
+    False
+    """
+    if golds is None or golds.distinct * 2 < len(golds):
+        return False
+    words = list(golds.words.values())
+    letters = sum(len(text) + sum(map(_is_han, text)) for text in words)
+    n_spaced = sum(" " in text.strip() or any(map(_is_han, text)) for text in words)
+    return letters >= MIN_LETTERS * len(words) and n_spaced * 2 > len(words)
+
+
+def check_free_text(predictions: Codes, golds: HashedColumn, place: str) -> None:
+    """Raise if right answers are sentences and most of what was said is none of them: being equal would say little.
+
+    Who looks for a sentence among the right ones finds or misses it; frames and lists, written as JSON, are equal or
+    not.
+    """
+    is_gold = np.isin(predictions, golds.hashes)
+    if 2 * is_gold.sum() >= len(is_gold) or not is_free_text(golds):
+        return
+    example = next(iter(golds.words.values()))
+    if not example.startswith(("{", "[")):
+        raise ValueError(
+            f"{place}: the right answers are sentences ({shorten_repr(example, 40)}) and the model writes its own, so that"
+            " being equal says little; give each row a score from 0 to 1, as sacrebleu's"
+            " sentence_chrf(prediction, [gold]).score / 100."
+        )
+
+
+def _is_han(letter: str) -> bool:
+    return "\u4e00" <= letter <= "\u9fff"

@@ -1,0 +1,242 @@
+"""Models behind an OpenAI-compatible address: `http://HOST/v1#NAME`.
+
+Several questions are out at once, and each answer is kept as it comes. What the server counts is counted: tokens, and
+answers that it cut at the most tokens allowed. Labels are read from what the model writes; with `--tokenizer`, whose
+chat template it gives, or `--plain` they are scored by log-likelihood, if the server's numbers pass a probe.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+from lapsus.core.imports import import_optional
+from lapsus.evaluation.answer_types import terminate_choices
+from lapsus.evaluation.cache import Response
+from lapsus.evaluation.models import ModelProvider, Row
+from lapsus.evaluation.models.causal import BEFORE_LABEL, apply_chat_template, check_distinct_labels
+from lapsus.evaluation.models.endpoint_client import (
+    ContextTooLongError,
+    Endpoint,
+    PromptLogprobs,
+    UnsupportedRequestError,
+)
+from lapsus.evaluation.tasks import Task
+
+# Labels scored by log-likelihood behind an address: only where the server's numbers have passed a probe.
+# Servers were found that echo log-probabilities shifted by one place, and one that drops them without a word. What a
+# model writes greedily is the likeliest by the right numbers, and is as likely when it is read as when it was written.
+
+
+PROBE = "Paris is the capital of France. Rome is the capital of Italy. Tokyo is the capital of"
+PROBE_TOKENS = 12  # tokens of the probe's answer
+MIN_PROBE_POSITIONS = 2  # places of it that would show a shift
+ROUNDING = 0.1  # of a log-probability, between two ways through a server
+
+
+class TokenBoundaryError(ValueError):
+    """The first token of a label reaches into the prompt."""
+
+
+@dataclass(frozen=True)
+class LogprobScorer:
+    """The log-likelihood of labels behind prompts.
+
+    Args:
+        endpoint: The server.
+        format_prompt: How a prompt stands before its answer, such as by a chat template.
+        separator: What stands between this and a label.
+    """
+
+    endpoint: Endpoint
+    format_prompt: Callable[[str], str]
+    separator: str = ""
+
+    @cached_property
+    def unreliable_because(self) -> str | None:
+        """Why the server's log-probabilities are not used; None where they are as they should be."""
+        try:
+            completion = self.endpoint.score_text(PROBE, PROBE_TOKENS)
+            reread = self.endpoint.score_text(PROBE + completion.generated)
+        except UnsupportedRequestError as error:
+            return str(error)
+        return self._find_inconsistency(completion, reread)
+
+    def _find_inconsistency(self, completion: PromptLogprobs, reread: PromptLogprobs) -> str | None:
+        """Return what is wrong with the numbers of a written text, and of the same text when it is read."""
+        url = self.endpoint.url
+        places = [
+            place
+            for place in range(completion.n_prompt_tokens, len(completion.tokens) - 1)
+            if completion.tokens[place] != completion.tokens[place + 1]  # a repeated token hides a shift
+            and completion.tokens[: place + 1] == reread.tokens[: place + 1]
+            and place < reread.n_prompt_tokens
+        ]
+        if len(places) < MIN_PROBE_POSITIONS:
+            return f"{url} wrote too little for its log-probabilities to be probed"
+        for place in places:
+            generated_logprob, prompt_logprob, top_logprob = (
+                completion.logprobs[place],
+                reread.logprobs[place],
+                completion.top_logprobs[place],
+            )
+            if generated_logprob is None or prompt_logprob is None or top_logprob is None:
+                return f"{url} leaves out some of its log-probabilities"
+            if abs(generated_logprob - top_logprob) > ROUNDING:
+                return f"{url} shifts its log-probabilities: what it writes is not the likeliest by them"
+            if abs(generated_logprob - prompt_logprob) > ROUNDING:
+                return f"{url} shifts its log-probabilities: what it wrote has others when it is read"
+        return None
+
+    def score_labels(self, prompt: str, words: Mapping[str, str]) -> dict[str, float]:
+        """Return the log-likelihood of each label's word behind a prompt."""
+        text = self.format_prompt(prompt)
+        prompt_echo = self.endpoint.score_text(text)
+        prompt_tokens = prompt_echo.tokens[: prompt_echo.n_prompt_tokens]
+        scores: dict[str, float] = {}
+        endings: dict[str, tuple[str, ...]] = {}
+        for label, word in words.items():
+            full_echo = self.endpoint.score_text(f"{text}{self.separator}{word}")
+            logprobs = full_echo.logprobs[prompt_echo.n_prompt_tokens : full_echo.n_prompt_tokens]
+            if full_echo.tokens[: prompt_echo.n_prompt_tokens] != prompt_tokens or not logprobs:
+                raise TokenBoundaryError(
+                    f"{self.endpoint.model} reads the end of the prompt and the label {word!r} as one token; "
+                    "end the prompt with another sign, or leave --tokenizer and --plain out"
+                )
+            if any(each is None for each in logprobs):
+                raise UnsupportedRequestError(
+                    f"{self.endpoint.url} left out log-probabilities that it gave when it was probed; run again"
+                )
+            scores[label] = sum(each for each in logprobs if each is not None)
+            endings[word] = full_echo.tokens[prompt_echo.n_prompt_tokens : full_echo.n_prompt_tokens]
+        check_distinct_labels(self.endpoint.model, endings)
+        return scores
+
+
+CountedResponse = tuple[Response, Mapping[str, int]]  # an answer, and what it adds to the counts
+REQUESTS_PER_WORKER = 8  # questions of each worker in one batch
+
+
+@dataclass(frozen=True)
+class EndpointModel:
+    """An instruction model behind an address."""
+
+    endpoint: Endpoint
+    name: str
+    logprob_scorer: LogprobScorer | None = None  # how labels are scored, where they are
+    usage_counts: Counter[str] = field(default_factory=Counter, repr=False)
+
+    @property
+    def identity(self) -> str:
+        return f"{self.endpoint.url.rstrip('/')}#{self.endpoint.model} at temperature 0, seed 0"
+
+    @property
+    def batch_size(self) -> int:
+        return self.endpoint.workers * REQUESTS_PER_WORKER
+
+    def prepare(self, task: Task) -> None:
+        """Accept any task: what is written is read as any model's text."""
+
+    def build_request(self, task: Task, row: Row) -> Any:
+        request = {"prompt": task.render_prompt(row), "max_tokens": task.answer_type.max_tokens}
+        if self.logprob_scorer is None or not task.answer_type.choices:
+            return request
+        return request | {
+            "scored behind": self.logprob_scorer.format_prompt(task.render_prompt(row)),
+            "choices": terminate_choices(task.answer_type.choices),
+        }
+
+    def respond(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Response]]:
+        scorer = self.logprob_scorer if task.answer_type.choices else None
+        if scorer is not None and scorer.unreliable_because is not None:
+            self.usage_counts[f"labels written and read instead of scored, since {scorer.unreliable_because}"] += len(
+                rows
+            )
+            scorer = None
+        answer_row = self._generate if scorer is None else partial(self._choose_label, scorer)
+        with ThreadPoolExecutor(self.endpoint.workers) as pool:
+            places: dict[Future[CountedResponse], int] = {
+                pool.submit(answer_row, task, row): place for place, row in enumerate(rows)
+            }
+            failure: BaseException | None = None
+            for future in as_completed(places):
+                if future.cancelled():
+                    continue
+                error = future.exception()
+                if error is None:
+                    response, counts = future.result()
+                    self.usage_counts.update(counts)
+                    yield places[future], response
+                elif failure is None:  # keep what the others bring, then tell
+                    failure = error
+                    for pending in places:
+                        pending.cancel()
+            if failure is not None:
+                raise failure
+
+    def _choose_label(self, scorer: LogprobScorer, task: Task, row: Row) -> CountedResponse:
+        """Return the likeliest label."""
+        try:
+            scores = scorer.score_labels(task.render_prompt(row), terminate_choices(task.answer_type.choices))
+        except (ContextTooLongError, TokenBoundaryError) as error:
+            return Response(None, error=str(error)), {}
+        return Response(max(scores, key=scores.__getitem__), scores), {"labels chosen by log-likelihood": 1}
+
+    def _generate(self, task: Task, row: Row) -> CountedResponse:
+        """Return what the model writes."""
+        try:
+            reply = self.endpoint.complete_uncached(task.render_prompt(row), task.answer_type.max_tokens)
+        except ContextTooLongError as error:
+            return Response(None, error=str(error)), {}
+        return Response(reply.text), {
+            "tokens of prompts": reply.prompt_tokens,
+            "tokens of answers": reply.completion_tokens,
+            "answers cut at the most tokens allowed": int(reply.truncated),
+        }
+
+    def count_tokens(self, task: Task, rows: Sequence[Row]) -> int | None:
+        """Return an estimate: a token for four letters, or for one character beyond Latin scripts."""
+        prompts = (task.render_prompt(row) for row in rows)
+        return round(sum(sum(0.25 if char < "\u0250" else 1.0 for char in prompt) for prompt in prompts))
+
+    def get_usage(self) -> Mapping[str, int]:
+        return {name: number for name, number in self.usage_counts.items() if number}
+
+
+def _make_logprob_scorer(endpoint: Endpoint, options: Mapping[str, Any]) -> LogprobScorer | None:
+    """Return how labels are scored: behind a bare prompt, or behind a tokenizer's chat template; None without both."""
+    if options.get("plain"):
+        return LogprobScorer(endpoint, str, BEFORE_LABEL)
+    if not options.get("tokenizer"):
+        return None
+    tokenizer = import_optional("transformers", "models").AutoTokenizer.from_pretrained(options["tokenizer"])
+    if not tokenizer.chat_template:
+        raise ValueError(f"{options['tokenizer']} has no chat template; pass --plain to send the prompt as it is")
+    special_tokens = tokenizer("")["input_ids"]  # what the server puts before a text by itself
+    special_prefix = tokenizer.decode(special_tokens) if special_tokens else ""
+    return LogprobScorer(endpoint, lambda prompt: apply_chat_template(tokenizer, prompt).removeprefix(special_prefix))
+
+
+def _make_opener(scheme: str) -> Any:
+    def open_endpoint(rest: str, options: Mapping[str, Any]) -> EndpointModel:
+        url, mark, model = f"{scheme}:{rest}".partition("#")
+        if not mark or not model:
+            raise ValueError(f"'{scheme}:{rest}' names no model; write {scheme}://HOST/v1#NAME")
+        workers = int(options.get("batch") or 8)
+        settings = {name: options[name] for name in ("timeout", "retries", "pause") if options.get(name) is not None}
+        endpoint = Endpoint(url, model, workers=workers, **settings)
+        return EndpointModel(endpoint, options.get("name") or model, _make_logprob_scorer(endpoint, options))
+
+    return open_endpoint
+
+
+UNITS = tuple(
+    ModelProvider(
+        scheme, f"{scheme}://HOST/v1#NAME", "a model behind an OpenAI-compatible address", _make_opener(scheme)
+    )
+    for scheme in ("http", "https")
+)

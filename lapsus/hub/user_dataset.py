@@ -1,0 +1,257 @@
+r"""An author's own rows as a dataset folder: clean, one config per annotator, and all annotators of a row together.
+
+>>> import tempfile
+>>> with tempfile.TemporaryDirectory() as home:
+...     file = Path(home) / "mine.jsonl"
+...     _ = file.write_text('{"id": "a", "question": "slow down"}\n')
+...     built = build_rows(file, Path(home) / "mine", text="question", key="id", tracks={"polite": "filler_eos:2"})
+...     print(dict(built.rows))
+{'clean': {'test': 1}, 'polite.1': {'test': 1}, 'polite.2': {'test': 1}, 'polite': {'test': 1}}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, ClassVar
+
+import datasets
+from datasets import Features, List, Value
+
+from lapsus.core.executors import LOCAL, Executor
+from lapsus.core.messages import format_list
+from lapsus.core.text import is_mostly_chinese, to_text
+from lapsus.dataset_scripts import Benchmark, Source, noisy_features, perturb_rows
+from lapsus.hub.build import BuildResult, build_dataset
+from lapsus.hub.dataset_card import check_license
+from lapsus.io import readers as files
+from lapsus.perturbations import Noise, NoiseTrack, parse_noise
+from lapsus.reporting.fidelity import TrackFidelity, measure_fidelity
+
+Row = dict[str, Any]
+
+CLEAN = "clean"
+SPLIT = "test"
+TRACK_NAME = re.compile(r"\w[\w-]*")
+NAME = re.compile(r"[\w-][\w.-]*")
+VERSION = re.compile(r"\d+\.\d+\.\d+")
+
+
+class OwnRows(Benchmark):
+    """Rows of an author, with synthetic noise."""
+
+    PROSE = "_own_rows.md"
+    ANNOTATIONS = "machine-generated"
+    TAGS = ("noise", "synthetic")
+
+    DATA: ClassVar[Sequence[Row]]  # each has an `id`
+    FEATURES: ClassVar[Features]
+    TEXT: ClassVar[str]
+    SLOTS: ClassVar[str | None]
+    ANSWERS: ClassVar[str | None]
+    TRACKS: ClassVar[Mapping[str, tuple[NoiseTrack, ...]]]  # name of a track -> its annotators
+    SPECS: ClassVar[Mapping[str, str]]  # name of a track -> how it is spelt
+    LIKENESS: ClassVar[Sequence[TrackFidelity]]  # of the tracks of which people wrote some rows
+
+    def columns(self, config: str) -> Features:
+        """Return the clean columns, what noise adds, or the texts of all annotators."""
+        if config == CLEAN:
+            return self.FEATURES
+        track = self._find_track(config)
+        if track:
+            return noisy_features(self._make_noises(track)[0], self.FEATURES)
+        extra_features = {name: self.FEATURES[name] for name in filter(None, (self.SLOTS, self.ANSWERS))}
+        texts = List({"annotator": Value("int64"), "text": Value("string"), **extra_features})
+        return Features({**self.FEATURES, self.TEXT: texts, f"clean_{self.TEXT}": self.FEATURES[self.TEXT]})
+
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
+        """Yield the rows of a config."""
+        for name in source.list_names():
+            source.read(name)  # reading the file records its checksum, for the card
+        if config == CLEAN:
+            return iter(self.DATA)
+        track = self._find_track(config)
+        if track:
+            return perturb_rows(self._make_noises(track), self.DATA, self.executor)
+        return self._iter_joined(self.TRACKS[config])
+
+    def _find_track(self, config: str) -> NoiseTrack | None:
+        """Return the annotator of a config; None for a config with all annotators."""
+        annotators = ((f"{name}{track.suffix}", track) for name, tracks in self.TRACKS.items() for track in tracks)
+        return dict(annotators).get(config)
+
+    def _make_noises(self, track: NoiseTrack) -> tuple[Noise, ...]:
+        return track.make_noises(column=self.TEXT, key="id", tags=self.SLOTS, answers=self.ANSWERS)
+
+    def _iter_joined(self, tracks: Sequence[NoiseTrack]) -> Iterator[Row]:
+        """Yield each row with the texts of all annotators."""
+        noisy_tracks = (perturb_rows(self._make_noises(track), self.DATA, self.executor) for track in tracks)
+        for clean, *noisy in zip(self.DATA, *noisy_tracks, strict=True):
+            texts = [
+                {
+                    "annotator": number,
+                    "text": to_text(row[self.TEXT]),
+                    **{name: row[name] for name in filter(None, (self.SLOTS, self.ANSWERS))},
+                }
+                for number, row in enumerate(noisy, 1)
+            ]
+            yield {**clean, self.TEXT: texts, f"clean_{self.TEXT}": clean[self.TEXT]}
+
+
+def build_rows(
+    rows: str | Path,
+    out: str | Path,
+    *,
+    text: str,
+    key: str,
+    tracks: Mapping[str, str],
+    slots: str | None = None,
+    answers: str | None = None,
+    name: str | None = None,
+    license: str | None = None,
+    language: str | None = None,
+    version: str = "1.0.0",
+    human: Mapping[str, Sequence[str | Path]] | None = None,
+    executor: Executor = LOCAL,
+) -> BuildResult:
+    """Build the folder `out` from a file of rows.
+
+    Args:
+        rows: JSON lines, JSON, CSV, TSV or Parquet.
+        out: The folder to write.
+        text: The column to perturb: texts, or tokens where `slots` are given.
+        key: The column of the id. Noise depends on it, and not on the order of rows.
+        tracks: Name of a track -> OPERATOR[:ANNOTATORS][@SEVERITY], as in {"keyboard": "zh_keyboard:3"}; of several
+            operators joined by `+` each is put on what the ones before made.
+        slots: The column of BIO tags, one per token.
+        answers: The column of SQuAD answers that lie in the text; they stay whole and are moved.
+        name: The name of the dataset; that of `out` otherwise.
+        license: Its licence, as the Hub spells it; without one the card says that none is stated.
+        language: Its language, as the Hub spells it; otherwise zh where most letters are Chinese characters, else en.
+        version: That of the data, as in 1.0.0; other rows are another version.
+        human: Name of a track -> for each of some people a file of what they made of some of the rows, with the
+            columns `key` and `text`; the card then says how human the track is.
+        executor: Where the noise is made.
+    """
+    rows, out = Path(rows), Path(out)
+    benchmark = make_benchmark(
+        rows,
+        text=text,
+        key=key,
+        tracks=tracks,
+        slots=slots,
+        answers=answers,
+        name=name or out.absolute().name,
+        license=license,
+        language=language,
+        version=version,
+        human={track: [Path(path) for path in paths] for track, paths in (human or {}).items()},
+    )
+    return build_dataset(benchmark, out, source=rows, executor=executor)
+
+
+def make_benchmark(
+    rows: Path,
+    *,
+    text: str,
+    key: str,
+    tracks: Mapping[str, str],
+    slots: str | None,
+    answers: str | None,
+    name: str,
+    license: str | None,
+    language: str | None,
+    version: str,
+    human: Mapping[str, Sequence[Path]],
+) -> type[OwnRows]:
+    """Return the benchmark of a file of rows and its tracks; raise if either is wrong."""
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a dataset; give one of letters, digits, - and . with --name")
+    if not VERSION.fullmatch(version):
+        raise ValueError(f"{version!r} is no version; give three numbers, as in 1.0.0, with --version")
+    if license is not None:
+        check_license(license)
+    if not tracks:
+        raise ValueError("there is no track; give one such as keyboard=zh_keyboard:3 with --track")
+    annotators = {track: _parse_annotators(track, spec) for track, spec in tracks.items()}
+    data, features = _read_checked_rows(rows, text, key, slots, answers)
+    configs = [CLEAN]
+    for track, track_annotators in annotators.items():
+        configs += [f"{track}{annotator.suffix}" for annotator in track_annotators if annotator.suffix] + [track]
+    facts = {
+        "__doc__": f"The rows of {rows.name}, and the same with synthetic noise.",
+        "__module__": __name__,
+        "NAME": name,
+        "TITLE": name,
+        "LANGUAGES": (
+            language or ("zh" if is_mostly_chinese(chain.from_iterable(row[text] for row in data)) else "en"),
+        ),
+        "LICENSE": license,
+        "VERSION": datasets.Version(version),
+        "ROWS": {config: {SPLIT: len(data)} for config in configs},
+        "DATA": data,
+        "FEATURES": features,
+        "TEXT": text,
+        "SLOTS": slots,
+        "ANSWERS": answers,
+        "TRACKS": annotators,
+        "NOISY": {f"clean_{slots}": ()} if slots else {},  # tags have no error rate
+        "SPECS": dict(tracks),
+        "LIKENESS": measure_fidelity(data, annotators, human, text=text, key=key, tags=slots, answers=answers),
+    }
+    return type("OwnRows", (OwnRows,), facts)
+
+
+def _parse_annotators(track: str, spec: str) -> tuple[NoiseTrack, ...]:
+    if track == CLEAN or not TRACK_NAME.fullmatch(track):
+        raise ValueError(f"{track!r} is no name for a track; use letters, digits and -, and another name than {CLEAN}")
+    return parse_noise(spec)
+
+
+def _read_checked_rows(
+    file: Path, text: str, key: str, slots: str | None, answers: str | None
+) -> tuple[list[Row], Features]:
+    """Return the checked rows, each with its `id` first and then every column of the file, and their features."""
+    raw_rows = files.read_rows(file)
+    if not raw_rows:
+        raise ValueError(f"{file} has no rows; give it some")
+    columns = [name for name in dict.fromkeys(chain.from_iterable(raw_rows)) if name != key]
+    required = [name for name in (text, key, slots, answers) if name]
+    if "id" in columns:
+        raise ValueError(f"{file} has a column 'id' beside the key {key!r}; rename it, or give --key id")
+    _check_column_names(file, columns, text, slots)
+    row_numbers: dict[str, int] = {}
+    rows: list[Row] = []
+    for number, row in enumerate(raw_rows, 1):
+        where = f"{file} row {number}"
+        missing = [name for name in required if row.get(name) is None]
+        if missing:
+            raise ValueError(f"{where} has no {format_list(missing)}; its columns are {format_list(row)}")
+        value = row[text]
+        if slots is None and not (isinstance(value, str) and value.strip()):
+            raise ValueError(f"{where} has {value!r} as its {text}, which is no text; mend the row")
+        if slots and not (isinstance(value, list) and value and all(isinstance(token, str) for token in value)):
+            raise ValueError(f"{where} has {value!r} as its {text}, which are no tokens; give a list of words")
+        name = str(row[key])
+        if name in row_numbers:
+            raise ValueError(f"{where} has the id {name!r} of row {row_numbers[name]}; ids must be unique")
+        row_numbers[name] = number
+        rows.append({"id": name} | {column: row.get(column) for column in columns})
+    try:
+        features = datasets.Dataset.from_list(rows).features
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise ValueError(
+            f"the rows of {file} have columns of mixed types ({error}); give each column one type"
+        ) from error
+    empty = [name for name, kind in features.items() if getattr(kind, "dtype", "") == "null"]
+    if empty:
+        raise ValueError(f"the column {format_list(empty)} of {file} is empty in every row; leave it out")
+    return rows, features
+
+
+def _check_column_names(file: Path, columns: Sequence[str], text: str, slots: str | None) -> None:
+    added = {"edits", "operator", f"clean_{text}", *([f"clean_{slots}"] if slots else [])}
+    if conflicts := sorted(added.intersection(columns)):
+        raise ValueError(f"{file} has a column {format_list(conflicts)}, which noise writes itself; rename it")

@@ -1,0 +1,206 @@
+"""What inspect finds in lapsus: any benchmark's track as a task, noise as a solver, and noise on any other task.
+
+    inspect eval lapsus/benchmark -T task=readin-afqmc -T data=DIR -T track=keyboard.1 --model PROVIDER/NAME
+    inspect eval lapsus/noisy -T of=inspect_evals/mmlu -T operator=zh_keyboard --model PROVIDER/NAME
+    inspect eval lapsus/noisy -T of=inspect_evals/mmlu -T operator=clean --model PROVIDER/NAME
+
+Logs keep our ids, datasets and tracks: `lapsus report logs/*.eval --out report`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task, task, task_with
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import GenerateConfig
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
+
+from lapsus.core.messages import USER_ERRORS, format_error
+from lapsus.core.track_names import CLEAN
+from lapsus.evaluation.tasks import Task as LapsusTask
+from lapsus.evaluation.tasks import find_task
+from lapsus.evaluation.tracks import TrackSet, format_track_name, load_tracks, to_folder_name
+from lapsus.integrations import load_exported_task, render_rows, score_response
+from lapsus.perturbations import NoiseTrack, parse_noise
+from lapsus.perturbations.noise import apply_in_turn
+
+
+@contextmanager
+def show_errors_in_inspect() -> Iterator[None]:
+    """Let inspect's command show a user's mistake as a sentence, without a traceback."""
+    try:
+        yield
+    except USER_ERRORS as error:
+        raise PrerequisiteError(format_error(error)) from error
+
+
+def to_samples(rows: list[dict[str, Any]]) -> MemoryDataset:
+    """Return rendered rows as samples."""
+    metadata_columns = ("dataset", "track", "text", "clean_text", "row")
+    return MemoryDataset(
+        [
+            Sample(
+                input=row["question"],
+                target=str(row.get("gold") or ""),
+                id=row["id"],
+                metadata={name: row[name] for name in metadata_columns if name in row},
+            )
+            for row in rows
+        ]
+    )
+
+
+def make_inspect_task(lapsus_task: LapsusTask, rows: list[dict[str, Any]], name: str) -> Task:
+    """Return a task of inspect that asks rendered rows and scores them as `lapsus run` does."""
+    return Task(
+        dataset=to_samples(rows),
+        solver=generate(),
+        scorer=lapsus_score(lapsus_task),
+        config=GenerateConfig(temperature=0, max_tokens=lapsus_task.answer_type.max_tokens, seed=0),
+        name=name,
+        version=lapsus_task.version,
+    )
+
+
+@scorer(metrics=[mean(), stderr()])  # type: ignore[untyped-decorator] # inspect is not followed
+def lapsus_score(lapsus_task: LapsusTask) -> Scorer:
+    """Read and score an answer as `lapsus run` does."""
+
+    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - inspect gives it
+        scored = score_response(lapsus_task, state.output.completion, state.metadata["row"])
+        answer = scored.get("prediction")
+        return Score(value=scored["score"] or 0.0, answer=None if answer is None else str(answer), metadata=scored)
+
+    return score
+
+
+def make_exported_task(folder: Path, track: str) -> Task:
+    """Return the task of a track that `lapsus tasks --for inspect` wrote."""
+    lapsus_task = load_exported_task(folder)
+    lines = (folder / "rows" / f"{track}.jsonl").read_text(encoding="utf-8").splitlines()
+    return make_inspect_task(lapsus_task, [json.loads(line) for line in lines], f"{lapsus_task.name}_{track}")
+
+
+@task  # type: ignore[untyped-decorator] # likewise
+def benchmark(task: str, data: str, track: str = "clean", split: str | None = None) -> Task:
+    """Ask a task of `lapsus tasks` on one track of a dataset folder, or of a repo of the Hub."""
+    with show_errors_in_inspect():
+        track_set = load_tracks(data, find_task(task), [track], split=split)
+        return make_inspect_task(track_set.task, list(render_rows(track_set, track)), f"{task}_{track}")
+
+
+@solver  # type: ignore[untyped-decorator] # likewise
+def noise(operator: str = "filler_eos", annotator: int | None = None, dataset: str | None = None) -> Solver:
+    """Put noise into the user's words, keyed by the sample's id; chain it before a task's own solver.
+
+    Args:
+        operator: OPERATOR[@SEVERITY], several joined by `+`, or `clean` for the twin without noise.
+        annotator: The number of an annotator, or a seed where the operator knows none.
+        dataset: What `lapsus report` calls the data.
+    """
+    dataset_metadata = {"dataset": dataset} if dataset else {}
+    if operator in CLEAN:
+        return _mark_clean({**dataset_metadata, "track": CLEAN[0]})
+    annotator_noise = make_noise_track(operator, annotator)
+    track = f"{format_track_name(operator)}{annotator_noise.suffix}"
+    noises = annotator_noise.make_noises(column="text", key="id")
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - inspect gives it
+        clean = state.input_text
+        perturbed = apply_in_turn(noises, {"id": [str(state.sample_id)], "text": [clean]})
+        (text,) = perturbed["text"]
+        if clean not in state.user_prompt.text:
+            raise ValueError(
+                f"the prompt of sample {state.sample_id!r} does not hold its input; put noise before other solvers"
+            )
+        state.user_prompt.text = state.user_prompt.text.replace(clean, text, 1)
+        noise_metadata = {name: perturbed[name][0] for name in ("text", "clean_text", "edits", "operator")}
+        state.metadata |= {**dataset_metadata, **noise_metadata, "track": track}
+        return state
+
+    return solve
+
+
+def _mark_clean(metadata: dict[str, Any]) -> Solver:
+    """Return a solver that leaves the words as they are, and says so."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - inspect gives it
+        state.metadata |= metadata | {"text": state.input_text}
+        return state
+
+    return solve
+
+
+def make_noise_track(operator: str, annotator: int | None) -> NoiseTrack:
+    """Return the noise of one annotator, or of the operator as it is.
+
+    >>> make_noise_track("zh_keyboard@0.5", 2).steps[0].operator.who, make_noise_track("filler_eos", 2).steps[0].seed
+    (2, 2)
+    """
+    if annotator is None:
+        return parse_noise(operator)[0]
+    parts = (part.partition("@") for part in operator.split("+"))
+    return parse_noise("+".join(f"{name}:{annotator}{at}{severity}" for name, at, severity in parts))[-1]
+
+
+@task  # type: ignore[untyped-decorator] # likewise
+def noisy(of: str, operator: str = "filler_eos", annotator: int | None = None) -> Task:
+    """Ask any task of inspect with noise in its samples, or with `operator=clean` the twin that it is compared with."""
+    from inspect_ai._eval.loader import load_tasks
+
+    tasks = load_tasks([of])
+    if len(tasks) != 1:
+        raise PrerequisiteError(f"inspect finds {len(tasks)} tasks for {of!r}; give one, as FILE@TASK or PACKAGE/TASK")
+    original_task = tasks[0]
+    name = original_task.name.rpartition("/")[2]
+    with show_errors_in_inspect():
+        noise_solver = noise(operator, annotator, name)
+    before = [noise_solver, *([original_task.setup] if original_task.setup is not None else [])]
+    number = "" if annotator is None else f"_{annotator}"
+    return task_with(original_task, setup=before, name=f"{name}_{operator}{number}")
+
+
+# Tasks of inspect: a file with one task per track, each over the rows that stand beside it.
+
+
+HEAD = '''"""Tasks of inspect, one per track; written by `lapsus tasks --for inspect`.
+
+    inspect eval tasks.py@{first} --model PROVIDER/NAME
+"""
+
+from pathlib import Path
+
+from inspect_ai import task
+
+from lapsus.integrations.inspect import exported
+
+HERE = Path(__file__).parent
+'''
+
+EACH = '''
+
+@task(name="{name}")
+def {function}():
+    """The track {track}."""
+    return exported(HERE, "{track}")
+'''
+
+
+def write_inspect_tasks(data: TrackSet, folder: Path) -> None:
+    """Write `tasks.py`."""
+    functions = {
+        track: to_folder_name(f"{data.task.name}_{track}").replace("-", "_").replace(".", "_") for track in data.tracks
+    }
+    parts = [HEAD.format(first=f"{data.task.name}_{next(iter(functions))}")]
+    parts += [
+        EACH.format(name=f"{data.task.name}_{track}", function=function, track=track)
+        for track, function in functions.items()
+    ]
+    (folder / "tasks.py").write_text("".join(parts), encoding="utf-8")

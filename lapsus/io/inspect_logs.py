@@ -1,0 +1,217 @@
+"""Logs of inspect, as rows: one JSON document, or a zip archive (`.eval`) with a JSON file per sample."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import zipfile
+import zlib
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lapsus.core.track_names import parse_track_name
+from lapsus.io.readers import parse_json, strip_error_message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from lapsus.io.readers import Row
+
+LETTER_SCORES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # inspect's marks: correct, partial, incorrect, no answer
+ZSTANDARD = 93  # number of Zstandard in the zip format
+
+
+class InspectLog(NamedTuple):
+    """The header of a log, as inspect writes it, and its samples."""
+
+    header: Mapping[str, Any]
+    samples: Sequence[Any]
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """The `eval` header: the task, the model, their arguments."""
+        spec: Mapping[str, Any] = self.header["eval"]
+        return spec
+
+
+def parse_log(document: Any) -> InspectLog | None:
+    """Return the log in a JSON document; None if it is no log.
+
+    >>> parse_log([{"id": 1}]) is None
+    True
+    """
+    if (
+        isinstance(document, dict)
+        and isinstance(document.get("eval"), dict)
+        and isinstance(document.get("samples"), list)
+    ):
+        return InspectLog(document, document["samples"])
+    return None
+
+
+def is_inspect_log(path: Path) -> bool:
+    """Tell from a file's name and first bytes whether it is a log."""
+    if path.suffix.lower() == ".json":
+        with path.open("rb") as file:
+            return re.match(rb'(\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"', file.read(200)) is not None
+    return path.suffix.lower() == ".eval"
+
+
+def read_eval(path: Path) -> InspectLog:
+    """Read a log that is an archive."""
+    try:
+        with zipfile.ZipFile(path) as log:
+            names = {entry.filename: entry for entry in log.infolist()}
+            entry = names.get("header.json") or names.get("_journal/start.json")
+            unfinished = {} if "header.json" in names else {"status": "started"}
+            header = None if entry is None else _read_member(path, log, entry)
+            if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
+                raise ValueError(f"{path}: has no header with its task and model; give a log of inspect.")  # noqa: TRY004 - the file is wrong
+            return InspectLog(
+                header | unfinished,
+                [_read_member(path, log, names[name]) for name in names if re.fullmatch(r"samples/.*\.json", name)],
+            )
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError) as error:
+        raise ValueError(f"{path}: is no inspect log ({strip_error_message(error)}); run it again.") from None
+
+
+def find_track(spec: Mapping[str, Any]) -> str | None:
+    """Return the track that a task was told to take: its argument `track`, or any that is a known track.
+
+    >>> find_track({"task": "readin", "task_args": {"subset": "keyboard_1", "limit": 10}})
+    'keyboard_1'
+    """
+    arguments = spec.get("task_args")
+    if not isinstance(arguments, dict):
+        return None
+    text_arguments = {name: value for name, value in arguments.items() if isinstance(value, str)}
+    return text_arguments.get("track") or next(
+        (value for value in text_arguments.values() if parse_track_name(value)), None
+    )
+
+
+def to_rows(path: Path, log: InspectLog) -> tuple[list[Row], tuple[str, ...]]:
+    """Return a row per sample and epoch, and the names of the scores; raise if the run did not finish."""
+    _check_finished(path, log.header)
+    rows: list[Row] = []
+    metrics: dict[str, None] = {}
+    for number, sample in enumerate(log.samples, 1):
+        try:
+            scores, row = _parse_sample(sample)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise ValueError(f"{path}, sample {number}: is not as inspect writes it ({error!r}); log again.") from None
+        metrics |= dict.fromkeys(scores)
+        rows.append(row)
+    metadata_ids = [(sample.get("metadata") or {}).get("id") for sample in log.samples]
+    unique = len({(str(row["epoch"]), str(key)) for row, key in zip(rows, metadata_ids, strict=True)}) == len(rows)
+    if all(isinstance(sample["id"], int) for sample in log.samples) and None not in metadata_ids and unique:
+        rows = [
+            row | {"id": str(key)} for row, key in zip(rows, metadata_ids, strict=True)
+        ]  # ids are inspect's numbers
+    rows.sort(key=lambda row: (str(row["epoch"]), row["id"]))
+    return rows, tuple(metrics)
+
+
+def merge_epochs(rows: Sequence[Row], metrics: Sequence[str]) -> list[Row]:
+    """Merge the rows of an example's epochs into one: average scores, and the most common prediction.
+
+    A score that an epoch lacks counts as 0. Where no metric was logged, `score` is the share of right answers.
+
+    >>> same = {"id": "a", "prediction": "x", "reference": "x"}
+    >>> merge_epochs([same | {"epoch": 1, "accuracy": 1.0}, same | {"epoch": 2}], ["accuracy"])[0]["accuracy"]
+    0.5
+    """
+    by_id: dict[str, list[Row]] = {}
+    for row in rows:
+        by_id.setdefault(row["id"], []).append(row)
+    if len(by_id) == len(rows) or any(len({str(row["epoch"]) for row in same}) < len(same) for same in by_id.values()):
+        return list(rows)
+    return [_merge_rows(same, metrics) for same in by_id.values()]
+
+
+def _merge_rows(epochs: Sequence[Row], metrics: Sequence[str]) -> Row:
+    prediction = Counter(json.dumps(row["prediction"], default=str) for row in epochs).most_common(1)[0][0]
+    merged_row = next(row for row in epochs if json.dumps(row["prediction"], default=str) == prediction) | {
+        "epoch": len(epochs)
+    }
+    if not all(row.get("unparsed") for row in epochs):
+        merged_row.pop("unparsed", None)
+    for metric in metrics:
+        merged_row[metric] = sum(row.get(metric) or 0.0 for row in epochs) / len(epochs)
+    if not metrics:
+        is_correct = [row["prediction"] is not None and row["prediction"] == row["reference"] for row in epochs]
+        merged_row["score"] = sum(is_correct) / len(epochs)
+    return merged_row
+
+
+def _check_finished(path: Path, header: Mapping[str, Any]) -> None:
+    status = header.get("status", "success")
+    if status == "success":
+        return
+    error = header.get("error")
+    reason = str(error.get("message") or "").partition("\n")[0] if isinstance(error, dict) else ""
+    raise ValueError(f"{path}: the run ended with status {status!r}{f' ({reason})' if reason else ''}; run it again.")
+
+
+def _parse_sample(sample: Mapping[str, Any]) -> tuple[dict[str, float], Row]:
+    """Return the scores and the row of one sample."""
+    if sample["id"] is None:
+        raise KeyError("id")
+    scores = sample.get("scores") or {}
+    numbers = {name: value for scorer, score in scores.items() for name, value in _iter_scores(scorer, score["value"])}
+    answers = [score["answer"] for score in scores.values() if score.get("answer") is not None]
+    prediction = answers[0] if answers else _find_completion(sample.get("output") or {})
+    target = sample.get("target")
+    row = {
+        "id": str(sample["id"]),
+        "epoch": sample.get("epoch", 1),
+        "prediction": prediction,
+        "reference": target[0] if isinstance(target, list) and len(target) == 1 else target,
+    }
+    unparsed = {"unparsed": True} if prediction is None else {}
+    return numbers, {**(sample.get("metadata") or {}), **row, **unparsed, **numbers}
+
+
+def _iter_scores(scorer: str, value: Any) -> Iterator[tuple[str, float]]:
+    """Yield the numbers of one score of inspect: a mark, a number, or a dict of either."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from _iter_scores(f"{scorer}.{name}", part)
+    elif isinstance(value, int | float):
+        yield scorer, float(value)
+    elif isinstance(value, str) and value in LETTER_SCORES:
+        yield scorer, LETTER_SCORES[value]
+
+
+def _find_completion(output: Mapping[str, Any]) -> str | None:
+    """Return the text that the model gave in answer, as inspect logs it."""
+    if output.get("completion"):
+        return str(output["completion"])
+    for choice in output.get("choices") or []:
+        content = choice["message"]["content"]
+        return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    return None
+
+
+def _read_member(path: Path, log: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
+    """Parse one JSON file of an archive."""
+    data = _decompress_zstd(path, entry) if entry.compress_type == ZSTANDARD else log.read(entry)
+    try:
+        return parse_json(data.decode("utf-8"), f"{path}, {entry.filename}", hint="run it again")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}, {entry.filename}: is not UTF-8; run it again.") from None
+
+
+def _decompress_zstd(path: Path, entry: zipfile.ZipInfo) -> bytes:
+    """Read a Zstandard member, which inspect writes and zipfile reads only from Python 3.14 on."""
+    import pyarrow as pa
+
+    with path.open("rb") as file:
+        file.seek(entry.header_offset)
+        name_length, extra_length = struct.unpack("<26xHH", file.read(30))
+        file.seek(name_length + extra_length, 1)
+        compressed = file.read(entry.compress_size)
+    with pa.CompressedInputStream(pa.BufferReader(compressed), "zstd") as stream:
+        return bytes(stream.read())

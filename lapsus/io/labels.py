@@ -1,0 +1,178 @@
+"""Class answers: datasets hold class numbers, models give numbers or names; both are converted to names.
+
+>>> to_class_name(1, ["no", "yes"]), to_class_name("LABEL_1", ["no", "yes"]), to_class_name("Yes", ["no", "yes"])
+('yes', 'yes', 'yes')
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from lapsus.core.messages import format_list
+from lapsus.io.encoding import MAX_WORDS, to_label
+from lapsus.io.predictions import format_quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lapsus.reporting.tracks import Track
+
+MIN_ANSWERS = 5  # fewer answers than this may all be wrong by chance
+UNNAMED_CLASS = re.compile(r"LABEL_(\d+)")  # the name that transformers gives to an unnamed class
+
+
+def to_class_name(answer: Any, names: Sequence[str], *, digits_are_names: bool = False) -> Any:
+    """Return the class name for a name, a number, or LABEL_ and a number; any other answer is returned unchanged."""
+    text = to_label(answer)
+    if text in names and (digits_are_names or not text.isdecimal()):
+        return text
+    match = re.fullmatch(r"(?:LABEL_)?(\d+)", text)
+    if match and int(match[1]) < len(names):
+        return names[int(match[1])]
+    matches = [name for name in names if name.casefold() == text.strip().casefold()]
+    return matches[0] if len(matches) == 1 else answer
+
+
+def map_to_gold_labels(predictions: Sequence[Any], golds: Iterable[Any], names: Sequence[str] | None) -> list[Any]:
+    """Return predictions in the words of the right answers.
+
+    >>> map_to_gold_labels(["LABEL_1", "0", None], [0, 1, 1], None), map_to_gold_labels([1, None], ["yes", "no"], ["no", "yes"])
+    (['1', '0', None], ['yes', None])
+    """
+    if names is not None:
+        digits_are_names = _has_numeric_names(predictions, names)
+        class_names = (
+            None if answer is None else to_class_name(answer, names, digits_are_names=digits_are_names)
+            for answer in predictions
+        )
+        return list(class_names)
+    if all(to_label(gold).isdecimal() for gold in golds if gold is not None):
+        return [_strip_label_prefix(answer) for answer in predictions]
+    return list(predictions)
+
+
+def _strip_label_prefix(answer: Any) -> Any:
+    match = UNNAMED_CLASS.fullmatch(answer) if isinstance(answer, str) else None
+    return match[1] if match else answer
+
+
+def _has_numeric_names(predictions: Iterable[Any], names: Sequence[str]) -> bool:
+    """Return whether predicted numbers are names of classes; raise if they could be names or indices."""
+    numbers = {word for word in map(to_label, predictions) if word.isdecimal()}
+    are_names = numbers <= set(names)
+    if are_names and all(int(word) < len(names) for word in numbers):
+        ambiguous = [word for word in sorted(numbers) if names[int(word)] != word]
+        if ambiguous:
+            raise ValueError(
+                f"the classes are called {format_quoted(names)}, so {ambiguous[0]!r} may be the name of a class or the number of "
+                "another; give predictions as in LABEL_0, or a column of scores."
+            )
+    return are_names
+
+
+def check_shared_vocabulary(
+    name: object, predictions: Iterable[Any], golds: Iterable[Any], max_occurrences: int = 1
+) -> None:
+    """Raise if no prediction ever equals any right answer although right answers repeat: the wording differs.
+
+    `max_occurrences` is how often each example may occur at most.
+
+    >>> check_shared_vocabulary("bert", ["yes"] * 6, ["yes", "no"] * 3)
+    """
+    gold_counts, prediction_counts = (
+        answers
+        if isinstance(answers, Counter)
+        else Counter(to_label(answer) for answer in answers if answer is not None)
+        for answers in (golds, predictions)
+    )
+    if (
+        gold_counts.total() >= MIN_ANSWERS
+        and max(gold_counts.values()) > max_occurrences
+        and prediction_counts
+        and gold_counts.keys().isdisjoint(prediction_counts)
+    ):
+        raise ValueError(
+            f"{name}: no prediction is ever one of the right answers; predicted are {_format_vocabulary(prediction_counts)}, and right "
+            f"are {_format_vocabulary(gold_counts)}: give predictions in the words of the answers, or a column of scores."
+        )
+
+
+def find_never_correct(track: Track) -> tuple[str, str] | None:
+    """Return what is said and what is right on a track where no answer is right although right answers repeat."""
+    columns = track.columns
+    if columns.predictions is None or columns.golds is None or columns.scores.any():
+        return None
+    prediction_counts, gold_counts = columns.predictions.count_values(~columns.unparsed), columns.golds.count_values()
+    has_few_answers = sum(prediction_counts.values()) < MIN_ANSWERS or max(gold_counts.values(), default=0) == 1
+    return (
+        None
+        if has_few_answers
+        else (_format_vocabulary(Counter(prediction_counts)), _format_vocabulary(Counter(gold_counts)))
+    )
+
+
+def count_case_mismatches(track: Track) -> tuple[int, str, str] | None:
+    """Return how many wrong answers differ from the right ones in case or spaces alone, one of them, and its right one.
+
+    >>> from lapsus.reporting.tracks import Track
+    >>> count_case_mismatches(Track("bert", "clean", [{"id": 1, "prediction": "card  lost ", "gold": "Card lost"}]))
+    (1, 'card  lost ', 'Card lost')
+    """
+    columns = track.columns
+    if columns.predictions is None or columns.golds is None:
+        return None
+    gold_codes = set(columns.golds.hashes.tolist())
+    golds_by_text = {_normalise(word): (code, word) for code, word in columns.golds.words.items()}
+    mismatches = []
+    for code, word in columns.predictions.words.items():
+        gold_code, gold = golds_by_text.get(_normalise(word), (code, word))
+        if code not in gold_codes and gold_code != code:
+            is_mismatch = (
+                (columns.predictions.codes == code) & (columns.golds.codes == gold_code) & (columns.scores == 0)
+            )
+            mismatches += [(int(is_mismatch.sum()), word, gold)] if is_mismatch.any() else []
+    return (sum(number for number, *_ in mismatches), *max(mismatches)[1:]) if mismatches else None
+
+
+def find_index_offset(tracks: Iterable[Track]) -> tuple[str, str] | None:
+    """Return the numbers that are said and those that are right where these are the same ones counted from another.
+
+    >>> from lapsus.reporting.tracks import Track
+    >>> find_index_offset([Track("bert", "clean", [{"id": n, "prediction": n % 5, "gold": n % 5 + 1} for n in range(9)])])
+    ('0 to 4', '1 to 5')
+    """
+    predicted, gold = set[str](), set[str]()
+    for track in tracks:
+        columns = track.columns
+        if columns.predictions is not None and columns.golds is not None:
+            predicted |= columns.predictions.count_values(~columns.unparsed).keys()
+            gold |= columns.golds.count_values().keys()
+        if len(predicted | gold) > MAX_WORDS or not all(map(str.isdecimal, predicted | gold)):
+            return None
+    if min(len(predicted), len(gold)) < 2:
+        return None
+    (low, high), (first, last) = (
+        (min(numbers), max(numbers)) for numbers in ({*map(int, predicted)}, {*map(int, gold)})
+    )
+    return (f"{low} to {high}", f"{first} to {last}") if abs(low - first) == 1 and high - low == last - first else None
+
+
+def _normalise(word: str) -> str:
+    return " ".join(word.casefold().split())
+
+
+def find_constant_prediction(track: Track) -> str | None:
+    """Return the one class that a model says throughout a track where several are right; None if it says more."""
+    columns = track.columns
+    if columns.predictions is None or columns.golds is None or columns.predictions.distinct > 2:
+        return None
+    prediction_counts = columns.predictions.count_values(~columns.unparsed)
+    gold_counts = columns.golds.count_values()
+    golds_vary = len(gold_counts) > 1 and max(gold_counts.values()) > 1
+    return next(iter(prediction_counts)) if len(prediction_counts) == 1 and golds_vary else None
+
+
+def _format_vocabulary(answers: Counter[str]) -> str:
+    return format_list((repr(answer) for answer, _ in answers.most_common()), 4)

@@ -1,0 +1,1 @@
+"""Noise over files and corpora."""

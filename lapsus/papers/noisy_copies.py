@@ -1,0 +1,53 @@
+"""Training data doubled with one noisy copy of each row: READIN's counter-measure ADA, with any operator.
+
+The paper's copies have homophones in them (`ZhHomophone`); `parse_operator("zh_keyboard:3")` gives each row one of three
+typists instead.
+
+>>> from datasets import Dataset
+>>> from lapsus.perturbations.core import Shout
+>>> rows = Dataset.from_list([{"id": "a", "text": "slow down", "label": 1}])
+>>> add_noisy_copies(rows, Shout(), column="text").to_list()
+[{'id': 'a', 'text': 'slow down', 'label': 1}, {'id': 'a-noisy', 'text': 'slow down!', 'label': 1}]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lapsus.perturbations import Noise, parse_noise
+from lapsus.perturbations.core import Mixture, Operator
+
+
+def add_noisy_copies(
+    dataset: Any, operator: Operator, *, column: str | tuple[str, ...], key: str = "id", seed: int = 0
+) -> Any:
+    """Return a `datasets.Dataset` followed by a noisy copy of each of its rows, with the same columns and labels.
+
+    Args:
+        dataset: The training split.
+        operator: The noise; it may leave some rows as they are, and their copies are then the rows again.
+        column: The column to perturb, or several, as in pairs of sentences.
+        key: The column with the row's id; a copy's id ends in `-noisy`.
+        seed: Another seed, other noise.
+    """
+    from datasets import concatenate_datasets
+
+    noise = Noise(operator, column=column, key=key, seed=seed)
+    noisy = noise.map(dataset).select_columns(dataset.column_names)
+    renamed = noisy.map(lambda row: {key: f"{row[key]}-noisy"}, features=dataset.features)
+    return concatenate_datasets([dataset, renamed])
+
+
+def parse_operator(spec: str) -> Operator:
+    """Return the operator that `OPERATOR[:ANNOTATORS][@SEVERITY]` names; each row gets one of several annotators.
+
+    >>> parse_operator("zh_homophone@0.2").rate
+    0.2
+    >>> [each.who for each in parse_operator("zh_keyboard:3").operators]
+    [1, 2, 3]
+    """
+    tracks = list(parse_noise(spec))
+    if any(len(track.steps) != 1 for track in tracks):
+        raise ValueError(f"{spec!r} joins several operators; name one")
+    operators = tuple(track.steps[0].operator for track in tracks)
+    return operators[0] if len(operators) == 1 else Mixture(spec, operators)

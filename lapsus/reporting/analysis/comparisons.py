@@ -1,0 +1,275 @@
+"""Paired tests: the mean difference of two scores of the same examples; and the correction of any tests by Holm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations
+from math import comb, prod
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from lapsus import stats
+from lapsus.reporting.analysis.alignment import (
+    AlignedTrack,
+    AnalysisOptions,
+    find_clean_track,
+    find_unchanged_texts,
+    is_binary,
+    select_clusters,
+)
+from lapsus.reporting.analysis.records import ChanceWorst, Comparison, DialectScore, Estimate, GroupGap, PairedTest
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from lapsus.core.checks import FloatArray
+    from lapsus.reporting.analysis.alignment import Mask
+
+
+Tested = TypeVar("Tested", PairedTest, GroupGap, DialectScore)
+
+
+def compare_paired_scores(
+    first: ArrayLike, second: ArrayLike, clusters: Iterable[Any] | None, level: float
+) -> PairedTest:
+    """Return the mean difference of two scores of the same examples, with its test and the interval that inverts it.
+
+    Examples that share an original are treated as one cluster.
+
+    >>> compare_paired_scores([1, 0, 0, 0], [1, 1, 1, 1], list("abcd"), 0.95).test
+    'McNemar'
+    """
+    first_scores, second_scores = np.asarray(first, float), np.asarray(second, float)
+    if not len(first_scores):
+        return PairedTest()
+    comparison = stats.compare_paired(first_scores, second_scores, clusters, level=level)
+    if comparison.clusters < 2:
+        return PairedTest()
+    return PairedTest(
+        Estimate(comparison.difference, *(comparison.interval or ())),
+        comparison.test,
+        comparison.p_value,
+        minimum_detectable=comparison.minimum_detectable,
+        effect_size=comparison.effect_size,
+    )
+
+
+def apply_holm(tests: Iterable[Tested]) -> list[Tested]:
+    """Add Holm's correction for the number of tests; a test that could not be made still counts as one.
+
+    >>> [(test.p_holm, test.tests) for test in apply_holm([PairedTest(p_value=0.02), PairedTest()])]
+    [(0.04, 2), (None, 2)]
+    """
+    tests = list(tests)
+    p_values = stats.holm([1.0 if test.p_value is None else test.p_value for test in tests])
+    return [
+        replace(test, p_holm=None if test.p_value is None else p_value, n_tests=len(tests))
+        for test, p_value in zip(tests, p_values, strict=True)
+    ]
+
+
+# Compare models on the examples that both answered: every two of them, or each with the best of many.
+
+
+MAX_PAIRED = 30  # models, at most, of which every two are compared
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedScore:
+    """One score per example: of the clean track, or of all annotators of a family."""
+
+    name: str
+    family: str
+    tracks: tuple[str, ...]
+
+    def compute(self, table: FloatArray) -> FloatArray:
+        """Return the score of each example, of a table of annotators x examples."""
+        scores: FloatArray = (np.nanmin if self.name == "worst" else np.nanmean)(table, axis=0)
+        return scores
+
+
+def compare_models(runs: Sequence[AlignedTrack], models: Sequence[str], options: AnalysisOptions) -> list[Comparison]:
+    """Compare models, with the annotators that both have."""
+    tracks_by_model = {model: {run.track.track: run for run in runs if run.track.model == model} for model in models}
+    runs_by_model = {model: model_runs for model, model_runs in tracks_by_model.items() if model_runs}
+    pairs = list(_iter_pairs(runs_by_model))
+    measures = _list_compared_scores(runs)
+    comparisons_by_pair: dict[tuple[str, str], list[Comparison]] = {pair: [] for pair in pairs}
+    for measure in measures:
+        complete_scores = {
+            model: _compute_complete_scores(model_runs, measure) for model, model_runs in runs_by_model.items()
+        }
+        for model, other in pairs:
+            shared_names = [
+                name for name in measure.tracks if name in runs_by_model[model] and name in runs_by_model[other]
+            ]
+            if not shared_names or (
+                measure.name == "worst" and len(shared_names) == 1
+            ):  # of one annotator, it is its average
+                continue
+            first_scores, second_scores = complete_scores[model], complete_scores[other]
+            if first_scores is None or second_scores is None:
+                first_scores, second_scores = _compute_shared_scores(
+                    [(runs_by_model[model][name], runs_by_model[other][name]) for name in shared_names], measure
+                )
+            examples = ~np.isnan(first_scores)
+            if examples.any():
+                first_scores, second_scores = first_scores[examples], second_scores[examples]
+                test = compare_paired_scores(
+                    first_scores, second_scores, select_clusters(runs[0], examples), options.confidence_level
+                )
+                place = (runs[0].track.dataset, model, other, measure.name, measure.family)
+                comparisons_by_pair[model, other].append(
+                    Comparison(*place, len(first_scores), float(first_scores.mean()), float(second_scores.mean()), test)
+                )
+    return list(chain.from_iterable(comparisons_by_pair.values()))
+
+
+def _iter_pairs(runs_by_model: Mapping[str, Mapping[str, AlignedTrack]]) -> Iterator[tuple[str, str]]:
+    """Return every two models; of very many, each with the one that scores best on clean text."""
+    if len(runs_by_model) <= MAX_PAIRED:
+        yield from combinations(runs_by_model, 2)
+        return
+
+    def score(model: str) -> float:
+        runs = list(runs_by_model[model].values())
+        return float(np.nanmean((find_clean_track(runs) or runs[0]).scores))
+
+    best = max(runs_by_model, key=score)
+    yield from ((model, best) for model in runs_by_model if model != best)
+
+
+def _compute_complete_scores(model_runs: Mapping[str, AlignedTrack], measure: ComparedScore) -> FloatArray | None:
+    """Return a model's score of each example, where it has all of them by all annotators."""
+    runs = [model_runs[name] for name in measure.tracks if name in model_runs]
+    if len(runs) < len(measure.tracks):
+        return None
+    table = np.stack([run.scores for run in runs])
+    return None if np.isnan(table).any() else measure.compute(table)
+
+
+def _compute_shared_scores(
+    pairs: Sequence[tuple[AlignedTrack, AlignedTrack]], measure: ComparedScore
+) -> tuple[FloatArray, FloatArray]:
+    """Return two models' scores of each example, by the annotators for which both have one; NaN where there is none."""
+    tables = [np.stack([pair[side].scores for pair in pairs]) for side in (0, 1)]
+    missing = np.isnan(tables[0]) | np.isnan(tables[1])
+    all_missing = missing.all(axis=0)
+    pair_scores = []
+    for table in tables:
+        scores = np.full(table.shape[1], np.nan)
+        scores[~all_missing] = measure.compute(np.where(missing, np.nan, table)[:, ~all_missing])
+        pair_scores.append(scores)
+    return pair_scores[0], pair_scores[1]
+
+
+def correct_comparisons(records: Sequence[Comparison]) -> list[Comparison]:
+    """Apply Holm's correction to the tests of all comparisons of a report."""
+    tests = apply_holm(record.test for record in records)
+    return [replace(record, test=test) for record, test in zip(records, tests, strict=True)]
+
+
+def _list_compared_scores(runs: Sequence[AlignedTrack]) -> list[ComparedScore]:
+    """Return what two models can be compared by: clean text, and the average and worst of each family."""
+    families: dict[str, dict[str, None]] = {}
+    for run in runs:
+        if not run.is_clean:
+            families.setdefault(run.track.family, {})[run.track.track] = None
+    clean = find_clean_track(runs)
+    measures = [ComparedScore("clean", "", (clean.track.track,))] if clean else []
+    for family, names in families.items():
+        measures += [ComparedScore("average", family, tuple(names)), ComparedScore("worst", family, tuple(names))]
+    return measures
+
+
+# Estimate how low the worst of several answers is by chance alone, for a model whose answers vary.
+# The minimum over annotators falls even if noise has no effect. The reference is the minimum over as many answers to
+# the clean text.
+
+
+MIN_PAIRS = 20  # fewer repeated answers are too few to estimate how often a model's answer changes
+
+
+def estimate_chance_worst(
+    members: Sequence[AlignedTrack], clean: AlignedTrack, repeats: Sequence[AlignedTrack], examples: Mask
+) -> ChanceWorst:
+    """Return the expected minimum over as many answers to the clean text as there are annotators.
+
+    Further clean tracks (`clean.1`, `clean.2`, …) are answers to the same text. Without them, it is estimated from the
+    texts that an annotator left as they were and that the model was asked again: how often their score differs from
+    the clean one.
+    """
+    if len(members) < 2:
+        return ChanceWorst()
+    if repeats:
+        table = np.stack([run.scores[examples] for run in (clean, *repeats)], axis=1)
+        patterns, counts = np.unique(np.sort(table, axis=1), axis=0, return_counts=True)
+        expected = sum(
+            int(count) * compute_expected_minimum(pattern[~np.isnan(pattern)].tolist(), len(members))
+            for pattern, count in zip(patterns, counts, strict=True)
+        )
+        return ChanceWorst(float(expected / len(table)), "clean text answered again")
+    if not is_binary([clean.scores[examples]]):
+        return ChanceWorst()
+    n_unchanged = n_different = 0
+    for run in members:
+        unchanged = _find_new_answers(run, clean, examples & run.scored & find_unchanged_texts(run, clean))
+        n_unchanged += int(unchanged.sum())
+        n_different += int((run.scores[unchanged] != clean.scores[unchanged]).sum())
+    if n_unchanged < MIN_PAIRS:
+        return ChanceWorst()
+    average = float(clean.scores[examples].mean())
+    return ChanceWorst(estimate_all_correct(average, n_different / n_unchanged, len(members)), "texts left unchanged")
+
+
+def _find_new_answers(run: AlignedTrack, clean: AlignedTrack, examples: Mask) -> Mask:
+    """Return which of the examples were not answered by the kept answer to the same question, as `lapsus run` does."""
+    if any("asked" not in each.track.columns.names for each in (run, clean)):
+        return examples
+    indices = np.flatnonzero(examples)
+    [request_keys], [clean_request_keys] = (each.select_columns(["asked"], indices) for each in (run, clean))
+    is_reused = [
+        request_key is not None and request_key == clean_request_key
+        for request_key, clean_request_key in zip(request_keys, clean_request_keys, strict=True)
+    ]
+    is_new = examples.copy()
+    is_new[indices[np.array(is_reused, bool)]] = False
+    return is_new
+
+
+def compute_expected_minimum(scores: Sequence[float], number: int) -> float:
+    """Return the expected minimum of `number` of the scores; drawn with replacement if there are not as many.
+
+    >>> compute_expected_minimum([1, 0], 2), compute_expected_minimum([1, 1, 0], 2), compute_expected_minimum([1, 0], 3)
+    (0.0, 0.333..., 0.125)
+    """
+    ranked, size = sorted(scores), len(scores)
+    if size >= number:
+        shares = [comb(size - rank - 1, number - 1) / comb(size, number) for rank in range(size)]
+    else:
+        shares = [((size - rank) / size) ** number - ((size - rank - 1) / size) ** number for rank in range(size)]
+    return sum(score * share for score, share in zip(ranked, shares, strict=True))
+
+
+def estimate_all_correct(average: float, spread: float, number: int) -> float:
+    """Return how often `number` answers to one text are all right.
+
+    Args:
+        average: how often one answer is right.
+        spread: how often of two answers to one text only one is right.
+        number: of answers.
+
+    Each text's probability of a right answer is taken to follow a Beta distribution with this mean and disagreement.
+
+    >>> estimate_all_correct(0.5, 0.5, 3), estimate_all_correct(0.8, 0.0, 3), round(estimate_all_correct(0.5, 0.25, 2), 3)
+    (0.125, 0.8, 0.375)
+    """
+    variance = average * (1 - average) - spread / 2
+    if spread == 0 or not 0 < average < 1:
+        return average
+    if variance <= 1e-12:  # variance 0: every text has the same probability
+        return float(average**number)
+    size = average * (1 - average) / variance - 1
+    return prod((average * size + step) / (size + step) for step in range(number))

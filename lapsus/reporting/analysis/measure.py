@@ -1,0 +1,312 @@
+"""Compute every number of a report.
+
+>>> clean = Track("bert", "clean", [{"id": "a", "score": 1}, {"id": "b", "score": 1}])
+>>> noisy = Track("bert", "keyboard.1", [{"id": "a", "score": 0}, {"id": "b", "score": 1}])
+>>> [record.averages.micro_drop.value for record in measure([clean, noisy]).summary]
+[0.5]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lapsus.core.track_names import DIALECTS
+from lapsus.io.encoding import NO_VALUE, HashedColumn
+from lapsus.io.predictions import format_quoted
+from lapsus.reporting.analysis.alignment import (
+    AlignedTrack,
+    AnalysisOptions,
+    align_tracks,
+    find_clean_track,
+    find_shared_examples,
+    list_unmatched_ids,
+    select_clusters,
+)
+from lapsus.reporting.analysis.caveats import find_warnings
+from lapsus.reporting.analysis.changes import MAX_LABELS, count_changes, count_transitions, find_lost_examples
+from lapsus.reporting.analysis.comparisons import (
+    apply_holm,
+    compare_models,
+    compare_paired_scores,
+    correct_comparisons,
+    estimate_chance_worst,
+)
+from lapsus.reporting.analysis.dialects import is_dialect_scorer, measure_dialects
+from lapsus.reporting.analysis.records import (
+    AnalysisSettings,
+    Averages,
+    ChanceWorst,
+    Changes,
+    ClassScores,
+    CleanComparison,
+    DialectScore,
+    Estimate,
+    FamilySummary,
+    GroupGap,
+    GroupScore,
+    NoiseBin,
+    Results,
+    TrackScore,
+    Transition,
+    UnmatchedIds,
+)
+from lapsus.reporting.analysis.scores import (
+    bin_by_noise_rate,
+    compute_averages,
+    compute_balanced_drop_p,
+    compute_class_scores,
+    compute_mean_noise_rate,
+    extract_gaps,
+)
+from lapsus.reporting.analysis.task_scores import measure_task
+from lapsus.reporting.columns import MAX_GROUPS
+from lapsus.reporting.tracks import Track, format_track_name
+
+if TYPE_CHECKING:
+    from lapsus.reporting.analysis.alignment import Mask
+
+
+def measure(tracks: Sequence[Track], options: AnalysisOptions | None = None) -> Results:
+    """Return every number of the report."""
+    return measure_runs(align_tracks(tracks), options or AnalysisOptions())
+
+
+def measure_runs(runs: Sequence[AlignedTrack], options: AnalysisOptions) -> Results:
+    """Return every number of a report from scored tracks."""
+    datasets = dict.fromkeys(run.track.dataset for run in runs)
+    parts = [_measure_dataset([run for run in runs if run.track.dataset == dataset], options) for dataset in datasets]
+    return Results(
+        lapsus=version("lapsus"),
+        provenance=None,
+        settings=AnalysisSettings(
+            **options.resampling, group_by=options.group_by, clustered=any(run.clustered for run in runs)
+        ),
+        **_apply_holm({name: list(chain.from_iterable(part[name] for part in parts)) for name in parts[0]}),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _FamilyRecords:
+    """The records of one model on one family of noise."""
+
+    summary: FamilySummary
+    breakdowns: list[GroupScore] = field(default_factory=list)
+    gaps: list[GroupGap] = field(default_factory=list)
+    transitions: list[Transition] = field(default_factory=list)
+    noise: list[NoiseBin] = field(default_factory=list)
+
+
+def _measure_dataset(runs: Sequence[AlignedTrack], options: AnalysisOptions) -> dict[str, list[Any]]:
+    """Return the records of all models on one dataset, by the name of their table."""
+    group_columns = _group_columns(runs, options)
+    models = list(dict.fromkeys(run.track.model for run in runs))
+    tracks: list[TrackScore] = []
+    families: list[_FamilyRecords] = []
+    joins: list[UnmatchedIds] = []
+    dialects: list[DialectScore] = []
+    for model in options.progress(models):
+        model_runs = [run for run in runs if run.track.model == model]
+        clean = find_clean_track(model_runs)
+        noisy = [run for run in model_runs if not run.is_clean]
+        repeats = [run for run in model_runs if run.is_clean and run is not clean]
+        tracks += [_measure_track(run, clean, options) for run in model_runs]
+        if clean is None and is_dialect_scorer(run.track for run in model_runs):
+            dialects.append(measure_dialects(model_runs, options.confidence_level))
+            noisy = [run for run in noisy if run.track.track not in DIALECTS]
+        for family in dict.fromkeys(run.track.family for run in noisy):
+            members = [run for run in noisy if run.track.family == family]
+            family_records = _measure_family(members, clean, repeats, group_columns, options)
+            families += [family_records] if family_records else []
+        joins += list_unmatched_ids(model_runs, clean, runs)
+    scorers = {record.model for record in dialects}  # their scores are likenesses on scales of their own
+    return {
+        "summary": [family.summary for family in families],
+        "tracks": tracks,
+        "comparisons": compare_models([run for run in runs if run.track.model not in scorers], models, options),
+        "transitions": [record for family in families for record in family.transitions],
+        "noise": [record for family in families for record in family.noise],
+        "breakdowns": [record for family in families for record in family.breakdowns],
+        "gaps": [record for family in families for record in family.gaps],
+        "joins": joins,
+        "examples": find_lost_examples(runs, models),
+        "doubts": find_warnings([run.track for run in runs]),
+        "dialects": dialects,
+        "tasks": [score for run in runs for score in measure_task(run, options.confidence_level)],
+    }
+
+
+def _group_columns(runs: Sequence[AlignedTrack], options: AnalysisOptions) -> dict[str, HashedColumn]:
+    """Return, for each column to break down by, the value of every example, as the first track that has it says."""
+    values_by_column: dict[str, HashedColumn] = {}
+    for column in options.group_by or ("gold",):
+        names = {name for run in runs for name in run.track.columns.names}
+        parts = [run.groups[column] for run in runs if column in run.groups]
+        if options.group_by and column not in names:
+            raise LookupError(
+                f"There is no column {column!r} to break down by; the tracks have {format_quoted(sorted(names))}."
+            )
+        if options.group_by and any(column in run.track.columns.names and column not in run.groups for run in runs):
+            raise ValueError(f"Column {column!r} has over {MAX_GROUPS} values; break down by one with fewer.")
+        if not parts:
+            continue
+        codes = parts[0].codes
+        words: dict[int, str] = dict(parts[0].words)
+        for part in parts[1:]:
+            codes = np.where(codes == NO_VALUE, part.codes, codes)
+            words |= part.words
+        distinct, indices = np.unique(codes, return_inverse=True)
+        n_groups = len(distinct) - bool(NO_VALUE in distinct)
+        if options.group_by and n_groups > MAX_GROUPS:
+            raise ValueError(f"Column {column!r} has {n_groups} values; break down by one with at most {MAX_GROUPS}.")
+        if options.group_by or 2 <= n_groups <= MAX_LABELS:
+            values_by_column[column] = HashedColumn(indices, np.append(distinct, NO_VALUE), words)
+    return values_by_column
+
+
+def _measure_track(run: AlignedTrack, clean: AlignedTrack | None, options: AnalysisOptions) -> TrackScore:
+    """Return the record of one track: its average, and how it differs from clean."""
+    scored = run.scored
+    average = compute_averages(run.scores[scored][:, None], select_clusters(run, scored), options)
+    return TrackScore(
+        run.track.dataset,
+        run.track.model,
+        run.track.track,
+        run.track.family,
+        run.track.annotator,
+        clean=run.is_clean,
+        examples=average["examples"],
+        unparsed=run.track.unparsed,
+        average=Estimate.from_result(average, "micro_average"),
+        noise_rate=compute_mean_noise_rate(run),
+        classes=compute_class_scores([(run, scored)], options.confidence_level),
+        from_clean=None if clean is None or run.is_clean else _compare_with_clean(run, clean, options),
+    )
+
+
+def _compare_with_clean(run: AlignedTrack, clean: AlignedTrack, options: AnalysisOptions) -> CleanComparison:
+    """Compare a track with the clean one on the examples that both have; raise if it has none of them."""
+    examples = find_shared_examples(run, clean)
+    if not examples.any():
+        noisy_ids, clean_ids = (format_quoted(each.track.columns.ids[:1].to_pylist()) for each in (run, clean))
+        raise ValueError(
+            f"{format_track_name(run.track)}: none of its ids is on {clean.track.track} ({noisy_ids} against {clean_ids}); write each id as"
+            " the same text on every track."
+        )
+    test = compare_paired_scores(
+        run.scores[examples], clean.scores[examples], select_clusters(clean, examples), options.confidence_level
+    )
+    return CleanComparison(int(examples.sum()), count_changes(clean, [run], options.confidence_level), test)
+
+
+def _apply_holm(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
+    """Apply Holm's correction to the report's tests: of noise, of models, of groups and of dialects, each a family.
+
+    Each hypothesis counts once: where a family has one annotator, its average is that annotator's.
+    """
+    tracks: list[TrackScore] = tables["tracks"]
+    summary: list[FamilySummary] = tables["summary"]
+    single_annotator = {
+        (record.dataset, record.model, record.family): record for record in summary if record.annotators == 1
+    }
+    multi_annotator = [record for record in summary if record.annotators > 1]
+    tests = iter(
+        apply_holm(
+            [
+                *(track.from_clean.test for track in tracks if track.from_clean),
+                *(record.test for record in multi_annotator if record.test),
+            ]
+        )
+    )
+    corrected_tracks = [
+        replace(track, from_clean=replace(track.from_clean, test=next(tests))) if track.from_clean else track
+        for track in tracks
+    ]
+    by_place = {(track.dataset, track.model, track.family): track.from_clean for track in corrected_tracks}
+    families: list[FamilySummary] = []
+    for record in summary:
+        place = (record.dataset, record.model, record.family)
+        if record.test is None:
+            families.append(record)
+        elif place in single_annotator:
+            comparison = by_place[place]
+            families.append(replace(record, test=comparison.test if comparison else None))
+        else:
+            families.append(replace(record, test=next(tests)))
+    corrected_tables: dict[str, list[Any]] = {
+        "tracks": corrected_tracks,
+        "summary": families,
+        "comparisons": correct_comparisons(tables["comparisons"]),
+        "gaps": apply_holm(tables["gaps"]),
+        "dialects": apply_holm(tables["dialects"]),
+    }
+    return {name: tuple(records) for name, records in (tables | corrected_tables).items()}
+
+
+def _measure_family(
+    members: Sequence[AlignedTrack],
+    clean: AlignedTrack | None,
+    repeats: Sequence[AlignedTrack],
+    group_columns: Mapping[str, HashedColumn],
+    options: AnalysisOptions,
+) -> _FamilyRecords | None:
+    """Return the record of one family with all its annotators; None if none of them has a score."""
+    examples = np.logical_or.reduce([run.scored for run in members])
+    examples = examples if clean is None else examples & clean.scored
+    if not examples.any():
+        return None
+    table = np.stack([run.scores[examples] for run in members], axis=1)
+    clean_scores = None if clean is None else clean.scores[examples]
+    clusters = select_clusters(members[0], examples)
+    groups = {column: _list_values(values, examples) for column, values in group_columns.items()}
+    result = compute_averages(table, clusters, options, clean_scores, groups)
+    test = balanced_p = None
+    clean_classes, chance = ClassScores(), ChanceWorst()
+    if clean is not None and clean_scores is not None:
+        averages = np.nanmean(table, axis=1)
+        test = compare_paired_scores(averages, clean_scores, clusters, options.confidence_level)
+        clean_classes = compute_class_scores([(clean, examples)], options.confidence_level)
+        if clean_classes.balanced_accuracy.value is not None and clean.golds is not None:
+            balanced_p = compute_balanced_drop_p(clean_scores, averages, clean.golds.codes[examples], clusters)
+        chance = estimate_chance_worst(members, clean, repeats, examples)
+    place = (members[0].track.dataset, members[0].track.model, members[0].track.family)
+    return _FamilyRecords(
+        FamilySummary(
+            *place,
+            len(members),
+            result["examples"],
+            _to_averages(result),
+            Changes() if clean is None else count_changes(clean, members, options.confidence_level),
+            test,
+            chance,
+            compute_class_scores([(run, examples & run.scored) for run in members], options.confidence_level),
+            clean_classes.balanced_accuracy,
+            clean_classes.macro_f1,
+            balanced_p,
+        ),
+        [
+            GroupScore(*place, column, value, len(members), scored["examples"], _to_averages(scored))
+            for column, values in result.get("groups", {}).items()
+            for value, scored in values.items()
+        ],
+        extract_gaps(result, *place),
+        count_transitions(clean, members, *place),
+        bin_by_noise_rate(members, options, *place),
+    )
+
+
+def _list_values(values: HashedColumn, examples: Mask) -> list[str]:
+    """Return the value of each of these examples."""
+    words = np.array([values.words.get(int(value_hash), "(none)") for value_hash in values.hashes], object)
+    return list(words[values.numbers[examples]])
+
+
+def _to_averages(result: Mapping[str, Any]) -> Averages:
+    """Return the averages of a result; without clean scores, those that need them are unknown."""
+    names = ("clean_average", "micro_average", "worst_average", "micro_drop", "worst_drop")
+    return Averages(*(Estimate.from_result(result, name) if name in result else Estimate() for name in names))

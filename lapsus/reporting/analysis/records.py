@@ -1,0 +1,422 @@
+"""The tables of a report, as typed records; `to_tables` gives them as the flat columns of the JSON and the CSV.
+
+A record is a frozen dataclass. An `Estimate` becomes three columns, a record inside a record becomes its columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, NamedTuple
+
+from lapsus.perturbations import Edit
+
+CLASS_DROP = 0.005  # a smaller fall in balanced accuracy (half a point) gives no warning
+ALPHA = 0.05  # a corrected p-value below this counts as a difference
+LEFT_OUT_IF_NONE = {"left_out_if_none": True}  # of a nested record: None gives no columns instead of empty ones
+
+
+class Estimate(NamedTuple):
+    """A number and the ends of its interval; None where there is none."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def from_result(cls, result: Mapping[str, Any], name: str) -> Estimate:
+        """Return a number of a metric's result, with its interval where it has one.
+
+        >>> Estimate.from_result({"win_rate": 1.0, "win_rate_ci": None}, "win_rate")
+        Estimate(value=1.0, low=None, high=None)
+        """
+        return cls(result[name], *(result[f"{name}_ci"] or ()))
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The ends, where there are both."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassScores:
+    """Two averages over classes, each with equal weight whatever its frequency; None without classes."""
+
+    balanced_accuracy: Estimate = Estimate()
+    macro_f1: Estimate = Estimate()
+
+
+@dataclass(frozen=True, slots=True)
+class ChanceWorst:
+    """The worst average that chance alone would give, and the data it was estimated from; None where not known."""
+
+    chance_worst: float | None = None
+    chance_source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The command that made a report, when (UTC), and the versions of Python and of packages."""
+
+    command: str | None
+    date: str
+    python: str
+    packages: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisSettings:
+    """The settings that the numbers were computed with."""
+
+    confidence_level: float
+    n_resamples: int
+    seed: int
+    group_by: tuple[str, ...]
+    clustered: bool  # whether some examples share an original
+
+
+@dataclass(frozen=True, slots=True)
+class Averages:
+    """The averages of one family of noise: on clean text, over annotators, of the worst annotator, and the drops."""
+
+    clean_average: Estimate
+    micro_average: Estimate
+    worst_average: Estimate
+    micro_drop: Estimate
+    worst_drop: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """How many changed answers went from right to wrong, from wrong to right, and from wrong to another wrong one."""
+
+    correct_to_wrong: int
+    wrong_to_correct: int
+    wrong_to_other_wrong: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How many answers differ between clean and noisy text; None where the rows do not tell."""
+
+    changed: int | None = None
+    changed_rate: Estimate = Estimate()
+    flips: Flips | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """The mean difference of two scores of the same examples; `p_holm` is corrected for as many `n_tests`.
+
+    `minimum_detectable` is the smallest true difference that so many examples would show with a chance of 80 %; `effect_size`
+    is the difference in standard deviations of the differences.
+    """
+
+    difference: Estimate = Estimate()
+    test: str | None = None
+    p_value: float | None = None
+    p_holm: float | None = None
+    n_tests: int | None = None
+    minimum_detectable: float | None = None
+    effect_size: float | None = None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the corrected p-value says that there is a difference."""
+        return self.p_holm is not None and self.p_holm < ALPHA
+
+
+@dataclass(frozen=True, slots=True)
+class CleanComparison:
+    """How a track differs from the clean one, on the examples that both have."""
+
+    compared_examples: int
+    changes: Changes
+    test: PairedTest
+
+
+@dataclass(frozen=True, slots=True)
+class FamilySummary:
+    """One model on one family of noise, all its annotators together."""
+
+    dataset: str
+    model: str
+    family: str
+    annotators: int
+    examples: int
+    averages: Averages
+    changes: Changes
+    test: PairedTest | None = field(default=None, metadata=LEFT_OUT_IF_NONE)  # the average against clean
+    chance: ChanceWorst = ChanceWorst()
+    classes: ClassScores = ClassScores()
+    clean_balanced_accuracy: Estimate = Estimate()  # on clean text, for the same examples
+    clean_macro_f1: Estimate = Estimate()
+    balanced_drop_p: float | None = None  # that balanced accuracy is the same on clean and on noisy text
+
+    @property
+    def hides_class_drop(self) -> bool:
+        """Whether the classes are told apart less well than on clean text, and the score hides it."""
+        before, after = self.clean_balanced_accuracy.value, self.classes.balanced_accuracy.value
+        if before is None or after is None:
+            return False
+        drop = self.averages.micro_drop.value or 0.0
+        drop_is_significant = drop > 0 and self.test is not None and self.test.is_significant
+        return not drop_is_significant and before - after >= CLASS_DROP + max(0.0, drop)
+
+
+@dataclass(frozen=True, slots=True)
+class TrackScore:
+    """One model on one track."""
+
+    dataset: str
+    model: str
+    track: str
+    family: str
+    annotator: str
+    clean: bool
+    examples: int
+    unparsed: int  # the number of examples without an answer; these count as wrong
+    average: Estimate
+    noise_rate: float | None
+    classes: ClassScores = ClassScores()
+    from_clean: CleanComparison | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScore:
+    """A measure of one model on one track that is more than the mean of its scores: slot F1, exact match, BLEU."""
+
+    dataset: str
+    model: str
+    track: str
+    family: str
+    annotator: str
+    clean: bool
+    examples: int
+    measure: str
+    value: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two models on the examples that both answered; `measure` is clean, average or worst."""
+
+    dataset: str
+    model: str
+    other: str
+    measure: str
+    family: str
+    examples: int
+    model_score: float
+    other_score: float
+    test: PairedTest
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """How often an answer to clean text became another one to the noisy text of the same example."""
+
+    dataset: str
+    model: str
+    family: str
+    clean: str
+    noisy: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseBin:
+    """The average score of the texts whose noise rate is between two bounds; None is no bound."""
+
+    dataset: str
+    model: str
+    family: str
+    noise_from: float | None
+    noise_to: float | None
+    noise_rate: float
+    texts: int
+    examples: int
+    average: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class GroupScore:
+    """The averages of the examples that have one value in a column."""
+
+    dataset: str
+    model: str
+    family: str
+    column: str
+    value: str
+    annotators: int
+    examples: int
+    averages: Averages
+
+
+@dataclass(frozen=True, slots=True)
+class GroupGap:
+    """The groups of one column that a model serves worst and best under one noise; `measure` is average or drop.
+
+    `p_value` is that so wide a gap between any two of the groups is chance; `p_holm` is corrected for as many `n_tests`.
+    """
+
+    dataset: str
+    model: str
+    family: str
+    column: str
+    measure: str
+    groups: int
+    worst: str
+    best: str
+    gap: float
+    p_value: float | None
+    p_holm: float | None = None
+    n_tests: int | None = None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the corrected p-value says that the groups differ."""
+        return self.p_holm is not None and self.p_holm < ALPHA
+
+
+@dataclass(frozen=True, slots=True)
+class ReportWarning:
+    """A warning about the numbers of a track, or of all tracks of a model."""
+
+    dataset: str
+    model: str
+    track: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{' / '.join(filter(None, (self.dataset, self.model, self.track)))}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnmatchedIds:
+    """Ids that could not be used, and the reason; the first of them are listed."""
+
+    dataset: str
+    model: str
+    track: str
+    reason: str
+    count: int
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DialectScore:
+    """How often a scorer of texts prefers a dialect to another meaning, and a text with its own tag to another's."""
+
+    dataset: str
+    model: str
+    examples: int
+    win_rate: Estimate
+    wins: int
+    losses: int
+    ties: int
+    p_value: float | None = None
+    p_holm: float | None = None
+    n_tests: int | None = None
+    awareness_rate: Estimate = Estimate()
+    awareness_wins: int | None = None
+    awareness_losses: int | None = None
+    awareness_ties: int | None = None
+    awareness_p_value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LostExample:
+    """A noisy text on which models lost the right answer; `edits` turn the clean text into it."""
+
+    dataset: str
+    id: str
+    track: str
+    clean_text: tuple[str, ...]
+    text: tuple[str, ...]
+    edits: tuple[tuple[Edit, ...], ...]
+    gold: str | None
+    lost_by: tuple[str, ...]
+    models: int
+    predictions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that a track was read from; `identity` (the model and its revision), task and data as run.json says."""
+
+    dataset: str
+    model: str
+    track: str
+    file: str
+    bytes: int
+    sha256: str
+    identity: str | None
+    task: str | None
+    data: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetDigest:
+    """A hash of the examples of a dataset: of their ids, right answers and clean texts, where the rows hold them."""
+
+    dataset: str
+    examples: int
+    blake2b: str
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Every number of a report. Rates are fractions; the order of records is that of the tracks."""
+
+    lapsus: str
+    settings: AnalysisSettings
+    provenance: Provenance | None = None
+    summary: tuple[FamilySummary, ...] = ()
+    tracks: tuple[TrackScore, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    transitions: tuple[Transition, ...] = ()
+    noise_bins: tuple[NoiseBin, ...] = ()
+    groups: tuple[GroupScore, ...] = ()
+    group_gaps: tuple[GroupGap, ...] = ()
+    unmatched_ids: tuple[UnmatchedIds, ...] = ()
+    lost_examples: tuple[LostExample, ...] = ()
+    warnings: tuple[ReportWarning, ...] = ()
+    dialects: tuple[DialectScore, ...] = ()
+    task_scores: tuple[TaskScore, ...] = ()
+    sources: tuple[SourceFile, ...] = ()
+    datasets: tuple[DatasetDigest, ...] = ()
+
+    def to_tables(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the tables by name, each a list of flat records, as the files hold them."""
+        return {name: [to_flat_dict(record) for record in records] for name, records in self._list_tables().items()}
+
+    def for_dataset(self, dataset: str) -> Results:
+        """Return the records of one dataset."""
+        tables = {
+            name: tuple(record for record in records if record.dataset == dataset)
+            for name, records in self._list_tables().items()
+        }
+        return Results(self.lapsus, self.settings, self.provenance, **tables)
+
+    def _list_tables(self) -> dict[str, tuple[Any, ...]]:
+        values = {part.name: getattr(self, part.name) for part in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, tuple)}
+
+
+def to_flat_dict(record: Any) -> dict[str, Any]:
+    """Return the columns of a record.
+
+    >>> to_flat_dict(Changes(3, Estimate(0.25, 0.1, 0.5)))
+    {'changed': 3, 'changed_rate': 0.25, 'changed_rate_low': 0.1, 'changed_rate_high': 0.5}
+    """
+    columns: dict[str, Any] = {}
+    for part in fields(record):
+        value = getattr(record, part.name)
+        if isinstance(value, Estimate):
+            columns |= {part.name: value.value, f"{part.name}_low": value.low, f"{part.name}_high": value.high}
+        elif is_dataclass(value):
+            columns |= to_flat_dict(value)
+        elif value is not None or part.metadata != LEFT_OUT_IF_NONE:
+            columns[part.name] = value
+    return columns

@@ -1,0 +1,296 @@
+"""Compare two reports: what got better, what got worse, and which changes may be chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lapsus.io.encoding import NO_VALUE
+from lapsus.io.predictions import format_quoted
+from lapsus.reporting.analysis.alignment import AlignedTrack, align_tracks, select_clusters
+from lapsus.reporting.analysis.comparisons import apply_holm, compare_paired_scores
+from lapsus.reporting.analysis.records import PairedTest, to_flat_dict
+from lapsus.reporting.html.cells import format_p_value
+from lapsus.reporting.report import read_scores
+from lapsus.reporting.tracks import Track, format_track_name
+
+if TYPE_CHECKING:
+    from lapsus.core.checks import FloatArray
+    from lapsus.reporting.analysis.alignment import Mask
+
+    TrackKey = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyScores:
+    """The averages of one model on one family of noise, as fractions; None where there is no clean track."""
+
+    average: float
+    worst: float
+    clean: float | None
+    drop: float | None
+    worst_drop: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyChange:
+    """How one model on one family of noise moved from the old report to the new one, on the examples of both.
+
+    `test` is of the change that `tested` names: of the drop, or of the average where there is no clean track.
+    `old_examples` and `new_examples` are how many each report has, `n_changed_texts` how many of those of both were asked
+    with another text, where rows held it, and `unmatched_tracks` the tracks that only one of the reports has.
+    """
+
+    dataset: str
+    model: str
+    family: str
+    examples: int
+    old: FamilyScores
+    new: FamilyScores
+    tested: str
+    test: PairedTest
+    old_examples: int
+    new_examples: int
+    n_changed_texts: int = 0
+    unmatched_tracks: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is not the same in both reports, in words."""
+        messages = []
+        if self.examples < max(self.old_examples, self.new_examples):
+            messages.append(
+                f"only {self.examples} examples are in both reports, of {self.old_examples} in the old one and "
+                f"{self.new_examples} in the new one"
+            )
+        if self.n_changed_texts:
+            changed_texts = f"{self.n_changed_texts} of {self.examples} examples have other texts"
+            messages.append(f"{changed_texts} (another seed, operator or data): the change is also theirs")
+        if self.unmatched_tracks:
+            messages.append(f"left out, as only one report has them: {format_quoted(self.unmatched_tracks)}")
+        return [
+            f"{'/'.join(filter(None, (self.dataset, self.model)))} on {self.family}: {message}" for message in messages
+        ]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict: better, worse, or no difference found."""
+        difference = self.test.difference.value
+        if not difference or not self.test.is_significant:
+            return "no difference found"
+        return "worse" if (difference > 0) == (self.tested == "drop") else "better"
+
+    def to_values(self) -> dict[str, float | None]:
+        """Return the values that a condition can name, in points: changes, and the old and new values themselves."""
+        values: dict[str, float | None] = {"p": self.test.p_value, "p_holm": self.test.p_holm}
+        for name in VALUES:
+            old, new = getattr(self.old, name), getattr(self.new, name)
+            values[f"old_{name}"] = None if old is None else 100 * old
+            values[f"new_{name}"] = None if new is None else 100 * new
+            values[name] = None if old is None or new is None else 100 * (new - old)
+        return values
+
+
+VALUES = tuple(part.name for part in fields(FamilyScores))
+NAMES = ("p", "p_holm", *(f"{when}{name}" for name in VALUES for when in ("", "old_", "new_")))
+
+
+def compare(old: Path, new: Path, *, confidence_level: float = 0.95) -> list[FamilyChange]:
+    """Compare two folders that `report` has written, on the tracks and examples that both have.
+
+    A model is compared with the one of the same name; where both reports hold a single model, with that one. Raise
+    where the right answers differ, as the data are not the same then.
+    """
+    tracks = [read_scores(folder) for folder in (old, new)]
+    models = [{track.model for track in side} for side in tracks]
+    if all(len(names) == 1 for names in models) and models[0] != models[1]:
+        [name] = models[1]
+        tracks[0] = [replace(track, model=name) for track in tracks[0]]
+    before, after = _pair_tracks(*tracks)
+    shared = [place for place in after if place in before]
+    families = dict.fromkeys(
+        (dataset, model, run.track.family)
+        for (dataset, model, track), run in after.items()
+        if (dataset, model, track) in before and not run.is_clean
+    )
+    if not families:
+        raise ValueError(
+            f"{old} and {new} share no noisy track of a model: they hold {format_quoted(map('/'.join, before), 4)} and"
+            f" {format_quoted(map('/'.join, after), 4)}."
+        )
+    changes = []
+    for dataset, model, family in families:
+        places = [place for place in shared if place[:2] == (dataset, model)]
+        clean = next((place for place in places if after[place].is_clean), None)
+        noisy = [place for place in places if after[place].track.family == family and not after[place].is_clean]
+        for place in [*([clean] if clean else []), *noisy]:
+            _check_same_gold(before[place], after[place], old, new)
+        change = _compare_family(
+            [before[place] for place in noisy],
+            [after[place] for place in noisy],
+            (before[clean], after[clean]) if clean else None,
+            confidence_level,
+        )
+        if change is None:
+            ids = (format_quoted(side[noisy[0]].track.columns.ids[:1].to_pylist()) for side in (before, after))
+            raise ValueError(
+                f"{old} and {new} share no example of {family} of {model} ({' against '.join(ids)}); compare reports on"
+                " the same data."
+            )
+        unmatched = [
+            track
+            for (run_dataset, run_model, track), run in (before | after).items()
+            if (run_dataset, run_model, run.track.family) == (dataset, model, family)
+            and (run_dataset, run_model, track) not in noisy
+        ]
+        changes.append(replace(change, unmatched_tracks=tuple(unmatched)))
+    tests = apply_holm(change.test for change in changes)
+    return [replace(change, test=test) for change, test in zip(changes, tests, strict=True)]
+
+
+def _pair_tracks(
+    old: Sequence[Track], new: Sequence[Track]
+) -> tuple[dict[TrackKey, AlignedTrack], dict[TrackKey, AlignedTrack]]:
+    """Return the tracks of two reports by dataset, model and track, over the same examples."""
+    numbered_tracks = [
+        replace(track, model=f"{side}{track.model}") for side, tracks in enumerate((new, old)) for track in tracks
+    ]
+    by_report: tuple[dict[TrackKey, AlignedTrack], dict[TrackKey, AlignedTrack]] = ({}, {})
+    for run, track in zip(align_tracks(numbered_tracks), (*new, *old), strict=True):
+        place = (track.dataset, track.model, track.track)
+        by_report[1 - int(run.track.model[0])][place] = replace(run, track=track)
+    return by_report
+
+
+def _check_same_gold(before: AlignedTrack, after: AlignedTrack, old: Path, new: Path) -> None:
+    """Raise if the right answers of a track are not the same in both reports."""
+    if before.golds is None or after.golds is None:
+        return
+    new_golds, old_golds = after.golds.codes, before.golds.codes
+    in_both = before.scored & after.scored
+    differs = in_both & (new_golds != old_golds) & (new_golds != NO_VALUE) & (old_golds != NO_VALUE)
+    if differs.any():
+        key = after.ids[int(differs.argmax())].as_py()
+        raise ValueError(
+            f"{format_track_name(after.track)}: the right answer of id {key!r} is not the same in {old} and {new} "
+            f"({int(differs.sum())} of {int(in_both.sum())} ids differ); compare reports on the same data."
+        )
+
+
+def _find_changed_texts(before: Sequence[AlignedTrack], after: Sequence[AlignedTrack]) -> Mask:
+    """Return which examples were asked with another text on one of the tracks."""
+    is_changed = np.zeros(len(after[0].present), bool)
+    for old_run, new_run in zip(before, after, strict=True):
+        if old_run.text_hashes is not None and new_run.text_hashes is not None:
+            is_changed |= (
+                (old_run.text_hashes != new_run.text_hashes) & (old_run.text_hashes != 0) & (new_run.text_hashes != 0)
+            )
+    return is_changed
+
+
+def _compare_family(
+    before: Sequence[AlignedTrack],
+    after: Sequence[AlignedTrack],
+    clean: tuple[AlignedTrack, AlignedTrack] | None,
+    confidence_level: float,
+) -> FamilyChange | None:
+    """Compare one family of noise; None if the reports share no example of it."""
+    old_scores, new_scores = (np.stack([run.scores for run in side]) for side in (before, after))
+    missing = np.isnan(old_scores) | np.isnan(new_scores)
+    is_shared = np.asarray(~missing.all(axis=0))
+    has_old, has_new = (~np.isnan(side).all(axis=0) for side in (old_scores, new_scores))
+    if clean:
+        is_shared &= clean[0].scored & clean[1].scored
+        has_old, has_new = has_old & clean[0].scored, has_new & clean[1].scored
+    is_changed = _find_changed_texts([*before, *(clean or ())[:1]], [*after, *(clean or ())[1:]])
+    if not is_shared.any():
+        return None
+    old_scores, new_scores = (np.where(missing, np.nan, side)[:, is_shared] for side in (old_scores, new_scores))
+    clean_scores = [None, None] if clean is None else [run.scores[is_shared] for run in clean]
+    outcomes = [
+        np.nanmean(side, axis=0) if baseline is None else baseline - np.nanmean(side, axis=0)
+        for side, baseline in zip((old_scores, new_scores), clean_scores, strict=True)
+    ]
+    test = compare_paired_scores(outcomes[1], outcomes[0], select_clusters(after[0], is_shared), confidence_level)
+    track = after[0].track
+    tested = "drop" if clean else "average"
+    old, new = (
+        _summarise_scores(side, baseline) for side, baseline in zip((old_scores, new_scores), clean_scores, strict=True)
+    )
+    n_examples, n_old, n_new, n_changed = (
+        int(mask.sum()) for mask in (is_shared, has_old, has_new, is_changed & is_shared)
+    )
+    place = (track.dataset, track.model, track.family)
+    return FamilyChange(*place, n_examples, old, new, tested, test, n_old, n_new, n_changed)
+
+
+def _summarise_scores(table: FloatArray, clean: FloatArray | None) -> FamilyScores:
+    average, worst = float(np.nanmean(table, axis=0).mean()), float(np.nanmin(table, axis=0).mean())
+    if clean is None:
+        return FamilyScores(average, worst, None, None, None)
+    clean_average = float(clean.mean())
+    return FamilyScores(average, worst, clean_average, clean_average - average, clean_average - worst)
+
+
+def to_record(change: FamilyChange) -> dict[str, Any]:
+    """Return a change as flat columns: values as fractions, the test as in report.json."""
+    place = {"dataset": change.dataset, "model": change.model, "family": change.family, "examples": change.examples}
+    values = {
+        f"{when}_{name}": getattr(scores, name)
+        for when, scores in (("old", change.old), ("new", change.new))
+        for name in VALUES
+    }
+    counts = {name: getattr(change, name) for name in ("old_examples", "new_examples", "other_texts", "left_out")}
+    return {
+        **place,
+        **values,
+        "tested": change.tested,
+        **to_flat_dict(change.test),
+        "verdict": change.verdict,
+        **counts,
+    }
+
+
+def format_changes(changes: Sequence[FamilyChange]) -> str:
+    """Lay out changes as a table for the terminal: percentages, and differences in points."""
+    scores = ("clean", "average", "worst", "drop")
+    titles = ("model", "noise", "examples", *scores, "change", "interval", "p, Holm", "verdict")
+    rows = [titles, *(_format_row(change) for change in changes)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(titles))]
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def _format_row(change: FamilyChange) -> tuple[str, ...]:
+    pairs = [
+        _format_change(getattr(change.old, name), getattr(change.new, name))
+        for name in ("clean", "average", "worst", "drop")
+    ]
+    difference = change.test.difference
+    interval = difference.interval
+    return (
+        "/".join(filter(None, (change.dataset, change.model))),
+        change.family,
+        str(change.examples),
+        *pairs,
+        "" if difference.value is None else f"{difference.value * 100:+.1f} {change.tested}",
+        "" if interval is None else f"{interval[0] * 100:+.1f} to {interval[1] * 100:+.1f}",
+        format_p_value(change.test.p_holm),
+        change.verdict + _format_minimum_detectable(change),
+    )
+
+
+def _format_minimum_detectable(change: FamilyChange) -> str:
+    """Return the smallest change that the test would have found, where it found none."""
+    size = change.test.minimum_detectable
+    is_undetected = change.verdict == "no difference found" and size is not None
+    return f" ({size * 100:.1f} points would be)" if is_undetected and size is not None else ""
+
+
+def _format_change(old: float | None, new: float | None) -> str:
+    return "-" if old is None or new is None else f"{old * 100:.1f} -> {new * 100:.1f}"

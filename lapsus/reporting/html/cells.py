@@ -1,0 +1,116 @@
+"""Numbers as the page writes them, and tables of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lapsus.reporting.analysis.records import Estimate, PairedTest
+
+DASH = "–"
+MAX_ROWS = 500  # rows of a table that the page shows at most
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a table shows: a text, a note below it in small, what the column is sorted by, the unit of the column."""
+
+    text: str
+    sort: float | str | None = None
+    note: str = ""
+    bold: bool = False
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageTable:
+    """A table that every column can sort; a column is a title and its unit, and holds words or numbers."""
+
+    caption: str
+    columns: Sequence[tuple[str, str]]
+    rows: Sequence[Sequence[Cell]]
+    kinds: Sequence[str]
+
+
+def make_table(caption: str, rows: Sequence[Mapping[str, Cell]]) -> PageTable | None:
+    """Lay out rows of cells by the titles of their columns, if there are any; of very many, the first."""
+    if not rows:
+        return None
+    cell_rows = [list(row.values()) for row in rows[:MAX_ROWS]]
+    if len(rows) > len(cell_rows):
+        caption += (
+            f": the first {len(cell_rows):,} of {len(rows):,} rows, all of which are in the files beside this page"
+        )
+    words = [any(isinstance(cell.sort, str) for cell in column) for column in zip(*cell_rows, strict=True)]
+    columns = [(title, cell.unit) for title, cell in rows[0].items()]
+    return PageTable(caption, columns, cell_rows, ["word" if is_word else "number" for is_word in words])
+
+
+def text_cell(text: str) -> Cell:
+    """Show a word."""
+    return Cell(text or DASH, text)
+
+
+def count_cell(value: int | None) -> Cell:
+    """Show a count."""
+    return Cell(DASH) if value is None else Cell(f"{value:,}", value)
+
+
+def rate_cell(estimate: Estimate | float | None, unit: str = "%", sign: str = "") -> Cell:
+    """Show a fraction in per cent, with its interval below."""
+    ends = estimate if isinstance(estimate, Estimate) else (estimate,)
+    known = [format_signed(part, sign) for part in ends if part is not None]
+    return Cell(known[0], ends[0], " to ".join(known[1:]), unit=unit) if known else Cell(DASH, unit=unit)
+
+
+def p_value_cells(test: PairedTest | None, tests: int) -> dict[str, Cell]:
+    """Show a p-value, and the one corrected by Holm's method for the number of tests, in bold where it is small.
+
+    The smallest difference that the test would find is shown too, since a difference not found may still exist.
+    """
+    test = test or PairedTest()
+    holm = test.p_holm
+    return {
+        "p": Cell(format_p_value(test.p_value), test.p_value, test.test or ""),
+        "p, Holm": Cell(format_p_value(holm), holm, bold=test.is_significant, unit=format_count(tests, "test")),
+        "Would find": rate_cell(test.minimum_detectable, "points"),
+    }
+
+
+def format_count(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> format_count(1, "model"), format_count(2000, "model")
+    ('1 model', '2,000 models')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def format_percent(value: float | None) -> str:
+    """Return a fraction in per cent, with one decimal.
+
+    >>> format_percent(0.0395), format_percent(None)
+    ('4.0', '–')
+    """
+    return DASH if value is None else format_signed(value)
+
+
+def format_signed(value: float, sign: str = "") -> str:
+    """Return a fraction in per cent with its sign, using the minus sign U+2212; zero has no sign.
+
+    >>> format_signed(-0.031), format_signed(0.031, "+"), format_signed(-0.0, "+")
+    ('−3.1', '+3.1', '0.0')
+    """
+    text = f"{value * 100:{sign}.1f}"
+    return "0.0" if text in {"-0.0", "+0.0"} else text.replace("-", "−")
+
+
+def format_p_value(value: float | None) -> str:
+    """Return a p-value as it is usually written.
+
+    >>> format_p_value(0.00012), format_p_value(0.0449), format_p_value(None)
+    ('< 0.001', '0.045', '–')
+    """
+    if value is None:
+        return DASH
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"

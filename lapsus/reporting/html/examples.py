@@ -1,0 +1,222 @@
+"""All examples of a report as JSON, one part per track: the texts with their edits, and the answers before and after.
+
+The script of the page searches and filters them. A part is a dict:
+
+- `track`; `of`, how many examples it has, which is more than `ids` where many are left out
+- `ids`, `golds` and `texts`, one element per example; a text is a list of stretches, a string where nothing was edited
+  and else [old, new]; there is one text per column that has a clean form
+- `models`, each with its `name`, its distinct `pairs` [before, after, outcome], and `said`, each example's pair
+
+An outcome is `lost`, `won`, `changed` or `kept`; `other` behind it says that the model saw another text than the shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from lapsus.io.encoding import NO_VALUE, encode_column, to_label
+from lapsus.reporting.analysis.alignment import AlignedTrack, find_clean_track, to_texts
+from lapsus.reporting.analysis.changes import LOSS_THRESHOLD, align_edits, split_by_edits
+from lapsus.reporting.columns import NO_ANSWER
+
+if TYPE_CHECKING:
+    from lapsus.core.checks import IntArray
+
+MAX_EXAMPLES = 200_000  # examples on all tracks together; of more, those that the most models lost
+MAX_INLINE_BYTES = 5_000_000  # bytes of a page that holds its examples itself
+OUTCOMES = ("kept", "changed", "won", "lost")
+NOT_ASKED = -1
+
+
+class ExamplePart(NamedTuple):
+    """The examples of one track, as JSON."""
+
+    key: str
+    dataset: str
+    track: str
+    family: str
+    json: str
+
+    @property
+    def inline_json(self) -> str:
+        """The JSON as the text of a script element, without what could end it."""
+        return self.json.replace("<", "\\u003c").replace(">", "\\u003e")
+
+    @property
+    def script(self) -> str:
+        """The script that hands the examples to the page."""
+        return f"lapsusExamples[{json.dumps(self.key)}]({self.json});\n"
+
+
+def iter_example_parts(runs: Sequence[AlignedTrack]) -> Iterator[ExamplePart]:
+    """Yield the examples of each track whose rows hold texts."""
+    datasets = list(dict.fromkeys(run.track.dataset for run in runs))
+    noisy = [run for run in runs if not run.is_clean and run.text_hashes is not None]
+    tracks = list(dict.fromkeys((run.track.dataset, run.track.track) for run in noisy))
+    for number, (dataset, track) in enumerate(tracks):
+        of_track = [run for run in noisy if (run.track.dataset, run.track.track) == (dataset, track)]
+        clean = [run for run in runs if run.track.dataset == dataset and run.is_clean]
+        part = _build_part(of_track, clean, MAX_EXAMPLES // len(tracks))
+        if part["ids"]:
+            text = json.dumps(part, ensure_ascii=False, separators=(",", ":"))
+            yield ExamplePart(f"d{datasets.index(dataset)}-{number}", dataset, track, of_track[0].track.family, text)
+
+
+def _build_part(runs: Sequence[AlignedTrack], clean: Sequence[AlignedTrack], limit: int) -> dict[str, Any]:
+    """Return the examples of one track, those that the most models lost first."""
+    clean_runs = {
+        run.track.model: find_clean_track(each for each in clean if each.track.model == run.track.model) for run in runs
+    }
+    text_hashes = _find_first_hashes([run.text_hashes for run in runs])
+    losses = np.zeros(len(text_hashes), np.int32)
+    for run in runs:
+        losses += _compute_outcomes(run, clean_runs[run.track.model]) == OUTCOMES.index("lost")
+    with_text = np.flatnonzero(text_hashes != 0)
+    selection = with_text[np.argsort(-losses[with_text], kind="stable")][:limit]
+    first = runs[0]
+    return {
+        "track": first.track.track,
+        "of": len(with_text),
+        "ids": first.ids.take(selection).to_pylist(),
+        "golds": _find_golds([*runs, *clean], selection),
+        "texts": _find_texts(runs, clean, selection),
+        "models": [_build_model(run, clean_runs[run.track.model], text_hashes, selection) for run in runs],
+    }
+
+
+def _find_first_hashes(columns: Sequence[Any]) -> Any:
+    """Return the first known hash of each example."""
+    hashes = columns[0].copy()
+    for column in columns[1:]:
+        hashes = np.where(hashes == 0, column, hashes)
+    return hashes
+
+
+def _compute_outcomes(run: AlignedTrack, clean: AlignedTrack | None) -> IntArray:
+    """Return the number of each example's outcome in OUTCOMES."""
+    outcomes = np.zeros(len(run.present), np.int64)
+    if clean is None:
+        return outcomes
+    if run.predictions is not None and clean.predictions is not None:
+        in_both = run.present & clean.present
+        outcomes[in_both & (run.predictions.codes != clean.predictions.codes)] = OUTCOMES.index("changed")
+    with np.errstate(invalid="ignore"):  # NaN where one has no score
+        rise = run.scores - clean.scores
+        outcomes[rise >= LOSS_THRESHOLD] = OUTCOMES.index("won")
+        outcomes[rise <= -LOSS_THRESHOLD] = OUTCOMES.index("lost")
+    return outcomes
+
+
+def _find_golds(runs: Sequence[AlignedTrack], selection: IntArray) -> list[str | None]:
+    """Return the right answer of each chosen example, from the first run that knows it."""
+    golds = np.full(len(selection), None, object)
+    missing = np.ones(len(selection), bool)
+    for run in runs:
+        if run.golds is None:
+            continue
+        codes = run.golds.codes[selection]
+        indices = np.flatnonzero(missing & (codes != NO_VALUE))
+        if not indices.size:
+            continue
+        if run.golds.all_known:
+            golds[indices] = [run.golds.words[code] for code in codes[indices].tolist()]
+        else:
+            golds[indices] = [to_label(value) for value in run.select_columns(["gold"], selection[indices])[0]]
+        missing[indices] = False
+    return cast("list[str | None]", golds.tolist())
+
+
+def _find_texts(
+    runs: Sequence[AlignedTrack], clean: Sequence[AlignedTrack], selection: IntArray
+) -> list[list[list[Any]]]:
+    """Return the texts of each chosen example in stretches, from the first run that has them."""
+    stretches: list[list[list[Any]]] = [[] for _ in selection]
+    done = np.zeros(len(selection), bool)
+    for run in runs:
+        if run.text_hashes is None:
+            continue
+        indices = np.flatnonzero(~done & (run.text_hashes[selection] != 0))
+        if not indices.size:
+            continue
+        done[indices] = True
+        examples = selection[indices]
+        noisy, clean_texts, edits = run.select_columns(["text", "clean_text", "edits"], examples)
+        without_clean = [number for number, text in enumerate(clean_texts) if not to_texts(text)]
+        if without_clean:
+            for number, text in zip(without_clean, _find_clean_texts(clean, examples[without_clean]), strict=True):
+                clean_texts[number] = text
+        for place, *row_values in zip(indices.tolist(), noisy, clean_texts, edits, strict=True):
+            stretches[place] = _mark_edits(*row_values)
+    return stretches
+
+
+def _find_clean_texts(clean: Sequence[AlignedTrack], examples: IntArray) -> list[Any]:
+    run = next((run for run in clean if run.text_hashes is not None), None)
+    if run is None:
+        return [None] * len(examples)
+    present = run.present[examples]
+    texts = iter(run.select_columns(["text"], examples[present])[0])
+    return [next(texts) if known else None for known in present]
+
+
+def _mark_edits(noisy: Any, clean_text: Any, edits: Any) -> list[list[Any]]:
+    """Return each text in stretches; without a clean form it is one stretch."""
+    texts, clean = to_texts(noisy), to_texts(clean_text)
+    if len(texts) != len(clean):
+        return [[text] for text in texts]
+    return [
+        [new if old == new else [old, new] for old, new in split_by_edits(before, align_edits(before, after, edits))]
+        for before, after in zip(clean, texts, strict=True)
+    ]
+
+
+def _build_model(
+    run: AlignedTrack, clean: AlignedTrack | None, text_hashes: Any, selection: IntArray
+) -> dict[str, Any]:
+    """Return the distinct pairs of answers of a model, and which of them each example has."""
+    after, words = _find_predictions(run, selection)
+    before, clean_words = (np.full(len(selection), -1), []) if clean is None else _find_predictions(clean, selection)
+    is_other_text = (
+        (run.text_hashes[selection] != text_hashes[selection])
+        if run.text_hashes is not None
+        else np.zeros(len(selection), bool)
+    )
+    sizes = (len(clean_words) + 1, len(words) + 1, len(OUTCOMES), 2)
+    codes = np.ravel_multi_index(
+        (before + 1, after + 1, _compute_outcomes(run, clean)[selection], is_other_text.astype(np.int64)), sizes
+    )
+    distinct, numbers = np.unique(codes, return_inverse=True)
+    pairs = [
+        [
+            clean_words[b - 1] if b else None,
+            words[a - 1] if a else None,
+            ("kept" if clean is None else OUTCOMES[outcome]) + (" other" if is_other else ""),
+        ]
+        for b, a, outcome, is_other in zip(*(each.tolist() for each in np.unravel_index(distinct, sizes)), strict=True)
+    ]
+    pair_indices = np.where(run.present[selection], numbers, NOT_ASKED)
+    return {"name": run.track.model, "pairs": pairs, "said": pair_indices.tolist()}
+
+
+def _find_predictions(run: AlignedTrack, selection: IntArray) -> tuple[IntArray, Sequence[str]]:
+    """Return the number of each chosen example's answer (-1: none) and the answers, or else the scores."""
+    present = np.flatnonzero(run.present[selection])
+    indices = np.full(len(selection), -1)
+    if run.predictions is None:
+        scores, numbers = np.unique(run.scores[selection[present]], return_inverse=True)
+        indices[present] = numbers
+        return indices, [f"score {score:.3g}" for score in scores.tolist()]
+    if run.predictions.all_known:
+        codes = run.predictions.codes[selection[present]]
+        distinct, numbers = np.unique(codes, return_inverse=True)
+        indices[present] = numbers
+        return indices, [run.predictions.words.get(int(code), NO_ANSWER) for code in distinct.tolist()]
+    encoded = encode_column(
+        [NO_ANSWER if v is None else to_label(v) for v in run.select_columns(["prediction"], selection[present])[0]]
+    )
+    indices[present] = encoded.codes
+    return indices, encoded.words

@@ -1,0 +1,113 @@
+"""Render the page from its template: one self-contained HTML file."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from lapsus.reporting.analysis.changes import split_by_edits
+from lapsus.reporting.analysis.records import Results, TrackScore
+from lapsus.reporting.html.cells import format_count
+from lapsus.reporting.html.examples import ExamplePart
+from lapsus.reporting.html.headline import DropMatrix, build_drop_matrix, write_headline
+from lapsus.reporting.html.plots import Plot, draw_in_parallel
+from lapsus.reporting.html.sections import Section, build_sections, group_by, mark_safe, source_table
+
+TEMPLATES = Path(__file__).parent / "templates"
+SCRIPTS = ("sort.js", "examples.js", "drill.js")
+
+
+Chapter = tuple[str, str, DropMatrix | None, list[Section]]
+
+
+def build_chapters(results: Results, parts: Sequence[ExamplePart] = ()) -> list[Chapter]:
+    """Return what the page says of each dataset: its name, the first sentences, the matrix, the sections."""
+    chapters = []
+    for number, dataset in enumerate(dict.fromkeys(record.dataset for record in results.tracks)):
+        dataset_results = results.for_dataset(dataset)
+        key = f"d{number}"
+        dataset_parts = [part for part in parts if part.dataset == dataset]
+        chapters.append(
+            (
+                dataset,
+                write_headline(dataset_results.summary),
+                build_drop_matrix(key, dataset_results),
+                build_sections(key, dataset_results, dataset_parts),
+            )
+        )
+    return chapters
+
+
+@contextmanager
+def draw_plots(chapters: Iterable[Chapter]) -> Iterator[Iterator[tuple[str, Plot]]]:
+    """Start to draw the plots of all sections; give each with its anchor on the page."""
+    figures = [
+        figure for *_, chapter_sections in chapters for section in chapter_sections for figure in section.figures
+    ]
+    with draw_in_parallel([figure.plot for figure in figures]) as drawings:
+        yield zip((figure.key for figure in figures), drawings, strict=True)
+
+
+def render_page(
+    results: Results,
+    chapters: Sequence[Chapter],
+    drawings: Mapping[str, Plot],
+    *,
+    title: str | None = None,
+    standalone: bool = False,
+) -> str:
+    """Return the HTML of the report; a page that stands `standalone` holds all examples, else it loads them when wanted."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES, encoding="utf-8"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"parts": split_by_edits}
+    script = '"use strict";\n' + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    return environment.get_template("report.html.j2").render(
+        title=title or _make_title(results.tracks),
+        facts=_count_facts(results.tracks),
+        chapters=chapters,
+        plots={key: mark_safe(drawing.svg) for key, drawing in drawings.items()},
+        doubts=group_by(results.warnings, lambda doubt: doubt.dataset),
+        settings=results.settings,
+        version=results.lapsus,
+        files=["report.json", *(f"{name}.csv" for name, records in results.to_tables().items() if records)],
+        provenance=results.provenance,
+        data=results.datasets,
+        sources=source_table(results.sources),
+        style=mark_safe((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+        inside=[
+            (part.key, mark_safe(part.inline_json))
+            for *_, chapter_sections in chapters
+            for section in chapter_sections
+            for part in section.parts
+        ]
+        if standalone
+        else [],
+        script=mark_safe(script),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _make_title(tracks: Sequence[TrackScore]) -> str:
+    models = list(dict.fromkeys(record.model for record in tracks))
+    return f"What noise costs {models[0] if len(models) == 1 else format_count(len(models), 'model')}"
+
+
+def _count_facts(tracks: Sequence[TrackScore]) -> list[str]:
+    """Return the counts in the page's head."""
+    datasets = list(dict.fromkeys(record.dataset for record in tracks))
+    return [
+        format_count(len({record.model for record in tracks}), "model"),
+        *([format_count(len(datasets), "dataset")] if len(datasets) > 1 else filter(None, datasets)),
+        format_count(len({record.track for record in tracks}), "track"),
+        f"up to {format_count(max(record.examples for record in tracks), 'example')}",
+    ]

@@ -1,0 +1,305 @@
+"""Rates and average scores with intervals that hold near 0 and 1, whether or not rows share an original."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from lapsus.stats.clusters import ClusterSums, sum_by_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lapsus.core.checks import FloatArray, IntArray
+
+
+Interval = list[float]
+
+
+def wilson_interval(successes: float, trials: float, level: float, quantile: float | None = None) -> Interval | None:
+    """Return Wilson's interval of a rate: inside [0, 1], with about the stated coverage also near 0 and 1.
+
+    >>> wilson_interval(90, 1126, 0.95)  # RoBERTa on PaRTE
+    [0.0654..., 0.0972...]
+    """
+    if trials == 0:
+        return None
+    z = special.ndtri(0.5 + level / 2) if quantile is None else quantile
+    rate, spread = successes / trials, z * z / trials
+    middle = (rate + spread / 2) / (1 + spread)
+    half = z * np.sqrt(rate * (1 - rate) / trials + spread / (4 * trials)) / (1 + spread)
+    low = max(0.0, middle - half) if successes > 0 else 0.0  # exactly 0 or 1, without rounding error
+    high = min(1.0, middle + half) if successes < trials else 1.0
+    return [float(low), float(high)]
+
+
+def clustered_rate_interval(sums: ClusterSums, level: float) -> Interval | None:
+    """Return the interval of a rate, or of a mean of scores between 0 and 1, whose rows come in clusters.
+
+    With a single cluster the spread is unknown: None.
+    """
+    clusters = sums.n_clusters
+    if clusters < 2:
+        return None
+    return effective_interval(sums.mean, sums.variance * clusters / (clusters - 1), clusters, level)
+
+
+def effective_interval(rate: float, variance: float, clusters: int, level: float) -> Interval:
+    """Return the interval of a score between 0 and 1, given the estimated variance of it and the number of clusters.
+
+    Wilson's interval at the effective number of trials: the one at which independent trials of 0 and 1 would vary as
+    much as the score does (Korn and Graubard), with Student's t for the number of clusters. Without any spread, every
+    cluster counts as one trial.
+    """
+    rate = min(1.0, max(0.0, rate))
+    effective = rate * (1 - rate) / variance if variance > 1e-15 and 0 < rate < 1 else float(clusters)
+    return wilson_interval(
+        rate * effective, effective, level, float(special.stdtrit(clusters - 1, 0.5 + level / 2))
+    ) or [0, 1]
+
+
+def clustered_wilson_interval(successes: IntArray, trials: IntArray, level: float) -> Interval | None:
+    """Return the interval of a rate whose trials come in clusters, given the counts of each cluster.
+
+    >>> clustered_wilson_interval(np.array([5, 0, 5, 5]), np.array([5, 5, 5, 5]), 0.95)  # four findings, not twenty
+    [0.1..., 0.9...]
+    """
+    return clustered_rate_interval(ClusterSums(np.asarray(successes, float), trials), level)
+
+
+@dataclass(frozen=True, slots=True)
+class AverageEstimate:
+    """A mean score, its interval, and the numbers of examples and originals behind it."""
+
+    mean: float
+    interval: Interval | None
+    examples: int
+    clusters: int
+
+
+def estimate_average(
+    scores: FloatArray,
+    clusters: Iterable[Any] | None = None,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+) -> AverageEstimate:
+    """Return the mean of the scores and its interval.
+
+    Scores between 0 and 1 get Wilson's interval at their effective number; others are resampled, `n_resamples` times.
+
+    >>> found = estimate_average(np.array([1.0] * 20))
+    >>> found.mean, found.interval
+    (1.0, [0.82..., 1.0])
+    """
+    scores = np.asarray(scores, float)
+    sums = sum_by_cluster(scores, clusters)
+    bounded = bool(scores.min() >= 0 and scores.max() <= 1)
+    interval = ratio_interval(sums, level, bounded=bounded, n_resamples=n_resamples, seed=seed)
+    return AverageEstimate(sums.mean, interval, len(scores), sums.n_clusters)
+
+
+def ratio_interval(
+    sums: ClusterSums, level: float, *, bounded: bool, n_resamples: int = 10_000, seed: int = 0
+) -> Interval | None:
+    """Return the interval of a ratio of sums; `bounded` means that every row's ratio is between 0 and 1."""
+    if bounded:
+        return clustered_rate_interval(sums, level)
+    return studentised_interval(sums.sums, np.asarray(sums.sizes, float), level, n_resamples, seed)
+
+
+def jackknife_interval(rate: float, leave_one_out: FloatArray, level: float) -> Interval | None:
+    """Return the interval of a score between 0 and 1 that is no mean, such as BLEU of a corpus.
+
+    `leave_one_out` holds the score of the corpus without each cluster in turn; their variance gives the effective number.
+
+    >>> rights = np.array([1.0] * 30 + [0] * 10)
+    >>> without = (rights.sum() - rights) / 39
+    >>> bool(np.allclose(jackknife_interval(0.75, without, 0.95), estimate_average(rights).interval))
+    True
+    """
+    clusters = len(leave_one_out)
+    if clusters < 2:
+        return None
+    variance = (clusters - 1) / clusters * float(((leave_one_out - leave_one_out.mean()) ** 2).sum())
+    return effective_interval(rate, variance, clusters, level)
+
+
+def check_level(level: float) -> None:
+    """Raise unless the confidence level is a fraction strictly between 0 and 1."""
+    if not 0 < level < 1:
+        raise ValueError(f"confidence_level is {level}: give a fraction such as 0.95.")
+
+
+# Bootstrap intervals, which resample whole clusters.
+
+
+MANY = 1000  # clusters above which Student's t is used
+
+
+def percentile_interval(draws: FloatArray, level: float) -> Interval:
+    """Return the quantiles of the resampled values that enclose the share `level` of them."""
+    low, high = np.quantile(draws, [0.5 - level / 2, 0.5 + level / 2])
+    return [float(low), float(high)]
+
+
+def studentised_interval(
+    sums: FloatArray | IntArray, sizes: FloatArray | IntArray, level: float, n_resamples: int, seed: int
+) -> Interval | None:
+    """Return the interval of sum / size by resampling clusters, each resample measured by its own standard error.
+
+    This accounts for skewed scores, for which the plain percentiles of resampled means are too short. Above a
+    thousand clusters skew hardly matters, and Student's t, which is faster, is used.
+
+    >>> scores = np.array([0.1, 0.2, 0.1, 0.4, 0.3, 2.5])
+    >>> low, high = studentised_interval(scores, np.ones(6), 0.95, 2000, seed=0)
+    >>> bool(high - scores.mean() > scores.mean() - low)
+    True
+    """
+    if len(sums) < 2:
+        return None
+    mean = sums.sum() / sizes.sum()
+    error = float(np.sqrt(((sums - mean * sizes) ** 2).sum()) / sizes.sum())
+    if error <= 1e-12 * max(1.0, abs(mean)):
+        return [float(mean), float(mean)]
+    if len(sums) > MANY:
+        reach = float(special.stdtrit(len(sums) - 1, 0.5 + level / 2)) * error * np.sqrt(len(sums) / (len(sums) - 1))
+        return [float(mean - reach), float(mean + reach)]
+    draws = len(sums) * resample_means(
+        np.column_stack([sums, sizes, sums**2, sums * sizes, sizes**2]), n_resamples, seed
+    )
+    total, size, squares, products, size_squares = draws.T
+    means = total / size
+    spread = np.sqrt(np.maximum(0, squares - 2 * means * products + means**2 * size_squares)) / size
+    usable = spread > 1e-9 * error  # leave out resamples without spread, such as one cluster drawn every time
+    low, high = np.quantile((means - mean)[usable] / spread[usable], [0.5 - level / 2, 0.5 + level / 2])
+    return [float(mean - high * error), float(mean - low * error)]
+
+
+def resample_means(rows: FloatArray, n_resamples: int, seed: int) -> FloatArray:
+    """Return the column means of `n_resamples` samples of the rows, drawn with replacement.
+
+    Drawing N of N rows is one multinomial draw over the distinct rows: same distribution, and where few are distinct
+    (scores of 0 and 1) the work does not grow with N. Where most are distinct, rows are picked one by one.
+    """
+    generator = np.random.Generator(np.random.SFC64(seed))
+    size = len(rows)
+    distinct, counts = count_distinct_rows(rows)
+    if len(distinct) > 50 + size / 25:  # above this, picking rows was timed to be faster than multinomial draws
+        picks = (generator.integers(0, size, size) for _ in range(n_resamples))
+        return np.stack([np.bincount(pick, minlength=size) @ rows for pick in picks]) / size
+    batch = max(1, 1_000_000 // len(distinct))
+    batches = (min(batch, n_resamples - start) for start in range(0, n_resamples, batch))
+    return np.concatenate([generator.multinomial(size, counts / size, number) @ distinct for number in batches]) / size
+
+
+def count_distinct_rows(rows: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return the distinct rows and how often each occurs."""
+    codes = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        values, inverse = np.unique(column, return_inverse=True)
+        codes = codes * len(values) + inverse
+        codes = np.unique(codes, return_inverse=True)[1] if len(values) > 1 else codes
+    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    return rows[first], counts
+
+
+# The mean of several ratios of sums, such as the recalls of classes, and its interval.
+
+
+NO_VARIANCE = 1e-15
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRatiosEstimate:
+    """Ratios between 0 and 1, with the variance of each, and the number of clusters that it was seen in.
+
+    `contributions` is what each cluster adds to the mean of the ratios, `n_clusters` how many clusters have a row.
+    """
+
+    values: FloatArray
+    variances: FloatArray
+    clusters: FloatArray
+    contributions: FloatArray
+    n_clusters: int
+
+
+def estimate_ratios(
+    ratio_of: IntArray, cluster_of: IntArray, parts: FloatArray, sizes: FloatArray, *, shared: bool
+) -> ClassRatiosEstimate:
+    """Return ratios of sums, given what rows add above (`parts`) and below the line (`sizes`).
+
+    Ratios and clusters are numbers from 0 on; a ratio to which nothing adds is left out. Unless rows share clusters, a
+    cluster occurs at most once in each ratio.
+
+    >>> found = estimate_ratios(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([1.0, 0, 1]), np.ones(3), shared=False)
+    >>> found.values, found.clusters
+    (array([0.5, 1. ]), array([2., 1.]))
+    """
+    size = np.bincount(ratio_of, sizes)
+    occurs = size > 0
+    ratio = (np.cumsum(occurs) - 1)[ratio_of]
+    size = size[occurs]
+    n_ratios = len(size)
+    values = np.bincount(ratio, parts, n_ratios) / size
+    residuals = (parts - values[ratio] * sizes) / size[ratio]
+    cluster = cluster_of
+    if shared:
+        cells, inverse = np.unique(cluster_of * n_ratios + ratio, return_inverse=True)
+        cluster, ratio = np.divmod(cells, n_ratios)
+        residuals = np.bincount(inverse, residuals)
+    clusters = np.bincount(ratio, minlength=n_ratios).astype(np.float64)
+    variances = np.bincount(ratio, residuals**2, n_ratios).astype(np.float64)
+    contributions = np.bincount(cluster, residuals / n_ratios).astype(np.float64)
+    n_clusters = int(np.count_nonzero(np.bincount(cluster_of)))
+    return ClassRatiosEstimate(values, variances, clusters, contributions, n_clusters)
+
+
+def average_ratios(sides: Sequence[ClassRatiosEstimate], level: float) -> tuple[float, Interval | None]:
+    """Return the mean of the mean ratios of several sides, such as annotators, and its interval.
+
+    Each ratio gets Jeffreys' interval at its effective number (see `effective_interval`), and the squared distances of
+    their ends from the ratios are added up (MOVER). As ratios and sides share clusters, the sum is scaled by the
+    variance of the mean over the sum of the ratios' own variances. The quantile is Student's, with Satterthwaite's
+    degrees of freedom. A ratio seen in one cluster alone may be anything from 0 to 1. With fewer than two clusters
+    there is no interval.
+
+    >>> rights = np.array([1.0] * 30 + [0] * 10)
+    >>> side = estimate_ratios(np.repeat([0, 1], 20), np.arange(40), rights, np.ones(40), shared=False)
+    >>> average_ratios([side], 0.95)
+    (0.75, [0.6..., 0.8...])
+    """
+    values, variances, clusters = (
+        np.concatenate([getattr(side, name) for side in sides]) for name in ("values", "variances", "clusters")
+    )
+    weights = np.concatenate([np.full(len(side.values), 1 / len(side.values) / len(sides)) for side in sides])
+    mean = float(weights @ values)
+    if max(side.n_clusters for side in sides) < 2:
+        return mean, None
+    spread = variances > NO_VARIANCE
+    effective = np.divide(values * (1 - values), variances, out=clusters.copy(), where=spread)
+
+    width = ((weights * _interval_half_widths(values, effective, clusters, level)) ** 2).sum(axis=0)
+    freedom = width.sum() ** 2 / (width**2 / np.maximum(clusters - 1, 1)).sum()
+    tail = 0.5 + level / 2
+    effective = effective * float(special.ndtri(tail) / special.stdtrit(freedom, tail)) ** 2
+    low, high = ((weights * _interval_half_widths(values, effective, clusters, level)) ** 2).sum(axis=1)
+    variance_sum = float(weights**2 @ variances)
+    contributions = np.zeros(max(len(side.contributions) for side in sides))
+    for side in sides:
+        contributions[: len(side.contributions)] += side.contributions / len(sides)
+    scale = float(contributions @ contributions) / variance_sum if variance_sum > NO_VARIANCE else 1.0
+    return mean, [max(0.0, mean - float(np.sqrt(scale * low))), min(1.0, mean + float(np.sqrt(scale * high)))]
+
+
+def _interval_half_widths(values: FloatArray, effective: FloatArray, clusters: FloatArray, level: float) -> FloatArray:
+    """Return how far the lower and the upper ends of Jeffreys' intervals are from the ratios."""
+    right, wrong = values * effective, (1 - values) * effective
+    tail = 0.5 - level / 2
+    low = np.where((right > NO_VARIANCE) & (clusters > 1), special.betaincinv(right + 0.5, wrong + 0.5, tail), 0.0)
+    high = np.where((wrong > NO_VARIANCE) & (clusters > 1), special.betaincinv(right + 0.5, wrong + 0.5, 1 - tail), 1.0)
+    return np.maximum(0.0, np.stack([values - low, high - values]))

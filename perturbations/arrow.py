@@ -1,0 +1,99 @@
+"""Noise over Arrow tables: the rows that `Dataset.map` makes, for engines whose batches are tables.
+
+>>> import pyarrow as pa
+>>> from lapsus.perturbations.core import Shout
+>>> from lapsus.perturbations.noise import Noise
+>>> table = pa.read_table({"id": ["u1"], "text": ["slow down"], "n": [3]})
+>>> perturb_table([Noise(Shout(), column="text", key="id")], table).select(["n", "text", "clean_text"]).to_pylist()
+[{'n': 3, 'text': 'slow down!', 'clean_text': 'slow down'}]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lapsus.perturbations.noise import Noise, list_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def perturb_schema(schema: Any, noise: Noise) -> Any:
+    """Return the Arrow schema of the noisy rows."""
+    import pyarrow as pa
+
+    schema = schema.remove_metadata()  # the metadata describes the clean columns only
+    edits = pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]))
+    added = {clean: schema.field(name).type for clean, name in noise.clean_columns().items()}
+    added["edits"] = edits if len(noise.columns) == 1 else pa.struct([(name, edits) for name in noise.columns])
+    added |= {"operator": pa.string()} | ({noise.reason_column: pa.string()} if noise.reason_column else {})
+    for name, kind in added.items():
+        index = schema.get_field_index(name)
+        schema = schema.append(pa.field(name, kind)) if index < 0 else schema.set(index, pa.field(name, kind))
+    return schema
+
+
+def list_input_columns(noise: Noise, columns: Sequence[str]) -> list[str]:
+    """Return the columns that a noise reads of rows that have `columns`; of noisy rows also the clean ones."""
+    names = dict.fromkeys(list_columns(noise))
+    if {*noise.clean_columns(), "edits", "operator"} <= {*columns}:
+        names |= dict.fromkeys((*noise.clean_columns(), "edits", "operator"))
+    return list(names)
+
+
+def perturb_table(noises: Sequence[Noise], table: Any) -> Any:
+    """Return the table with what the noises write; each is put on what the ones before made.
+
+    Raises ValueError that names operator and row where an operator fails.
+    """
+    import pyarrow as pa
+
+    first, *_ = noises
+    schema = perturb_schema(table.schema, first)
+    if not table.num_rows:
+        return schema.empty_table()
+    batch = {name: table.column(name).to_pylist() for name in list_input_columns(first, table.column_names)}
+    output: dict[str, Any] = {}
+    for noise in noises:
+        output |= _perturb_batch(noise, batch | output)
+    return pa.Table.from_arrays(
+        [
+            pa.array(output[field.name], field.type) if field.name in output else table.column(field.name)
+            for field in schema
+        ],
+        schema=schema,
+    )
+
+
+def _perturb_batch(noise: Noise, batch: Mapping[str, Any]) -> dict[str, Any]:
+    """Perturb a batch; where that fails, find the row that it fails on."""
+    try:
+        return noise(batch)
+    except Exception as error:
+        if isinstance(error, ImportError) or type(error) is LookupError:  # no extra, or no column, whatever the row
+            raise
+        for index in range(len(batch[noise.columns[0]])):
+            row = {name: values[index : index + 1] for name, values in batch.items()}
+            try:
+                noise(row)
+            except Exception as fault:
+                label = f"with the id {row[noise.key][0]!r}" if noise.key else repr(row[noise.columns[0]][0])[:60]
+                raise ValueError(
+                    f"{noise.op.name} fails on the row {label} ({type(fault).__name__}: {fault}); "
+                    "mend the row, or leave it out"
+                ) from fault
+        raise ValueError(f"{noise.op.name} fails on a batch of rows ({type(error).__name__}: {error})") from error
+
+
+def perturb_block(table: Any, noise: Noise) -> Any:
+    """Return a block of a `ray.data.Dataset` with noise; a plain task, as actors can starve the readers of CPUs."""
+    return perturb_table([with_tag_names(noise, table.schema)], table)
+
+
+def with_tag_names(noise: Noise, schema: Any) -> Noise:
+    """Name the tags where an Arrow schema of `datasets` holds them as numbers."""
+    if schema is None or b"huggingface" not in (schema.metadata or {}):
+        return noise
+    from datasets import Features
+
+    return noise.with_tag_names(Features.from_arrow_schema(schema))

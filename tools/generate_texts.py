@@ -1,0 +1,99 @@
+"""Generated texts: the README's tables, the files of the metrics' Spaces, and the imports of metric functions.
+
+`make generated` rewrites them in a checkout; `python -m tools.generate_texts --check` lists the stale ones.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from lapsus import metrics
+from lapsus.cli.list import build_catalogue
+from lapsus.hub.dataset_card import format_table
+from lapsus.hub.metric_space import render_app, render_metric_card, render_requirements
+from lapsus.reporting.schema import build_schema
+
+UNITS = re.compile(r"(<!-- units: .*? -->\n).*(<!-- /units -->)", re.DOTALL)
+FUNCTIONS = re.compile(r"(# functions: .*?\n).*(# /functions\n)", re.DOTALL)
+FILES = "https://github.com/lapsus-bench/lapsus/blob/main/"  # absolute, for the package index
+LINKS = {"datasets": FILES + "hub_cards/{}.md", "metrics": FILES + "metrics/{}/README.md"}
+
+
+def render_generated_texts(root: Path) -> dict[Path, str]:
+    """Return every generated text by its path in the checkout at `root`."""
+    readme, functions = root / "README.md", root / "metrics" / "__init__.py"
+    spaces = {
+        root / "metrics" / name / file: make(name)
+        for name in metrics.list_metrics()
+        for file, make in (
+            ("README.md", render_metric_card),
+            ("app.py", render_app),
+            ("requirements.txt", render_requirements),
+        )
+    }
+    return {
+        readme: _replace_between(UNITS, readme, render_unit_tables()),
+        functions: _replace_between(FUNCTIONS, functions, render_imports(metrics.list_metrics())),
+        root / "docs" / "report.schema.json": json.dumps(build_schema(), indent=1) + "\n",
+        **spaces,
+    }
+
+
+def _replace_between(marks: re.Pattern[str], path: Path, text: str) -> str:
+    """Return the file's content with the text between its marks replaced."""
+    return marks.sub(lambda match: f"{match[1]}{text}{match[2]}", path.read_text(encoding="utf-8"))
+
+
+def render_imports(names: Iterable[str]) -> str:
+    """Return the import of each metric's function, and their `__all__`, so that type checkers see them.
+
+    >>> print(render_imports(["win_rate"]), end="")
+    from lapsus.metrics.win_rate.score import win_rate
+    <BLANKLINE>
+    __all__ = [
+        "win_rate",
+    ]
+    """
+    imports = "".join(f"from lapsus.metrics.{name}.score import {name}\n" for name in names)
+    public = "".join(f'    "{name}",\n' for name in names)
+    return f"{imports}\n__all__ = [\n{public}]\n"
+
+
+def render_unit_tables() -> str:
+    """Return a table of datasets, of metrics and of operators."""
+    parts = []
+    for kind, rows in build_catalogue().items():
+        link = LINKS.get(kind)
+        cells = (
+            [
+                f"[`{row['name']}`]({link.format(row['name'])})" if link else f"`{row['name']}`",
+                row["summary"],
+                row["needs"],
+            ]
+            for row in rows
+        )
+        parts.append(f"## {kind.capitalize()}\n\n{format_table(['name', 'what it does', 'needs'], cells)}\n")
+    return "\n" + "\n".join(parts) + "\n"
+
+
+def main() -> int:
+    """Write the stale texts; with --check, list them and fail."""
+    check = "--check" in sys.argv[1:]
+    stale = {path: text for path, text in render_generated_texts(Path.cwd()).items() if not _is_fresh(path, text)}
+    for path, text in stale.items():
+        print(f"{path.name} of {path.parent.name} is stale; run `make generated`" if check else f"wrote {path}")  # noqa: T201
+        if not check:
+            path.write_text(text, encoding="utf-8")
+    return int(check and bool(stale))
+
+
+def _is_fresh(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())
