@@ -58,11 +58,11 @@ def test_the_page_and_the_json_say_where_the_numbers_come_from(files, tmp_path, 
     assert told["provenance"]["command"] == " ".join(["lapsus", *command])
     assert told["provenance"]["date"] == "2027-01-15T08:00:00Z"
     assert {"lapsus", "numpy", "scipy"} <= told["provenance"]["packages"].keys()
-    assert [record["sha256"] for record in told["files"]] == [sha256(path.read_bytes()).hexdigest() for path in files]
-    assert {record["identity"] for record in told["files"]} == {"hf:x at 0a1"}
-    assert told["data"][0]["examples"] == 60
+    assert [record["sha256"] for record in told["sources"]] == [sha256(path.read_bytes()).hexdigest() for path in files]
+    assert {record["identity"] for record in told["sources"]} == {"hf:x at 0a1"}
+    assert told["datasets"][0]["examples"] == 60
     text = (tmp_path / "out" / "index.html").read_text()
-    for word in ("2027-01-15T08:00:00Z", told["data"][0]["blake2b"], told["files"][0]["sha256"], "hf:x at 0a1"):
+    for word in ("2027-01-15T08:00:00Z", told["datasets"][0]["blake2b"], told["sources"][0]["sha256"], "hf:x at 0a1"):
         assert word in text
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert CliRunner().invoke(main, command).exit_code == 0
@@ -98,7 +98,7 @@ def test_the_json_is_as_its_schema_says(made):
 
 def test_the_tables_are_data_frames(made):
     frames = made.frames
-    assert set(frames) >= {"summary", "tracks", "comparisons", "breakdowns", "files"}
+    assert set(frames) >= {"summary", "tracks", "comparisons", "groups", "sources"}
     summary = frames["summary"].set_index(["model", "family"])
     told = {
         (r["model"], r["family"]): r["micro_drop"]
@@ -135,10 +135,10 @@ def test_no_point_of_a_plot_is_cut_off(made):
 
 def test_plots_are_the_same_in_any_process(made, monkeypatch):
     chapters = build_chapters(made.numbers)
-    monkeypatch.setattr(plots, "FEW", 1)
+    monkeypatch.setattr(plots, "MIN_PLOTS", 1)
     with draw_plots(chapters) as elsewhere:
         drawn = dict(elsewhere)
-    monkeypatch.setattr(plots, "FEW", 100)
+    monkeypatch.setattr(plots, "MIN_PLOTS", 100)
     with draw_plots(chapters) as here:
         assert dict(here) == drawn
     for key, drawing in drawn.items():

@@ -71,7 +71,7 @@ def test_what_could_have_been_missed_is_no_less_than_what_was_seen():
     ]
     (record,) = measure(tracks).summary
     assert record.test is not None
-    sure_of_less = replace(record, test=replace(record.test, detectable=0.001))
+    sure_of_less = replace(record, test=replace(record.test, minimum_detectable=0.001))
     assert "a difference of 2.0 points could have been missed" in write_headline([sure_of_less])
 
 

@@ -261,7 +261,7 @@ def test_rows_without_a_value_sort_last(browser, folder):
 def test_the_first_screen_is_what_noise_costs_each_model(browser, folder):
     browser.open(folder / "index.html", 1280)
     seen = browser.run("""
-    const table = document.querySelector(".costs table");
+    const table = document.querySelector(".drops table");
     const drops = (column) => [...table.tBodies[0].rows].map((row) => row.cells[column].dataset.sort);
     const before = drops(1);
     const head = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent.trim() === "speech");
@@ -286,7 +286,7 @@ def test_edits_are_marked_as_put_in_and_taken_out(tmp_path):
     page = report([Track("m", "clean", rows), Track("m", "k.1", noisy)], tmp_path / "out").page
     text = page.read_text(encoding="utf-8")
     assert text.count("a <del>c</del><ins>b</ins>at sa<del>t</del><ins>!</ins>") == 2
-    assert text.count('<p class="said">') == 2  # the third text is the clean one: it broke nothing
+    assert text.count('<p class="noisy-text">') == 2  # the third text is the clean one: it broke nothing
 
 
 def test_the_page_says_what_chance_does_to_the_worst(tmp_path):
@@ -346,7 +346,7 @@ def test_axe_finds_no_fault(browser, folder, dark):
     browser.dark(dark)
     browser.open(folder / "index.html", 1280)
     browser.run("document.querySelectorAll('details').forEach((each) => (each.open = true))")
-    browser.run("document.querySelector('td.cost a').click()")
+    browser.run("document.querySelector('td.drop a').click()")
     browser.run(AXE.read_text(encoding="utf-8"))
     found = browser.run("""return axe.run({resultTypes: ["violations"]}).then(({ violations }) => violations.map(
       ({ id, help, nodes }) => [id, help, nodes.slice(0, 3).map(({ html, failureSummary }) => [html, failureSummary])]))""")
@@ -393,7 +393,7 @@ def test_groups_that_differ_by_chance_are_said_to(tmp_path):
     out = tmp_path / "out"
     text = report(tracks, out, by=["room"]).page.read_text(encoding="utf-8")
     assert "The widest gap, which may be chance, is 25.0 points: on k, m scores 75.0 % where room is a" in text
-    gaps = json.loads((out / "report.json").read_text("utf-8"))["gaps"]
+    gaps = json.loads((out / "report.json").read_text("utf-8"))["group_gaps"]
     assert [(gap["measure"], gap["worst"], gap["best"], gap["gap"]) for gap in gaps] == [
         ("average", "b", "a", 0.25),
         ("drop", "b", "a", 0.25),
@@ -414,7 +414,7 @@ def browsed(request, tmp_path_factory):
     out = tmp_path_factory.mktemp("browsed") / "out"
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "beside":
-            patch.setattr(example_parts, "MOST_INSIDE", 1000)
+            patch.setattr(example_parts, "MAX_INLINE_BYTES", 1000)
         report(simulated(examples=60), out, n_resamples=20)
     assert (out / "examples").is_dir() == (request.param == "beside")
     return out
@@ -482,7 +482,7 @@ def test_a_permalink_leads_to_one_example(browser, browsed):
 def test_a_cell_shows_what_is_behind_it(browser, browsed):
     browser.open(browsed / "index.html", 1280)
     seen = browser.run(f"""return (async () => {{ {WAIT}
-    const cell = [...document.querySelectorAll("td.cost a")].find((a) => a.dataset.model === "bert-base" && a.dataset.family === "speech");
+    const cell = [...document.querySelectorAll("td.drop a")].find((a) => a.dataset.model === "bert-base" && a.dataset.family === "speech");
     cell.click(); await wait(100);
     const panel = document.querySelector(".drill");
     const told = [panel.hidden, panel.querySelector("h2").textContent, panel.querySelectorAll("tbody tr").length, document.activeElement === panel];
@@ -499,7 +499,7 @@ def test_too_many_examples_are_those_that_most_models_lost(monkeypatch):
     from lapsus.reporting.analysis.alignment import align_tracks
     from lapsus.reporting.html import examples as example_parts
 
-    monkeypatch.setattr(example_parts, "MOST_SHOWN", 6 * 5)
+    monkeypatch.setattr(example_parts, "MAX_EXAMPLES", 6 * 5)
     for part in example_parts.iter_example_parts(align_tracks(simulated(examples=60))):
         data = json.loads(part.json)
         assert data["of"] == 60

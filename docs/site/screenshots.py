@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from browsers import opened  # noqa: E402 - the driver of the tests
 
-CELL = "document.querySelectorAll('td.cost a')[4].click(); scrollTo(0, 0)"
+CELL = "document.querySelectorAll('td.drop a')[4].click(); scrollTo(0, 0)"
 SHOTS = {  # width, height, dark, what is done first
     "report": (1280, 1000, False, ""),
     "report-cell": (1280, 1500, False, CELL),

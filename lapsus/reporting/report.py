@@ -196,7 +196,7 @@ def digest_datasets(runs: Sequence[AlignedTrack]) -> list[DatasetDigest]:
     return digests
 
 
-SCHEMA = 1  # the version of report.json; docs/report.schema.json describes it
+SCHEMA = 2  # the version of report.json; docs/report.schema.json describes it
 
 
 @dataclass(frozen=True, slots=True)

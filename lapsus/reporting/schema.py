@@ -1,7 +1,7 @@
 """The JSON schema of report.json, made from the records that it holds.
 
 >>> build_schema()["properties"]["schema"]
-{'const': 1}
+{'const': 2}
 """
 
 from __future__ import annotations

@@ -96,10 +96,10 @@ class _FamilyRecords:
     """The records of one model on one family of noise."""
 
     summary: FamilySummary
-    breakdowns: list[GroupScore] = field(default_factory=list)
-    gaps: list[GroupGap] = field(default_factory=list)
+    groups: list[GroupScore] = field(default_factory=list)
+    group_gaps: list[GroupGap] = field(default_factory=list)
     transitions: list[Transition] = field(default_factory=list)
-    noise: list[NoiseBin] = field(default_factory=list)
+    noise_bins: list[NoiseBin] = field(default_factory=list)
 
 
 def _measure_dataset(runs: Sequence[AlignedTrack], options: AnalysisOptions) -> dict[str, list[Any]]:
@@ -108,7 +108,7 @@ def _measure_dataset(runs: Sequence[AlignedTrack], options: AnalysisOptions) -> 
     models = list(dict.fromkeys(run.track.model for run in runs))
     tracks: list[TrackScore] = []
     families: list[_FamilyRecords] = []
-    joins: list[UnmatchedIds] = []
+    unmatched_ids: list[UnmatchedIds] = []
     dialects: list[DialectScore] = []
     for model in options.progress(models):
         model_runs = [run for run in runs if run.track.model == model]
@@ -123,21 +123,21 @@ def _measure_dataset(runs: Sequence[AlignedTrack], options: AnalysisOptions) -> 
             members = [run for run in noisy if run.track.family == family]
             family_records = _measure_family(members, clean, repeats, group_columns, options)
             families += [family_records] if family_records else []
-        joins += list_unmatched_ids(model_runs, clean, runs)
+        unmatched_ids += list_unmatched_ids(model_runs, clean, runs)
     scorers = {record.model for record in dialects}  # their scores are likenesses on scales of their own
     return {
         "summary": [family.summary for family in families],
         "tracks": tracks,
         "comparisons": compare_models([run for run in runs if run.track.model not in scorers], models, options),
         "transitions": [record for family in families for record in family.transitions],
-        "noise": [record for family in families for record in family.noise],
-        "breakdowns": [record for family in families for record in family.breakdowns],
-        "gaps": [record for family in families for record in family.gaps],
-        "joins": joins,
-        "examples": find_lost_examples(runs, models),
-        "doubts": find_warnings([run.track for run in runs]),
+        "noise_bins": [record for family in families for record in family.noise_bins],
+        "groups": [record for family in families for record in family.groups],
+        "group_gaps": [record for family in families for record in family.group_gaps],
+        "unmatched_ids": unmatched_ids,
+        "lost_examples": find_lost_examples(runs, models),
+        "warnings": find_warnings([run.track for run in runs]),
         "dialects": dialects,
-        "tasks": [score for run in runs for score in measure_task(run, options.confidence_level)],
+        "task_scores": [score for run in runs for score in measure_task(run, options.confidence_level)],
     }
 
 
@@ -242,7 +242,7 @@ def _apply_holm(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
         "tracks": corrected_tracks,
         "summary": families,
         "comparisons": correct_comparisons(tables["comparisons"]),
-        "gaps": apply_holm(tables["gaps"]),
+        "group_gaps": apply_holm(tables["group_gaps"]),
         "dialects": apply_holm(tables["dialects"]),
     }
     return {name: tuple(records) for name, records in (tables | corrected_tables).items()}

@@ -76,15 +76,15 @@ def render_page(
         facts=_count_facts(results.tracks),
         chapters=chapters,
         plots={key: mark_safe(drawing.svg) for key, drawing in drawings.items()},
-        doubts=group_by(results.warnings, lambda doubt: doubt.dataset),
+        warnings=group_by(results.warnings, lambda warning: warning.dataset),
         settings=results.settings,
         version=results.lapsus,
         files=["report.json", *(f"{name}.csv" for name, records in results.to_tables().items() if records)],
         provenance=results.provenance,
-        data=results.datasets,
+        datasets=results.datasets,
         sources=source_table(results.sources),
         style=mark_safe((TEMPLATES / "report.css").read_text(encoding="utf-8")),
-        inside=[
+        inline_examples=[
             (part.key, mark_safe(part.inline_json))
             for *_, chapter_sections in chapters
             for section in chapter_sections

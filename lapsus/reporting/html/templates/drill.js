@@ -1,4 +1,4 @@
-for (const matrix of document.querySelectorAll(".costs")) {
+for (const matrix of document.querySelectorAll(".drops")) {
   const article = matrix.closest("article");
   const panel = article.querySelector(".drill");
   const make = (tag, text, ...inside) => {
@@ -46,7 +46,7 @@ for (const matrix of document.querySelectorAll(".costs")) {
     return [...parts, ways];
   };
   matrix.addEventListener("click", (event) => {
-    const link = event.target.closest("td.cost a");
+    const link = event.target.closest("td.drop a");
     if (!link) return;
     event.preventDefault();
     panel.replaceChildren(...contents(link.dataset.model, link.dataset.family, link.getAttribute("href")));
