@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from lapsus.perturbations import Edit
 
 CLASS_DROP = 0.005  # a smaller fall in balanced accuracy (half a point) gives no warning
-ALPHA = 0.05  # a corrected p-value below this counts as a difference
+ALPHA = 0.05  # the level of every test
 LEFT_OUT_IF_NONE = {"left_out_if_none": True}  # of a nested record: None gives no columns instead of empty ones
 
 
@@ -36,6 +36,15 @@ class Estimate(NamedTuple):
     def interval(self) -> tuple[float, float] | None:
         """The ends, where there are both."""
         return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+def is_significant(p_value: float | None) -> bool:
+    """Return whether a p-value, corrected for the number of tests, is below ALPHA; without a test it is not.
+
+    >>> is_significant(0.049), is_significant(0.05), is_significant(None)
+    (True, False, False)
+    """
+    return p_value is not None and p_value < ALPHA
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +97,7 @@ class Averages:
 
 @dataclass(frozen=True, slots=True)
 class Flips:
-    """How many changed answers went from right to wrong, from wrong to right, and from wrong to another wrong one."""
+    """The numbers of changed predictions: correct to wrong, wrong to correct, and wrong to another wrong one."""
 
     correct_to_wrong: int
     wrong_to_correct: int
@@ -97,7 +106,7 @@ class Flips:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How many answers differ between clean and noisy text; None where the rows do not tell."""
+    """How many predictions differ between clean and noisy text; None without predictions."""
 
     changed: int | None = None
     changed_rate: Estimate = Estimate()
@@ -106,10 +115,10 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """The mean difference of two scores of the same examples; `p_holm` is corrected for as many `n_tests`.
+    """The mean difference of two scores of the same examples; `p_holm` is corrected for `n_tests` tests.
 
-    `minimum_detectable` is the smallest true difference that so many examples would show with a chance of 80 %; `effect_size`
-    is the difference in standard deviations of the differences.
+    `minimum_detectable` is the smallest true difference that the test detects with a power of 80 %. `effect_size` is
+    the difference in standard deviations of the differences.
     """
 
     difference: Estimate = Estimate()
@@ -122,13 +131,13 @@ class PairedTest:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the corrected p-value says that there is a difference."""
-        return self.p_holm is not None and self.p_holm < ALPHA
+        """Whether the difference is significant after Holm's correction."""
+        return is_significant(self.p_holm)
 
 
 @dataclass(frozen=True, slots=True)
 class CleanComparison:
-    """How a track differs from the clean one, on the examples that both have."""
+    """The difference between a track and the clean one, on the examples that both have."""
 
     compared_examples: int
     changes: Changes
@@ -154,14 +163,18 @@ class FamilySummary:
     balanced_drop_p: float | None = None  # that balanced accuracy is the same on clean and on noisy text
 
     @property
+    def is_significant(self) -> bool:
+        """Whether the average differs significantly from the clean one."""
+        return self.test is not None and self.test.is_significant
+
+    @property
     def hides_class_drop(self) -> bool:
-        """Whether the classes are told apart less well than on clean text, and the score hides it."""
+        """Whether balanced accuracy drops, and the score hides it: it drops less, or not significantly."""
         before, after = self.clean_balanced_accuracy.value, self.classes.balanced_accuracy.value
         if before is None or after is None:
             return False
         drop = self.averages.micro_drop.value or 0.0
-        drop_is_significant = drop > 0 and self.test is not None and self.test.is_significant
-        return not drop_is_significant and before - after >= CLASS_DROP + max(0.0, drop)
+        return not (drop > 0 and self.is_significant) and before - after >= CLASS_DROP + max(0.0, drop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +188,7 @@ class TrackScore:
     annotator: str
     clean: bool
     examples: int
-    unparsed: int  # the number of examples without an answer; these count as wrong
+    unparsed: int  # the number of examples without a prediction; these count as wrong
     average: Estimate
     noise_rate: float | None
     classes: ClassScores = ClassScores()
@@ -214,7 +227,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """How often an answer to clean text became another one to the noisy text of the same example."""
+    """How often one prediction on clean text became another one on the noisy text of the same example."""
 
     dataset: str
     model: str
@@ -226,7 +239,7 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class NoiseBin:
-    """The average score of the texts whose noise rate is between two bounds; None is no bound."""
+    """The average score of the texts with a noise rate between two bounds; None is no bound."""
 
     dataset: str
     model: str
@@ -241,7 +254,7 @@ class NoiseBin:
 
 @dataclass(frozen=True, slots=True)
 class GroupScore:
-    """The averages of the examples that have one value in a column."""
+    """The averages of one group: the examples with one value in a column."""
 
     dataset: str
     model: str
@@ -255,9 +268,9 @@ class GroupScore:
 
 @dataclass(frozen=True, slots=True)
 class GroupGap:
-    """The groups of one column that a model serves worst and best under one noise; `measure` is average or drop.
+    """The gap between the worst and the best group of one column under one noise; `measure` is average or drop.
 
-    `p_value` is that so wide a gap between any two of the groups is chance; `p_holm` is corrected for as many `n_tests`.
+    `p_value` takes into account that these two were picked from all groups; `p_holm` is corrected for `n_tests` tests.
     """
 
     dataset: str
@@ -275,13 +288,13 @@ class GroupGap:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the corrected p-value says that the groups differ."""
-        return self.p_holm is not None and self.p_holm < ALPHA
+        """Whether the gap is significant after Holm's correction."""
+        return is_significant(self.p_holm)
 
 
 @dataclass(frozen=True, slots=True)
 class ReportWarning:
-    """A warning about the numbers of a track, or of all tracks of a model."""
+    """What limits the numbers of a track, or of all tracks of a model."""
 
     dataset: str
     model: str
@@ -306,7 +319,7 @@ class UnmatchedIds:
 
 @dataclass(frozen=True, slots=True)
 class DialectScore:
-    """How often a scorer of texts prefers a dialect to another meaning, and a text with its own tag to another's."""
+    """How often a text metric rates a dialect above another meaning, and a text with its own tag above another tag."""
 
     dataset: str
     model: str
@@ -327,7 +340,7 @@ class DialectScore:
 
 @dataclass(frozen=True, slots=True)
 class LostExample:
-    """A noisy text on which models lost the right answer; `edits` turn the clean text into it."""
+    """An example that models answered correctly on clean text only; `edits` turn the clean text into the noisy one."""
 
     dataset: str
     id: str
@@ -343,7 +356,7 @@ class LostExample:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that a track was read from; `identity` (the model and its revision), task and data as run.json says."""
+    """A file that a track was read from; `identity` (of the model), `task` and `data` stand in its run.json."""
 
     dataset: str
     model: str
@@ -358,7 +371,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class DatasetDigest:
-    """A hash of the examples of a dataset: of their ids, right answers and clean texts, where the rows hold them."""
+    """A hash of the examples of a dataset: of their ids, gold answers and clean texts, where the rows hold them."""
 
     dataset: str
     examples: int
