@@ -36,7 +36,7 @@ lint: .venv/installed-dev  ## style, and types against the built wheel
 	rm -rf build/types && $(BIN)/pip install -q --disable-pip-version-check --no-deps --target build/types .
 	cd build && MYPYPATH=types ../$(BIN)/mypy --config-file ../pyproject.toml -p lapsus
 	cd build && MYPYPATH=types:../benchmarks ../$(BIN)/mypy --config-file ../pyproject.toml ../benchmarks $(TYPED_TESTS:%=../%)
-	cd build && MYPYPATH=types:../tests ../$(BIN)/mypy --config-file ../tests/mypy.toml ../tests
+	cd build && MYPYPATH=types:../tests:../tools ../$(BIN)/mypy --config-file ../tests/mypy.toml ../tests
 	cp tests/consumer.py build/types && echo '{"include": ["consumer.py"]}' > build/types/pyrightconfig.json
 	$(BIN)/pyright -p build/types --pythonpath $(BIN)/python  # beside the built wheel: the checkout's folders are no package
 
@@ -51,7 +51,7 @@ bench: .venv/installed-dev  ## speed beside peers, as ratios
 	PYTHONPATH=build/typist $(BIN)/python benchmarks/chinese.py
 
 generated: .venv/installed-dev  ## write every generated text: after a new unit, or another docstring
-	$(BIN)/python -m tools.generate_texts
+	$(BIN)/python tools/generate_texts.py
 
 clean:
 	rm -rf .venv build dist *.egg-info

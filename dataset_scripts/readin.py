@@ -269,7 +269,7 @@ class ReadinCmrc2018(Readin):
 
 
 class ReadinCspider(Readin):
-    """Questions to databases, answered by an SQL query; the config `iter_schemas` holds the databases' tables."""
+    """Questions to databases, answered by an SQL query; the config `schemas` holds the databases' tables."""
 
     NAME = "readin-cspider"
     TITLE = "READIN CSpider"

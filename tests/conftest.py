@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 sys.path.insert(0, str(Path(__file__).parent))  # helpers beside the tests, which are no package
 
 import hub_double

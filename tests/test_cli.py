@@ -145,7 +145,7 @@ def test_a_broken_pipe_elsewhere_is_an_error(monkeypatch):
     def broken(_kind):
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("lapsus.cli.list.listed", broken)
+    monkeypatch.setattr("lapsus.cli.list.select_kinds", broken)
     assert "Broken pipe" in CliRunner().invoke(main, ["list"]).output
 
 

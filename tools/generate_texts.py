@@ -1,7 +1,9 @@
 """Generated texts: the README's tables, the files of the metrics' Spaces, and the imports of metric functions.
 
-`make generated` rewrites them in a checkout; `python -m tools.generate_texts --check` lists the stale ones.
+`make generated` rewrites them in a checkout; `python tools/generate_texts.py --check` lists the stale ones.
 """
+
+# ruff: noqa: INP001 - a script, not a module
 
 from __future__ import annotations
 

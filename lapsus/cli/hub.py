@@ -30,7 +30,7 @@ def check_repo_id(repo: str) -> None:
 
 @click.command(epilog=format_examples("lapsus build readin-afqmc --source READIN.zip --out readin-afqmc"))
 @click.argument("name", required=False)
-@click.option("--all", "everything", is_flag=True, help="Build every dataset whose files are in SOURCE, to OUT/NAME.")
+@click.option("--all", "all_datasets", is_flag=True, help="Build every dataset whose files are in SOURCE, to OUT/NAME.")
 @click.option("--source", type=PATH, help="Folder or archive with the original files.")
 @click.option("--out", type=PATH, required=True, help="Folder to write, as load_dataset reads it.")
 @click.option(

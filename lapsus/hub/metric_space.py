@@ -48,11 +48,11 @@ HANDWRITTEN_SECTIONS = ("Values from the papers", "Limits")
 APP = '''\
 """The app of this metric's Space; `make generated` writes it."""
 
+from lapsus.integrations.metric_app import build_app
 {imports}
-from lapsus.integrations.metric_app import app
 
 if __name__ == "__main__":
-    app({name}, {class_name}.EXAMPLE).launch()
+    build_app({name}, {class_name}.EXAMPLE).launch()
 '''
 
 
