@@ -16,7 +16,7 @@ from PIL import Image
 
 from lapsus.cli.main import main
 from lapsus.reporting.html import plots
-from lapsus.reporting.html.downloads import escape_latex, to_latex, to_markdown
+from lapsus.reporting.html.tables import escape_latex, to_latex, to_markdown
 from lapsus.reporting.html.render import build_chapters, draw_plots
 from lapsus.reporting.report import report
 from lapsus.reporting.tracks import read_tracks
@@ -160,7 +160,7 @@ def test_tables_hold_the_numbers_of_the_page(made):
 
 
 def test_latex_escapes_what_it_takes_for_commands():
-    from lapsus.reporting.html.cells import Cell, make_table
+    from lapsus.reporting.html.tables import Cell, make_table
 
     hostile = "\\input{x} $a_b^c$ ~ # & 100 %"
     assert not re.search(

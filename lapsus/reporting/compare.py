@@ -14,7 +14,7 @@ from lapsus.io.predictions import format_quoted
 from lapsus.reporting.analysis.alignment import AlignedTrack, align_tracks, select_clusters
 from lapsus.reporting.analysis.comparisons import apply_holm, compare_paired_scores
 from lapsus.reporting.analysis.records import PairedTest, to_flat_dict
-from lapsus.reporting.html.cells import format_p_value
+from lapsus.reporting.html.tables import format_p_value
 from lapsus.reporting.report import read_scores
 from lapsus.reporting.tracks import Track, format_track_name
 

@@ -245,9 +245,8 @@ def report(
     wraps the models of each dataset, as `tqdm` would. `command` is what the page says that it was made by; the
     variable SOURCE_DATE_EPOCH stands for the time, so that the same predictions give the same bytes.
     """
-    from lapsus.reporting.html import downloads
     from lapsus.reporting.html.examples import MAX_INLINE_BYTES, iter_example_parts
-    from lapsus.reporting.html.render import build_chapters, draw_plots, render_page
+    from lapsus.reporting.html.render import build_chapters, draw_plots, render_page, write_plots_and_tables
 
     out = Path(out)
     runs = align_tracks(tracks)
@@ -275,7 +274,7 @@ def report(
             if records:
                 _write_csv(draft / f"{name}.csv", records)
         for *_, sections in chapters:
-            downloads.write_plots_and_tables(sections, plots, draft)
+            write_plots_and_tables(sections, plots, draft)
         write_scores(runs, draft)
     return Report(out / "index.html", numbers)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lapsus.core.track_names import CLEAN
 from lapsus.reporting.analysis.records import ALPHA, FamilySummary, Results, TrackScore
-from lapsus.reporting.html.cells import format_count, format_percent, format_signed
+from lapsus.reporting.html.tables import format_count, format_percent, format_signed
 
 
 def write_headline(summary: Sequence[FamilySummary]) -> str:

@@ -12,11 +12,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from lapsus.reporting.analysis.changes import split_by_edits
 from lapsus.reporting.analysis.records import Results, TrackScore
-from lapsus.reporting.html.cells import format_count
 from lapsus.reporting.html.examples import ExamplePart
 from lapsus.reporting.html.headline import DropMatrix, build_drop_matrix, write_headline
 from lapsus.reporting.html.plots import Plot, draw_in_parallel
 from lapsus.reporting.html.sections import Section, build_sections, group_by, mark_safe, source_table
+from lapsus.reporting.html.tables import format_count, to_latex, to_markdown
 
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPTS = ("sort.js", "examples.js", "drill.js")
@@ -95,6 +95,20 @@ def render_page(
         script=mark_safe(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
+
+
+def write_plots_and_tables(sections: Iterable[Section], drawings: Mapping[str, Plot], folder: Path) -> None:
+    """Write the plots into `plots/` and the tables into `tables/` of a folder."""
+    for section in sections:
+        for figure in section.figures:
+            (folder / "plots").mkdir(exist_ok=True)
+            drawing = drawings[figure.key]
+            (folder / "plots" / f"{figure.key}.svg").write_text(drawing.to_standalone_svg(), encoding="utf-8")
+            (folder / "plots" / f"{figure.key}.png").write_bytes(drawing.png)
+        if section.table is not None:
+            (folder / "tables").mkdir(exist_ok=True)
+            (folder / "tables" / f"{section.key}.md").write_text(to_markdown(section.table), encoding="utf-8")
+            (folder / "tables" / f"{section.key}.tex").write_text(to_latex(section.table), encoding="utf-8")
 
 
 def _make_title(tracks: Sequence[TrackScore]) -> str:

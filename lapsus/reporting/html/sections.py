@@ -22,7 +22,9 @@ from lapsus.reporting.analysis.records import (
     Transition,
 )
 from lapsus.reporting.html import plots
-from lapsus.reporting.html.cells import (
+from lapsus.reporting.html.examples import ExamplePart
+from lapsus.reporting.html.headline import Panel, arrange_panels, find_clean_scores, natural_sort_key, order_models
+from lapsus.reporting.html.tables import (
     MAX_ROWS,
     Cell,
     PageTable,
@@ -35,8 +37,6 @@ from lapsus.reporting.html.cells import (
     rate_cell,
     text_cell,
 )
-from lapsus.reporting.html.examples import ExamplePart
-from lapsus.reporting.html.headline import Panel, arrange_panels, find_clean_scores, natural_sort_key, order_models
 
 Item = TypeVar("Item")
 

@@ -1,14 +1,22 @@
-"""Numbers as the page writes them, and tables of them."""
+"""Tables of the page: numbers as cells, and each table as HTML, Markdown and LaTeX show it.
+
+A cell function (`rate_cell`, `count_cell`, …) writes one value; `make_table` lays cells out; `to_markdown` and
+`to_latex` write the table for papers and notes.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lapsus.reporting.analysis.records import Estimate, PairedTest
 
 DASH = "–"
-MAX_ROWS = 500  # rows of a table that the page shows at most
+MAX_ROWS = 500  # rows of a table on the page, at most
+LATEX = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "−": "$-$", DASH: "--"} | {
+    letter: f"\\{letter}" for letter in "&%$#_{}"
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +122,77 @@ def format_p_value(value: float | None) -> str:
     if value is None:
         return DASH
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def to_markdown(table: PageTable) -> str:
+    r"""Return a table as Markdown, intervals in brackets and what is bold on the page in bold.
+
+    >>> print(to_markdown(make_table("All", [{"Model": text_cell("a|b"), "Score": rate_cell(Estimate(0.5, 0.4, 0.6))}])), end="")
+    | Model | Score (%) |
+    |---|---:|
+    | a\|b | 50.0 [40.0 to 60.0] |
+    """
+    marks = ["---" if kind == "word" else "---:" for kind in table.kinds]
+    lines = [_format_titles(table), *([_format_markdown_cell(cell) for cell in row] for row in table.rows)]
+    texts = ["| " + " | ".join(re.sub(r"([|\\])", r"\\\1", text) for text in line) + " |" for line in lines]
+    return "\n".join([texts[0], "|" + "|".join(marks) + "|", *texts[1:]]) + "\n"
+
+
+def to_latex(table: PageTable) -> str:
+    r"""Return a table as LaTeX with the rules of booktabs.
+
+    >>> print(to_latex(make_table("50 %", [{"Model": text_cell("a_b"), "Score": rate_cell(Estimate(0.5, 0.4, 0.6))}])), end="")
+    % \usepackage{booktabs}
+    \begin{table}
+    \caption{50 \%}
+    \begin{tabular}{lr}
+    \toprule
+    Model & Score (\%) \\
+    \midrule
+    a\_b & 50.0 {\scriptsize [40.0 to 60.0]} \\
+    \bottomrule
+    \end{tabular}
+    \end{table}
+    """
+    kinds = "".join("l" if kind == "word" else "r" for kind in table.kinds)
+    rows = (" & ".join(map(_format_latex_cell, row)) + r" \\" for row in table.rows)
+    head = " & ".join(map(escape_latex, _format_titles(table))) + r" \\"
+    return "\n".join(
+        [
+            r"% \usepackage{booktabs}",
+            r"\begin{table}",
+            rf"\caption{{{escape_latex(table.caption)}}}",
+            rf"\begin{{tabular}}{{{kinds}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def escape_latex(text: str) -> str:
+    r"""Return a text with the characters that LaTeX takes for commands escaped.
+
+    >>> escape_latex("50 % of a_b \\ −3")
+    '50 \\% of a\\_b \\textbackslash{} $-$3'
+    """
+    return "".join(LATEX.get(letter, letter) for letter in text)
+
+
+def _format_titles(table: PageTable) -> list[str]:
+    return [f"{title} ({unit})" if unit else title for title, unit in table.columns]
+
+
+def _format_markdown_cell(cell: Cell) -> str:
+    text = f"**{cell.text}**" if cell.bold else cell.text
+    return f"{text} [{cell.note}]" if cell.note else text
+
+
+def _format_latex_cell(cell: Cell) -> str:
+    text = rf"\textbf{{{escape_latex(cell.text)}}}" if cell.bold else escape_latex(cell.text)
+    return rf"{text} {{\scriptsize [{escape_latex(cell.note)}]}}" if cell.note else text
