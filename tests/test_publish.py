@@ -35,7 +35,7 @@ class Toy(Benchmark):
     DATA = ({"id": "a", "text": "one"}, {"id": "b", "text": "two"})
 
     @classmethod
-    def bundled_folder(cls):
+    def get_bundled_folder(cls):
         return Path(__file__).parent
 
     def columns(self, config):
@@ -255,8 +255,8 @@ def test_a_killed_build_leaves_the_old_folder(tmp_path):
     before = files(tmp_path / "out")
     code = (
         "import sys, time, lapsus.hub.build as p; from pathlib import Path; from lapsus.dataset_scripts import benchmarks\n"
-        "p.render = lambda *_: (print('ready', flush=True), time.sleep(60))\n"
-        "p.publish(benchmarks()['sample'], Path(sys.argv[1]))"
+        "p.render_card = lambda *_: (print('ready', flush=True), time.sleep(60))\n"
+        "p.build_dataset(benchmarks()['sample'], Path(sys.argv[1]))"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path / "out")], stdout=subprocess.PIPE, text=True
@@ -310,7 +310,7 @@ def test_the_files_of_all_configs_are_recorded_in_order(tmp_path):
         ROWS = {"z": {"test": 1}, "a": {"test": 1}}
 
         def rows(self, source, config, split):
-            yield {"id": "1", "text": source.text(f"{config}.txt")}
+            yield {"id": "1", "text": source.read_text(f"{config}.txt")}
 
     OfFiles.__module__ = __name__
     for name in "za":
@@ -325,7 +325,7 @@ def test_changed_sources_are_never_stale(tmp_path):
         ROWS = {"clean": {"test": 1}}
 
         def rows(self, source, config, split):
-            yield {"id": "a", "text": next(iter(source.lines("text.txt")))}
+            yield {"id": "a", "text": next(iter(source.read_lines("text.txt")))}
 
     Lines.__module__ = __name__
     source = tmp_path / "source"
@@ -482,7 +482,7 @@ def test_a_missing_file_is_no_rows_only_when_a_part_will_do(tmp_path):
 
         def rows(self, source, config, split):
             if config == "keyboard":
-                source.find("keyboard.txt")
+                source.find_one("keyboard.txt")
             yield from self.DATA
 
     Lacking.__module__ = __name__
