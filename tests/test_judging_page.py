@@ -133,16 +133,21 @@ def test_keys_do_what_the_page_says(browser, tmp_path):
 def command(tmp_path, port=0):
     """The command itself; it ends by Ctrl-C."""
     (tmp_path / "sheet.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ITEMS), encoding="utf-8")
+    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a background job ignores it
+    program += "; from lapsus.cli.main import main; main()"
     words = ["paraphrase", "judge", "sheet.jsonl", "--judge", "ida", "--no-open", "--port", str(port)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    with subprocess.Popen([sys.executable, "-u", "-m", "lapsus", *words], cwd=tmp_path, **pipes) as running:
+    with subprocess.Popen([sys.executable, "-u", "-c", program, *words], cwd=tmp_path, **pipes) as running:
         said = []
         try:
             said.append(running.stdout.readline())
             yield said
         finally:
             running.send_signal(signal.SIGINT)
-            said += running.communicate(timeout=60)[0].splitlines()
+            try:
+                said += running.communicate(timeout=60)[0].splitlines()
+            finally:
+                running.kill()  # else leaving the block would wait for it
 
 
 def test_what_cannot_be_saved_is_said_and_kept_on_the_page(browser, tmp_path):

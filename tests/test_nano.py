@@ -96,7 +96,7 @@ def test_a_sentence_that_comes_several_times_has_its_tag_drawn_anew():
     [
         (SENTENCES, {"balance": -1}, "balance is -1"),
         (SENTENCES, {"positive": 2}, "positive is 2"),
-        (SENTENCES, {"times": 0}, "times is 0"),
+        (SENTENCES, {"copies": 0}, "copies is 0"),
         (SENTENCES[:1], {"balance": 0}, "the sentences have 1 language"),
         ([each for each in SENTENCES if each.language != "pt"], {}, "the sentences have 1 dialect"),
     ],
@@ -184,7 +184,7 @@ def test_a_number_is_the_first_decoded_logit_of_the_last_entry(begun):
 
 def test_texts_of_any_bytes_are_read_whole_and_never_as_the_number(begun):
     text = "o trem ☃ <number> 火车"
-    tokens = begun.encoded([text])[0]
+    tokens = begun.encode([text])[0]
     assert begun.tokenizer.decode(tokens[:-1]) == text
 
 

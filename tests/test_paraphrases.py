@@ -46,7 +46,7 @@ def run(*words):
 
 def published():
     """The rows of the hand-written file in P̂aRTE's form, as the builder reads them."""
-    return list(benchmarks()["parte"]().pairs(open_source(PARTE)))
+    return list(benchmarks()["parte"]().iter_pairs(open_source(PARTE)))
 
 
 # overlap ------------------------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def test_the_threshold_is_exact_and_its_errata_can_be_had():
 class Alike:
     """An encoder's place: the shorter a paraphrase, the more alike."""
 
-    def alike(self, pairs):
+    def similarities(self, pairs):
         return [-float(len(second)) for _, second in pairs]
 
 
@@ -241,7 +241,7 @@ def test_sentences_and_their_paraphrases_give_the_published_rows(tmp_path):
     }
     file = tmp_path / "parte.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in build_pairs(pairs.values(), best)), encoding="utf-8")
-    again = list(benchmarks()["parte"]().pairs(open_source(file)))
+    again = list(benchmarks()["parte"]().iter_pairs(open_source(file)))
     columns = ("premise", "hypothesis", "original_premise", "original_hypothesis", "label", "rewritten", "task", "rte")
     told = {tuple(row[name] for name in columns) for row in again}
     assert {tuple(row[name] for name in columns) for row in rows} <= told

@@ -45,9 +45,9 @@ def test_a_frame_has_one_tag_per_token_for_any_utterance(model):
 def test_frames_do_not_depend_on_the_batch(model):
     utterances = [row["tokens"] for row in TEST]
     assert model.predict(utterances) == model.predict(utterances, batch_size=3)
-    losses = model.losses(TEST)
-    assert losses == pytest.approx(model.losses(TEST, batch_size=3), rel=1e-4)
-    assert model.losses(TEST[::-1])[::-1] == pytest.approx(losses, rel=1e-4)
+    losses = model.compute_losses(TEST)
+    assert losses == pytest.approx(model.compute_losses(TEST, batch_size=3), rel=1e-4)
+    assert model.compute_losses(TEST[::-1])[::-1] == pytest.approx(losses, rel=1e-4)
 
 
 def test_a_loss_is_the_improbability_of_the_true_frame(model):
@@ -55,7 +55,7 @@ def test_a_loss_is_the_improbability_of_the_true_frame(model):
     right = {"tokens": TEST[0]["tokens"], **frame}
     wrong = {**right, "intent": next(name for name in model.vocabulary.intents if name != frame["intent"])}
     unknown = {**right, "intent": "never_seen"}
-    best, worse, impossible = model.losses([right, wrong, unknown])
+    best, worse, impossible = model.compute_losses([right, wrong, unknown])
     assert 0 <= best < worse < impossible == float("inf")
 
 
@@ -63,7 +63,7 @@ def test_it_reads_back_what_it_saved(model, tmp_path):
     model.save(tmp_path / "model.pt")
     again = SluModel.load(tmp_path / "model.pt")
     assert again.vocabulary == model.vocabulary
-    assert again.compute_losses(TEST) == model.losses(TEST)
+    assert again.compute_losses(TEST) == model.compute_losses(TEST)
 
 
 def test_the_same_seed_gives_the_same_weights_and_touches_no_state_of_the_caller():

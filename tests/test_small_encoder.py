@@ -55,8 +55,8 @@ def test_the_same_seed_gives_the_same_weights_and_leaves_the_callers_stream_alon
 
 def test_scores_do_not_depend_on_the_batch_and_sum_to_one(model):
     texts = [("play",), ("will it rain on some cold song " * 9,), ("",), ("is it",)]
-    assert torch.allclose(model.scores(texts), model.scores(texts, batch_size=1), atol=1e-5)
-    assert torch.allclose(model.scores(texts).exp().sum(1), torch.ones(4))
+    assert torch.allclose(model.predict_logprobs(texts), model.predict_logprobs(texts, batch_size=1), atol=1e-5)
+    assert torch.allclose(model.predict_logprobs(texts).exp().sum(1), torch.ones(4))
 
 
 def test_a_folder_goes_through_lapsus_run(model, tmp_path):
@@ -66,7 +66,7 @@ def test_a_folder_goes_through_lapsus_run(model, tmp_path):
     kept, were = (each.model.state_dict() for each in (loaded, model))
     assert all(torch.equal(kept[name], were[name]) for name in were)
     torch.testing.assert_close(
-        loaded.predict_logprobs([("play",)]), model.scores([("play",)])
+        loaded.predict_logprobs([("play",)]), model.predict_logprobs([("play",)])
     )  # sums may round otherwise
     rows = [{"id": str(n), "text": text, "label": label} for n, (text, label) in enumerate(SINGLE)]
     (clean,) = run(make_task(["text"], "label", labels=["music", "weather"]), rows, f"hf:{tmp_path / 'model'}")

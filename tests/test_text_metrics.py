@@ -23,7 +23,7 @@ from transformers import BertModel, MT5Config, MT5ForConditionalGeneration  # no
 from lapsus.evaluation.text_metrics import FunctionMetric, MetricInput, load_metric_providers, open_metric  # noqa: E402 - torch first
 from lapsus.evaluation.text_metrics.comet import INSTALL  # noqa: E402 - torch first
 from lapsus.evaluation.text_metrics.metricx import PLACE  # noqa: E402 - torch first
-from lapsus.papers.nano import RatedTranslation as RatedTranslation  # noqa: E402 - torch first
+from lapsus.papers.nano import RatedTranslation  # noqa: E402 - torch first
 from lapsus.papers.nano import finetune  # noqa: E402 - torch first
 from lapsus.papers.nano.first_token import EncoderDecoderConfig, TrainingConfig, make_small_t5, train_byte_pieces  # noqa: E402 - torch first
 
@@ -340,9 +340,9 @@ def test_every_kind_says_how_it_is_written():
 
 def test_a_metric_of_another_package_is_found(tmp_path, monkeypatch):
     (tmp_path / "length_metric.py").write_text(
-        "from lapsus.evaluation.text_metrics import MetricKind, Rated\n"
+        "from lapsus.evaluation.text_metrics import MetricProvider, FunctionMetric\n"
         "def rate(asked):\n    return [-abs(len(a) - len(b)) for a, b in zip(asked.candidates, asked.references)]\n"
-        "UNITS = (MetricKind('length', 'length', 'how equal two lengths are', lambda rest: Rated('length', rate)),)\n"
+        "UNITS = (MetricProvider('length', 'length', 'how equal two lengths are', lambda rest: FunctionMetric('length', rate)),)\n"
     )
     info = tmp_path / "length_metric-1.dist-info"
     info.mkdir()

@@ -66,7 +66,7 @@ def make_tag_examples(
     if not 0 <= positive <= 1:
         raise ValueError(f"positive is {positive}: give the share of right tags, from 0 to 1")
     if copies < 1:
-        raise ValueError(f"times is {copies}: give how often each sentence comes, 1 or more")
+        raise ValueError(f"copies is {copies}: give how often each sentence comes, 1 or more")
     languages = sorted({format_tag(each.language) for each in sentences})
     dialects = sorted({format_tag(each.language, each.region) for each in sentences if each.region})
     for kind, tags in (("language", languages), ("dialect", dialects if balance else ["", ""])):

@@ -50,7 +50,7 @@ class TaggerVocabulary:
             {unit: n for n, unit in enumerate(symbols, FIRST)}
             for symbols in (self.characters, self.readings, self.written)
         )
-        object.__setattr__(self, "places", tuple(indices))
+        object.__setattr__(self, "ids", tuple(indices))
 
     def encode(self, text: str) -> tuple[list[int], list[int]]:
         """Return the numbers of a text's characters and of their readings, and of its end."""
