@@ -3,7 +3,7 @@
 >>> import pyarrow as pa
 >>> from lapsus.perturbations.core import Shout
 >>> from lapsus.perturbations.noise import Noise
->>> table = pa.read_table({"id": ["u1"], "text": ["slow down"], "n": [3]})
+>>> table = pa.table({"id": ["u1"], "text": ["slow down"], "n": [3]})
 >>> perturb_table([Noise(Shout(), column="text", key="id")], table).select(["n", "text", "clean_text"]).to_pylist()
 [{'n': 3, 'text': 'slow down!', 'clean_text': 'slow down'}]
 """

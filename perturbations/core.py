@@ -148,9 +148,9 @@ def open_stream(op: Operator, seed: int, key: str) -> Random:
     """Return the random stream of one example: the same on every machine, for every order and batch.
 
     Only `random()` may be drawn from it: the one method whose numbers Python promises to keep.
-    `op.make_edits(text, stream(op, seed, key))` are the edits that `perturb(op, text, seed=seed, key=key)` returns.
+    `op.edits(text, open_stream(op, seed, key))` are the edits that `perturb(op, text, seed=seed, key=key)` returns.
 
-    >>> Shout().make_edits("hi", open_stream(Shout(), 0, "row-7"))
+    >>> Shout().edits("hi", open_stream(Shout(), 0, "row-7"))
     (Edit(start=2, end=2, text='!'),)
     """
     if isinstance(op, SessionOperator):

@@ -115,7 +115,7 @@ def check_batching(op: Operator) -> None:
 
 
 def check_stream(op: Operator) -> None:
-    """`op.make_edits` with the stream of an example proposes what `perturb` makes of it, however many are drawn at once."""
+    """`op.edits` with the stream of an example proposes what `perturb` makes of it, however many are drawn at once."""
     for text, key in zip(TEXTS, KEYS, strict=True):
         for seed in (0, 3):
             edits = tuple(op.edits(text, open_stream(op, seed, key)))
@@ -194,7 +194,7 @@ def check_other_process(*operators: Operator) -> None:
     """A new process in which strings hash otherwise makes the same edits, as on another machine or a worker."""
     code = (
         "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer);"
-        "from lapsus.perturbations.laws import digest; print(digest(*pickle.load(sys.stdin.buffer)))"
+        "from lapsus.perturbations.laws import digest_edits; print(digest_edits(*pickle.load(sys.stdin.buffer)))"
     )
     process = subprocess.run(  # noqa: S603 - this Python, and code from above
         [sys.executable, "-c", code],

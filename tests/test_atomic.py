@@ -14,8 +14,8 @@ from lapsus.core.files import stage_file, stage_folder
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from lapsus.core.files import staged_file
-with staged_file(Path(sys.argv[1])) as file:
+from lapsus.core.files import stage_file
+with stage_file(Path(sys.argv[1])) as file:
     file.write(b"half of a longer tex")
     file.flush()
     os.kill(os.getpid(), signal.SIGKILL)

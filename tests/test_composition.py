@@ -99,7 +99,7 @@ def test_several_columns_and_single_rows_compose():
     row = {"id": "u1", "a": "slow down", "b": "go"}
     once = row | Noise(Shout(), column=("a", "b"), key="id")(row)
     twice = once | Noise(OPERATORS["filler_bos"], column=("a", "b"), key="id")(once)
-    assert twice["clean_a"], twice["clean_b"] == ("slow down", "go")
+    assert (twice["clean_a"], twice["clean_b"]) == ("slow down", "go")
     for name in ("a", "b"):
         assert len(twice["edits"][name]) == 2
         assert apply(row[name], parse_edits(twice["edits"][name])) == twice[name]
@@ -118,9 +118,9 @@ def test_a_row_whose_edits_do_not_make_its_text_is_told(text):
     says = "the edits of the row do not lead from clean_text to text"
     with pytest.raises(ValueError, match=f"row 'u1': {says}; perturb the clean text"):
         noise(row)
-    assert row | replace(noise, bad="keep")(row) == row | {"why": says}
+    assert row | replace(noise, on_error="keep")(row) == row | {"why": says}
     row["edits"][0]["end"] = 9
-    assert replace(noise, bad="keep")(row)["why"] == says
+    assert replace(noise, on_error="keep")(row)["why"] == says
 
 
 @pytest.mark.parametrize(

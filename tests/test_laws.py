@@ -106,17 +106,17 @@ class Forgetful(Marks):
 @pytest.mark.parametrize(
     ("op", "law", "says"),
     [
-        (Unversioned(), "named", "marks has the version ''"),
-        (Undocumented(), "named", "marks has no docstring"),
-        (Counting(), "pure", "marks is not pure: 'please"),
-        (Global(), "pure", "marks draws from the module random"),
-        (Outside(), "replayable", "marks proposes edits that do not replay"),
-        (Idle(), "replayable", "marks proposes an edit that changes nothing"),
-        (Plain(), "replayable", "marks proposes what is no Edit"),
-        (Together(), "batchable", "marks depends on the order of the texts"),
-        (Crowd(), "batchable", "marks depends on the batch"),
-        (Keyed(), "one_function", "marks has two noise functions"),
-        (Forgetful(), "portable", "marks is another one after pickling"),
+        (Unversioned(), "check_name", "marks has the version ''"),
+        (Undocumented(), "check_name", "marks has no docstring"),
+        (Counting(), "check_pure", "marks is not pure: 'please"),
+        (Global(), "check_pure", "marks draws from the module random"),
+        (Outside(), "check_replay", "marks proposes edits that do not replay"),
+        (Idle(), "check_replay", "marks proposes an edit that changes nothing"),
+        (Plain(), "check_replay", "marks proposes what is no Edit"),
+        (Together(), "check_batching", "marks depends on the order of the texts"),
+        (Crowd(), "check_batching", "marks depends on the batch"),
+        (Keyed(), "check_stream", "marks has two noise functions"),
+        (Forgetful(), "check_pickling", "marks is another one after pickling"),
     ],
 )
 def test_a_broken_law_is_named(op, law, says):

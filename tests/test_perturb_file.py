@@ -163,7 +163,7 @@ def test_a_run_that_stopped_while_counting_goes_on(tmp_path, monkeypatch):
         return stage_file(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr("lapsus.jobs.perturb_file.staged_file", full)
+        patch.setattr("lapsus.jobs.perturb_file.stage_file", full)
         with pytest.raises(OSError, match="no space left"):
             perturb_file(source, target, Noise(Fragile()), progress=False)
     assert [path.name for path in sorted(target.with_name("out.jsonl.partial").glob("0*"))] == [
@@ -505,7 +505,7 @@ def test_several_workers_share_a_small_file(tmp_path, monkeypatch):
     source = write(tmp_path / "in.jsonl", [{"id": n, "text": "go"} for n in range(4_000)])
     folder = tmp_path / "out.jsonl.partial"
     parts = []
-    monkeypatch.setattr(module, "_join", lambda *_: parts.extend(folder.glob("*.counts")))
+    monkeypatch.setattr(module, "_join_parts", lambda *_: parts.extend(folder.glob("*.counts")))
     run(source, tmp_path / "out.jsonl")
     assert len(parts) == 8
 

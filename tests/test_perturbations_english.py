@@ -127,7 +127,7 @@ def test_speako_is_the_nearest_word_of_a_direct_search():
     assert list(spoken)[:2] == ["the", "to"]
     words = list(spoken)
     for paper in (True, False):
-        table = find_nearest_words(weighs=not paper, coarse_too=paper)
+        table = find_nearest_words(weighs=not paper, with_offensive=paper)
         written = spoken if paper else {word: classify_sounds(sound) for word, sound in spoken.items()}
         for word in ["watch", "weather", "play", "restaurant", "the", "a", *words[1000:40000:4000]]:
             best = min(
@@ -142,7 +142,7 @@ def test_speako_weighs_sounds_spares_ears_and_keeps_slot_values_apart():
     from lapsus.perturbations.en.sounds import load_offensive_words
     from lapsus.perturbations.en.speako import find_nearest_words
 
-    table, papers = find_nearest_words(), find_nearest_words(weighs=False, coarse_too=True)
+    table, papers = find_nearest_words(), find_nearest_words(weighs=False, with_offensive=True)
     assert not load_offensive_words() & set(table.values())
     assert load_offensive_words() & set(papers.values())
     assert sum(table[word] != papers[word] for word in table) > 1000
@@ -162,7 +162,7 @@ def test_the_table_is_kept_and_a_home_that_is_read_only_does_no_harm(tmp_path, m
     from lapsus.perturbations.en import speako
 
     calls = []
-    monkeypatch.setattr(speako, "dictionary", lambda: calls.append(1) or {"watch": "wɔtʃ", "which": "wɪtʃ", "a": "ə"})
+    monkeypatch.setattr(speako, "load_frequent_pronunciations", lambda: calls.append(1) or {"watch": "wɔtʃ", "which": "wɪtʃ", "a": "ə"})
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     table = {"watch": "which", "which": "watch", "a": "watch"}
     assert speako.find_nearest_words.__wrapped__() == table
@@ -411,7 +411,7 @@ def test_a_result_that_mixes_slots_is_drawn_again():
     class Scripted(Nlpaug):
         __slots__ = ()
 
-        def draws(self, text, rng):
+        def iter_results(self, text, rng):
             yield (Edit(0, 12, "bad"),)  # across the border
             yield ()
             yield (Edit(5, 12, "evening"),)

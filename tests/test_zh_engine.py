@@ -59,8 +59,8 @@ def test_what_readins_typists_got_is_offered(engine, keys, expected):
     [("我用支付宝", "支付宝", "支付宝"), ("还款，", "", "，"), ("还款。，", "", "，"), ("abc", "", ""), ("", "", "")],
 )
 def test_the_last_word_of_a_context(engine, context, word, or_mark):
-    assert engine.last_word(context) == word
-    assert engine.last_word(context, STARTS) == or_mark
+    assert engine.find_last_word(context) == word
+    assert engine.find_last_word(context, STARTS) == or_mark
 
 
 def test_context_decides_between_words_of_the_same_sound(engine):
@@ -155,7 +155,7 @@ def test_own_words_come_back_and_the_engine_they_are_added_to_stays(engine):
 def test_what_is_likelier_already_stays(engine):
     same = engine.with_words({"的": 1e-9, "银行": 1e-9})
     assert same.entries == engine.entries
-    assert same.scored("yinhang", "", 5) == engine.scored("yinhang", "", 5)
+    assert same.rank_candidates("yinhang", "", 5) == engine.rank_candidates("yinhang", "", 5)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_own_words_that_cannot_be_are_one_sentence(engine, shares, said):
 def test_letters_taken_apart_from_the_end_give_what_a_search_from_the_beginning_gives(engine, text):
     keys = "".join(engine.readings(text[:7]))
     best = engine._search(engine.parse(keys), "", QUICK, 2 * QUICK)[0]
-    found = dict(engine.whole(keys, "", 20))
+    found = dict(engine.find_full_texts(keys, "", 20))
     assert min(found.values()) <= best[0] + 1e-9
     assert best[2] in found
 
@@ -209,7 +209,7 @@ def test_real_input_methods_take_anything_and_learn_nothing(name):
 
 @pytest.mark.parametrize("name", INSTALLED)
 def test_real_input_methods_leave_no_files_behind(name, tmp_path):
-    program = f"from lapsus.perturbations.zh.input_method.installed import load; print(load({name!r}).candidates('shishi', limit=1))"
+    program = f"from lapsus.perturbations.zh.input_method.installed import open_input_method; print(open_input_method({name!r}).candidates('shishi', limit=1))"
     done = subprocess.run(
         [sys.executable, "-c", program], env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, check=True
     )

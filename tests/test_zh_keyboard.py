@@ -185,8 +185,8 @@ def test_without_memory_nothing_that_was_learned_is_read(monkeypatch):
 
     assert eval(repr(ZhKeyboard(2, memory=False))) == ZhKeyboard(2, memory=False)  # noqa: S307 - our own repr
     known = typed(memory=True)
-    monkeypatch.setattr(keyboard, "memories", None)
-    monkeypatch.setattr(retyping, "topic_of", None)
+    monkeypatch.setattr(keyboard, "load_memories", None)
+    monkeypatch.setattr(retyping, "find_topic", None)
     retyping.classify_text.cache_clear()
     alone = typed(memory=False)
     assert alone != known and sum(text != QUESTION for text in alone) > 20

@@ -1,12 +1,12 @@
 """The paraphrases that judges see: what generators propose, without what is too near to its sentence.
 
->>> from lapsus.collect.generators import Replay
->>> mine = Replay("mine", {"Ada won the cup.": ("Ada won the cup", "The cup went to Ada.", "the cup went to Ada")})
->>> chosen, counts = collect_candidates(["Ada won the cup."], [mine])
+>>> from lapsus.collect.generators import FileGenerator
+>>> generator = FileGenerator("mine", {"Ada won the cup.": ("Ada won the cup", "The cup went to Ada.", "the cup went to Ada")})
+>>> chosen, counts = collect_candidates(["Ada won the cup."], [generator])
 >>> [(each.paraphrase, each.overlap) for each in chosen]
 [('The cup went to Ada.', 0.5)]
 >>> counts
-Counts(sentences=1, proposed=3, repeated=1, near=1, kept=1, without=0)
+FilterCounts(sentences=1, proposed=3, repeated=1, out_of_bounds=1, accepted=1, sentences_without=0)
 """
 
 from __future__ import annotations

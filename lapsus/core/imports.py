@@ -50,7 +50,7 @@ def _missing_error(module: str, extra: str, needed_by: str = "this operator") ->
 def make_lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the `__getattr__` of a package: `modules` says which module each public name is in.
 
-    >>> make_lazy_getattr("lapsus.core", {"shown": "lapsus.core.messages"})("shown")("ab")
+    >>> make_lazy_getattr("lapsus.core", {"format_list": "lapsus.core.messages"})("format_list")("ab")
     'a, b'
     """
 

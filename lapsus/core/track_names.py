@@ -3,11 +3,11 @@
 Known tracks are the configs of every benchmark and the operators; words may be joined by `.`, `_` or `-`.
 
 >>> parse_track_name("afqmc_keyboard_1")
-Place(dataset='afqmc', track='keyboard.1')
+TrackName(dataset='afqmc', track='keyboard.1')
 >>> parse_track_name("snips-filler.bos")
-Place(dataset='snips', track='filler_bos')
+TrackName(dataset='snips', track='filler_bos')
 >>> parse_track_name("test_noisy_asr_2"), parse_track_name("afqmc/test_noisy_1")  # as READIN calls its files
-(Place(dataset='', track='speech.2'), Place(dataset='afqmc', track='keyboard.1'))
+(TrackName(dataset='', track='speech.2'), TrackName(dataset='afqmc', track='keyboard.1'))
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def parse_track_names(names: Sequence[str]) -> dict[str, TrackName]:
     whole where the only clean track has no dataset.
 
     >>> parse_track_names(["afqmc_clean", "afqmc_fancy.2"])["afqmc_fancy.2"]
-    Place(dataset='afqmc', track='fancy.2')
+    TrackName(dataset='afqmc', track='fancy.2')
     >>> parse_track_names(["clean", "loud_speech"])["loud_speech"]
-    Place(dataset='', track='loud_speech')
+    TrackName(dataset='', track='loud_speech')
     """
     known = {name: parse_track_name(name) for name in names}
     plain_names = {name: _strip_readin_prefix(name) for name in names}

@@ -1,7 +1,7 @@
 """Columns of answers as numbers, so that a million of them are compared at once.
 
 >>> encode_column(["yes", 1, 1.0, None, "1"])
-Coded(codes=array([ 0,  1,  1, -1,  1]...), words=['yes', '1'])
+EncodedColumn(codes=array([ 0,  1,  1, -1,  1]...), words=['yes', '1'])
 """
 
 from __future__ import annotations

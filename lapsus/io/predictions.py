@@ -59,7 +59,7 @@ def read_predictions(path: Path, *, where: Mapping[str, str] | None = None) -> P
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "predictions.jsonl"
     ...     _ = path.write_text('{"id": 7, "prediction": "yes"}')
-    ...     read(path).rows
+    ...     read_predictions(path).rows
     [{'id': '7', 'prediction': 'yes'}]
     """
     _check_readable(path)

@@ -73,7 +73,7 @@ def read_rows(path: Path) -> list[Row]:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "p.csv"
     ...     _ = path.write_text("id,score\n007,1\n")
-    ...     read(path)
+    ...     read_rows(path)
     [{'id': '007', 'score': 1}]
     """
     file_format = detect_format(path)
@@ -152,7 +152,7 @@ def parse_json(text: str, file: object, *, line: int | None = None, hint: str = 
 
     >>> parse_json('{"a": 1, "a": 2}', "p.json")
     Traceback (most recent call last):
-    lapsus.io.readers.BrokenFileError: p.json: has the key 'a' twice in one object; mend the file
+    lapsus.io.readers.FileFormatError: p.json: has the key 'a' twice in one object; mend the file
     """
     try:
         return json.loads(text, object_pairs_hook=_reject_repeated_keys)

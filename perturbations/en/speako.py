@@ -64,7 +64,7 @@ class Speako(ShortRepr, SingleTextMixin):
         return [self._draw_edit(*args, valid) for args in zip(texts, rngs, constraint_sets, strict=True)]
 
     def _draw_edit(self, text: str, rng: Random, constraints: Constraints, valid: frozenset[str]) -> tuple[Edit, ...]:
-        table = find_nearest_words(weighs=self.weighs, coarse_too=self.coarse)
+        table = find_nearest_words(weighs=self.weighs, with_offensive=self.coarse)
         known = [
             match
             for match in WORD.finditer(text)

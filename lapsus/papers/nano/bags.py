@@ -3,10 +3,10 @@
 It reads the same inputs as an encoder-decoder (`tagged_inputs`) and is trained by the same loop (`first_token.fit`), so
 that both phases of NANO can be run many times where there is no GPU. A Chinese character is a word.
 
->>> from lapsus.papers.nano.first_token import Training, fit
->>> begun = make_bag_encoder(buckets=512, size=8)
+>>> from lapsus.papers.nano.first_token import TrainingConfig, fit
+>>> model = make_bag_encoder(buckets=512, size=8)
 >>> examples = [("candidate: o trem language: pt-BR", 1.0), ("candidate: o trem language: pt-PT", 0.0)] * 8
->>> trained = fit(begun, examples, Training(steps=80, rate=1e-2))
+>>> trained = fit(model, examples, TrainingConfig(steps=80, learning_rate=1e-2))
 >>> [round(number) for number in trained.predict([text for text, _ in examples[:2]])]
 [1, 0]
 """

@@ -8,10 +8,10 @@ is what the one step of decoding asks the candidate about.
 It reads the same inputs as an encoder-decoder of transformers (`tagged_inputs`), and the same loop trains it
 (`first_token.fit`).
 
->>> from lapsus.papers.nano.first_token import EncoderDecoderConfig, Training, fit
->>> begun = make_character_encoder(EncoderDecoderConfig(size=16, layers=1), buckets=512)
+>>> from lapsus.papers.nano.first_token import EncoderDecoderConfig, TrainingConfig, fit
+>>> model = make_character_encoder(EncoderDecoderConfig(size=16, layers=1), buckets=512)
 >>> examples = [("candidate: o trem language: pt-BR", 1.0), ("candidate: o trem language: pt-PT", 0.0)] * 8
->>> trained = fit(begun, examples, Training(steps=80, rate=1e-2))
+>>> trained = fit(model, examples, TrainingConfig(steps=80, learning_rate=1e-2))
 >>> [round(number) for number in trained.predict([text for text, _ in examples[:2]])]
 [1, 0]
 """

@@ -59,7 +59,7 @@ def compare_paired_scores(
 def apply_holm(tests: Iterable[Tested]) -> list[Tested]:
     """Add Holm's correction for the number of tests; a test that could not be made still counts as one.
 
-    >>> [(test.p_holm, test.tests) for test in apply_holm([PairedTest(p_value=0.02), PairedTest()])]
+    >>> [(test.p_holm, test.n_tests) for test in apply_holm([PairedTest(p_value=0.02), PairedTest()])]
     [(0.04, 2), (None, 2)]
     """
     tests = list(tests)

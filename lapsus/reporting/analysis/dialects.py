@@ -3,8 +3,8 @@
 >>> from lapsus.reporting.analysis.alignment import align_tracks
 >>> def track(name, *scores):
 ...     return Track("chrf", name, [{"id": place, "score": score} for place, score in enumerate(scores)])
->>> found = measure_dialects(runs_of([track("dialect", 0.9, 0.8, 0.5), track("perturbed", 0.2, 0.9, 0.1)]), 0.95)
->>> found.wins, found.losses, round(found.win_rate.value, 3)
+>>> result = measure_dialects(align_tracks([track("dialect", 0.9, 0.8, 0.5), track("perturbed", 0.2, 0.9, 0.1)]), 0.95)
+>>> result.wins, result.losses, round(result.win_rate.value, 3)
 (2, 1, 0.667)
 """
 

@@ -56,9 +56,9 @@ def compute_class_scores(runs: Iterable[tuple[AlignedTrack, Mask]], level: float
     >>> from lapsus.reporting.analysis.alignment import align_tracks
     >>> from lapsus.reporting.tracks import Track
     >>> rows = [{"id": n, "gold": gold, "prediction": "a"} for n, gold in enumerate("aaab")]
-    >>> [run] = runs_of([Track("bert", "clean", rows)])
-    >>> found = compute_class_scores([(run, run.scored)], 0.95)
-    >>> found.balanced_accuracy.value, found.macro_f1.value
+    >>> [run] = align_tracks([Track("bert", "clean", rows)])
+    >>> result = compute_class_scores([(run, run.scored)], 0.95)
+    >>> result.balanced_accuracy.value, result.macro_f1.value
     (0.5, 0.428...)
     """
     ratios = []

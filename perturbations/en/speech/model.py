@@ -38,7 +38,7 @@ class WeightedOptions(NamedTuple):
     def pick(self, share: float) -> str:
         """Return the option at a share from 0 to 1.
 
-        >>> WeightedOptions.from_fit({"a": 1, "b": 3}).pick(0.5)
+        >>> WeightedOptions.from_weights({"a": 1, "b": 3}).pick(0.5)
         'b'
         """
         return self.texts[min(bisect(self.cumulative, share * self.cumulative[-1]), len(self.texts) - 1)]

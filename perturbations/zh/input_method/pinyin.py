@@ -5,7 +5,7 @@
 ['事实', '实施', '试试', '实时']
 >>> engine.candidates("yjl", limit=2)
 ['眼睛里', '远距离']
->>> engine.summary("zhegedingdanzhichifenqifukuanma")
+>>> engine.sentence("zhegedingdanzhichifenqifukuanma")
 '这个订单支持分期付款吗'
 """
 
@@ -138,7 +138,7 @@ class PinyinEngine:
         holds for likelier stays as it is.
 
         >>> own = load_engine().with_words({"花呗": 0.02})
-        >>> load_engine().summary("zenmekaitonghuabei"), own.summary("zenmekaitonghuabei")
+        >>> load_engine().sentence("zenmekaitonghuabei"), own.sentence("zenmekaitonghuabei")
         ('怎么开通华北', '怎么开通花呗')
         """
         own_entries: dict[str, Entry] = {}
@@ -162,7 +162,7 @@ class PinyinEngine:
     def sentence(self, keys: str | Sequence[str], context: str = "") -> str:
         """Return the likeliest text for `keys`: unseparated letters, or a list of syllables.
 
-        >>> load_engine().summary(["jin", "tian", "tian", "qi", "hen", "hao"])
+        >>> load_engine().sentence(["jin", "tian", "tian", "qi", "hen", "hao"])
         '今天天气很好'
         """
         if isinstance(keys, str):
@@ -255,7 +255,7 @@ class PinyinEngine:
     def _find_last_word(self, context: str, marks: Sequence[str] = ()) -> str:
         """Return the longest word that `context` ends in, or which of `marks`; nothing where it ends otherwise.
 
-        >>> load_engine().last_word("我用支付宝"), load_engine().last_word("还款，", STARTS)
+        >>> load_engine().find_last_word("我用支付宝"), load_engine().find_last_word("还款，", STARTS)
         ('支付宝', '，')
         """
         for size in range(min(4, len(context)), 0, -1):
