@@ -25,14 +25,22 @@ FOLDERS = {
 # From the bottom to the top. Packages on one line do not import each other, and `lapsus` is its own `__init__.py`.
 LAYERS = (
     ("lapsus.core", "lapsus.hub_cards"),
+    ("lapsus.io", "lapsus.stats"),
     ("lapsus.perturbations", "lapsus.metrics"),
-    ("lapsus.papers",),
+    ("lapsus.papers", "lapsus.jobs"),
     ("lapsus.dataset_scripts",),
-    ("lapsus.reporting", "lapsus.hub", "lapsus.jobs", "lapsus.collect"),
     ("lapsus.evaluation",),
+    ("lapsus.reporting",),
+    ("lapsus.hub", "lapsus.integrations", "lapsus.collect"),
     ("lapsus",),
     ("lapsus.cli",),
 )
+PENDING = {  # imports that go upwards and are being moved
+    "lapsus.core.track_names": ("lapsus.dataset_scripts", "lapsus.perturbations"),
+    "lapsus.evaluation.dialect": ("lapsus.reporting",),
+    "lapsus.evaluation.runner": ("lapsus.reporting",),
+    "lapsus.io.labels": ("lapsus.reporting",),
+}
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,7 @@ def violations(modules: dict[str, str], tree: set[str]) -> list[str]:
         height, package = layer(module)
         for taken in imports(module, source, known):
             below, other = layer(taken.module)
-            if other != package and below >= height:
+            if other != package and below >= height and other not in PENDING.get(module, ()):
                 found.append(f"{taken}, but {other} does not lie below {package}")
             private = next((part for part in (*taken.module.split("."), taken.name) if re.match(r"_(?!_)", part)), None)
             if private:
