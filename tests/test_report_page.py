@@ -13,8 +13,8 @@ import browsers
 import pytest
 from browsers import AXE
 
+from lapsus.core.types import Track
 from lapsus.reporting.report import report
-from lapsus.reporting.tracks import Track
 
 LETTERS = "我的花呗为什么不能还款了怎样提前借呗额度没有信用卡绑定手机号码在哪里查询账单日期可以修改吗"
 MODELS = {"bert-base": (0.90, 1.6), "roberta-large": (0.94, 1.1), "char-cnn": (0.83, 0.7)}  # clean accuracy, fragility
@@ -76,10 +76,10 @@ def test_the_page_is_valid_and_complete(folder):
     assert {link[1:] for link in parser.links if link[0] == "#"} <= set(parser.ids)
     assert all((folder / link).is_file() for link in parser.links if link[0] != "#")
     for expected in (
-        "From clean to worst",
-        "Where predictions flip",
-        "Models side by side",
-        "all ids join",
+        "Clean, average and worst",
+        "Changed predictions",
+        "Comparison of models",
+        "All predictions match an example.",
         "95 % interval",
     ):
         assert expected in text
@@ -258,7 +258,7 @@ def test_rows_without_a_value_sort_last(browser, folder):
         assert None not in column[:-3]
 
 
-def test_the_first_screen_is_what_noise_costs_each_model(browser, folder):
+def test_the_first_screen_is_the_drop_of_each_model(browser, folder):
     browser.open(folder / "index.html", 1280)
     seen = browser.run("""
     const table = document.querySelector(".drops table");
@@ -297,10 +297,10 @@ def test_the_page_says_what_chance_does_to_the_worst(tmp_path):
 
     tracks = [tossed(name) for name in ("clean", "k.1", "k.2", "k.3")]
     alone = report(tracks, tmp_path / "alone").page.read_text(encoding="utf-8")
-    assert "There is one answer to each clean text" in alone
+    assert "The clean text was answered once, so the effect of sampling" in alone
     assert "Worst by chance" not in alone
     again = report([*tracks, tossed("clean.2")], tmp_path / "again").page.read_text(encoding="utf-8")
-    assert "it was learnt from clean text answered again" in again
+    assert "estimated from clean text answered again" in again
     assert ">Worst by chance<" in again
     text = {"text": "as it was", "clean_text": "as it was"}
     steady = [
@@ -308,7 +308,7 @@ def test_the_page_says_what_chance_does_to_the_worst(tmp_path):
         for name in ("clean", "k.1", "k.2")
     ]
     same = report(steady, tmp_path / "steady").page.read_text(encoding="utf-8")
-    assert "so chance has no part in the worst" in same
+    assert "so sampling has no effect on the worst average" in same
 
 
 def test_the_page_asks_nobody_for_anything(browser, folder):
@@ -360,7 +360,7 @@ def test_without_script_the_tables_are_there(folder):
     assert text.count("<tr>") > 30
 
 
-def test_doses_of_one_noise_are_one_curve(tmp_path):
+def test_severities_of_one_noise_are_one_curve(tmp_path):
     tracks = [
         Track("m", name, [{"id": i, "score": int(i < right)} for i in range(50)])
         for name, right in {"clean": 50, "h_40%": 10, "h_5%": 45, "h_10%": 40, "typing": 30}.items()
@@ -372,7 +372,7 @@ def test_doses_of_one_noise_are_one_curve(tmp_path):
     assert links == ["d0-overview-0"] * 3 + ["d0-overview-1"]
 
 
-def test_groups_count_up_and_the_widest_gap_is_told(tmp_path):
+def test_groups_count_up_and_the_widest_gap_is_named(tmp_path):
     lengths = ["9", "10 to 20", "100"] * 20
     rows = [{"id": i, "score": 1, "length": length} for i, length in enumerate(lengths)]
     noisy = [row | {"score": int(row["length"] != "100")} for row in rows]
@@ -381,18 +381,18 @@ def test_groups_count_up_and_the_widest_gap_is_told(tmp_path):
     section = text[text.index('id="d0-by0"') : text.index('id="d0-gaps"')]
     assert re.findall(r'data-sort="(9|10 to 20|100)"', section) == ["9", "10 to 20", "100"]
     assert (
-        "The widest gap that holds up is 100.0 points: on k, m scores 100.0 % where length is 9 (20 examples) and 0.0 % where it is 100 (20 examples)"
-        in section.replace("length is 10 to 20", "length is 9")
+        "The widest significant gap is 100.0 points: on k, m scores 100.0 % where length is 9 (20 examples) and 0.0 % where"
+        " it is 100 (20 examples)" in section.replace("length is 10 to 20", "length is 9")
     )
 
 
-def test_groups_that_differ_by_chance_are_said_to(tmp_path):
+def test_a_gap_that_is_not_significant_is_called_so(tmp_path):
     rows = [{"id": i, "score": 1, "room": "ab"[i % 2]} for i in range(40)]
     noisy = [row | {"score": int(row["id"] % 4 < (3 if row["id"] < 20 else 2))} for row in rows]
     tracks = [Track("m", "clean", rows), Track("m", "k.1", noisy)]
     out = tmp_path / "out"
     text = report(tracks, out, by=["room"]).page.read_text(encoding="utf-8")
-    assert "The widest gap, which may be chance, is 25.0 points: on k, m scores 75.0 % where room is a" in text
+    assert "The widest gap, which is not significant, is 25.0 points: on k, m scores 75.0 % where room is a" in text
     gaps = json.loads((out / "report.json").read_text("utf-8"))["group_gaps"]
     assert [(gap["measure"], gap["worst"], gap["best"], gap["gap"]) for gap in gaps] == [
         ("average", "b", "a", 0.25),
@@ -443,16 +443,16 @@ def test_all_examples_are_found_by_text_track_model_edit_and_outcome(browser, br
     every = browser.run(chosen(track=""))
     assert every["count"] == "360 of 360 examples."
     assert len(every["items"]) == 20
-    lost = browser.run(chosen(track="d0-1", model="bert-base", answer="lost"))
+    lost = browser.run(chosen(track="d0-1", model="bert-base", outcome="lost"))
     wanted = lost_by("bert-base", "keyboard.2")
     assert lost["count"] == f"{len(wanted)} of 60 examples."
     assert {item.split(" ·")[0][-6:] for item in lost["items"]} <= wanted
-    one = browser.run(chosen(track="", model="", answer="", search="T-0007"))
+    one = browser.run(chosen(track="", model="", outcome="", search="T-0007"))
     assert one["count"] == "6 of 360 examples."
     assert all("t-0007" in item for item in one["items"])
     assert browser.run(chosen(search="no such words"))["count"] == "0 of 360 examples."
     edits = [
-        browser.run(chosen(search="", edits=kind))["count"] for kind in ("put in", "taken out", "replaced", "none")
+        browser.run(chosen(search="", edits=kind))["count"] for kind in ("insertion", "deletion", "replacement", "none")
     ]
     numbers = [int(count.split()[0]) for count in edits]
     assert numbers[2] > 300
@@ -502,7 +502,7 @@ def test_too_many_examples_are_those_that_most_models_lost(monkeypatch):
     monkeypatch.setattr(example_parts, "MAX_EXAMPLES", 6 * 5)
     for part in example_parts.iter_example_parts(align_tracks(simulated(examples=60))):
         data = json.loads(part.json)
-        assert data["of"] == 60
+        assert data["n_examples"] == 60
         counts = Counter(key for model in MODELS for key in lost_by(model, part.track))
         assert [counts[key] for key in data["ids"]] == sorted(counts.values(), reverse=True)[:5]
 
@@ -517,11 +517,24 @@ def test_another_text_is_not_passed_off_as_the_one_that_is_shown():
     tracks = [Track("m", "clean", clean), Track("n", "clean", clean), Track("m", "k", rows), Track("n", "k", other)]
     [part] = iter_example_parts(align_tracks(tracks))
     mine, its = json.loads(part.json)["models"]
-    assert {mine["pairs"][place][2] for place in mine["said"]} == {"kept"}
-    assert [its["pairs"][place][2] for place in its["said"]] == ["kept", "kept other", "kept"]
+    assert {mine["pairs"][place][2] for place in mine["pair_indices"]} == {"unchanged"}
+    assert [its["pairs"][place][2] for place in its["pair_indices"]] == ["unchanged", "unchanged other", "unchanged"]
 
 
-def test_answers_of_many_words_are_told_as_they_were_written():
+def test_rows_without_a_score_are_shown_as_unanswered():
+    from lapsus.reporting.analysis.alignment import align_tracks
+    from lapsus.reporting.html.examples import iter_example_parts
+
+    clean = [{"id": i, "score": 1.0, "text": "a"} for i in range(3)]
+    noisy = [{"id": i, "score": score, "text": "b", "clean_text": "a"} for i, score in enumerate([0.0, None, 1.0])]
+    [part] = iter_example_parts(align_tracks([Track("m", "clean", clean), Track("m", "k", noisy)]))
+    data = json.loads(part.json)
+    [model] = data["models"]
+    predictions = {key: model["pairs"][index][1] for key, index in zip(data["ids"], model["pair_indices"], strict=True)}
+    assert predictions == {"0": "score 0", "1": "(no answer)", "2": "score 1"}
+
+
+def test_predictions_of_many_words_are_shown_as_they_were_written():
     from lapsus.reporting.analysis.alignment import align_tracks
     from lapsus.reporting.html.examples import iter_example_parts
 
@@ -530,8 +543,8 @@ def test_answers_of_many_words_are_told_as_they_were_written():
     [part] = iter_example_parts(align_tracks([Track("m", "clean", clean), Track("m", "k", noisy)]))
     data = json.loads(part.json)
     [model] = data["models"]
-    told = {key: model["pairs"][place] for key, place in zip(data["ids"], model["said"], strict=True)}
-    assert told == {str(i): [f"answer {i}", f"said {i}", "lost"] for i in range(300)}
+    pairs = {key: model["pairs"][index] for key, index in zip(data["ids"], model["pair_indices"], strict=True)}
+    assert pairs == {str(i): [f"answer {i}", f"said {i}", "lost"] for i in range(300)}
     assert dict(zip(data["ids"], data["golds"], strict=True))["250"] == "answer 250"
 
 

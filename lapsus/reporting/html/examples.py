@@ -1,13 +1,15 @@
-"""All examples of a report as JSON, one part per track: the texts with their edits, and the answers before and after.
+"""All examples of a report as JSON, one part per track: the texts with their edits, and the predictions of each model.
 
 The script of the page searches and filters them. A part is a dict:
 
-- `track`; `of`, how many examples it has, which is more than `ids` where many are left out
-- `ids`, `golds` and `texts`, one element per example; a text is a list of stretches, a string where nothing was edited
-  and else [old, new]; there is one text per column that has a clean form
-- `models`, each with its `name`, its distinct `pairs` [before, after, outcome], and `said`, each example's pair
+- `track`, and `n_examples`: its number of examples, more than `ids` where examples are left out
+- `ids`, `golds` and `texts`, one element per example: a list of texts, one per noisy column; a text is a list of
+  stretches, each a string where nothing was edited, or else [old, new]
+- `models`, each with its `name`, its distinct `pairs` [clean prediction, noisy prediction, outcome], and
+  `pair_indices`: the pair of each example
 
-An outcome is `lost`, `won`, `changed` or `kept`; `other` behind it says that the model saw another text than the shown.
+An outcome is `lost`, `won`, `changed` or `unchanged`; ` other` behind it says that the model saw another text than the
+one shown.
 """
 
 from __future__ import annotations
@@ -26,10 +28,10 @@ from lapsus.reporting.columns import NO_ANSWER
 if TYPE_CHECKING:
     from lapsus.core.checks import IntArray
 
-MAX_EXAMPLES = 200_000  # examples on all tracks together; of more, those that the most models lost
+MAX_EXAMPLES = 200_000  # examples on all tracks together; those that the most models lost come first
 MAX_INLINE_BYTES = 5_000_000  # bytes of a page that holds its examples itself
-OUTCOMES = ("kept", "changed", "won", "lost")
-NOT_ASKED = -1
+OUTCOMES = ("unchanged", "changed", "won", "lost")
+NOT_RUN = -1
 
 
 class ExamplePart(NamedTuple):
@@ -48,7 +50,7 @@ class ExamplePart(NamedTuple):
 
     @property
     def script(self) -> str:
-        """The script that hands the examples to the page."""
+        """The script that gives the examples to the page."""
         return f"lapsusExamples[{json.dumps(self.key)}]({self.json});\n"
 
 
@@ -80,7 +82,7 @@ def _build_part(runs: Sequence[AlignedTrack], clean: Sequence[AlignedTrack], lim
     first = runs[0]
     return {
         "track": first.track.track,
-        "of": len(with_text),
+        "n_examples": len(with_text),
         "ids": first.ids.take(selection).to_pylist(),
         "golds": _find_golds([*runs, *clean], selection),
         "texts": _find_texts(runs, clean, selection),
@@ -112,7 +114,7 @@ def _compute_outcomes(run: AlignedTrack, clean: AlignedTrack | None) -> IntArray
 
 
 def _find_golds(runs: Sequence[AlignedTrack], selection: IntArray) -> list[str | None]:
-    """Return the right answer of each chosen example, from the first run that knows it."""
+    """Return the gold answer of each selected example, from the first run that has it."""
     golds = np.full(len(selection), None, object)
     missing = np.ones(len(selection), bool)
     for run in runs:
@@ -133,7 +135,7 @@ def _find_golds(runs: Sequence[AlignedTrack], selection: IntArray) -> list[str |
 def _find_texts(
     runs: Sequence[AlignedTrack], clean: Sequence[AlignedTrack], selection: IntArray
 ) -> list[list[list[Any]]]:
-    """Return the texts of each chosen example in stretches, from the first run that has them."""
+    """Return the texts of each selected example in stretches, from the first run that has them."""
     stretches: list[list[list[Any]]] = [[] for _ in selection]
     done = np.zeros(len(selection), bool)
     for run in runs:
@@ -177,7 +179,7 @@ def _mark_edits(noisy: Any, clean_text: Any, edits: Any) -> list[list[Any]]:
 def _build_model(
     run: AlignedTrack, clean: AlignedTrack | None, text_hashes: Any, selection: IntArray
 ) -> dict[str, Any]:
-    """Return the distinct pairs of answers of a model, and which of them each example has."""
+    """Return the distinct pairs of predictions of a model, and which of them each example has."""
     after, words = _find_predictions(run, selection)
     before, clean_words = (np.full(len(selection), -1), []) if clean is None else _find_predictions(clean, selection)
     is_other_text = (
@@ -194,22 +196,23 @@ def _build_model(
         [
             clean_words[b - 1] if b else None,
             words[a - 1] if a else None,
-            ("kept" if clean is None else OUTCOMES[outcome]) + (" other" if is_other else ""),
+            ("unchanged" if clean is None else OUTCOMES[outcome]) + (" other" if is_other else ""),
         ]
         for b, a, outcome, is_other in zip(*(each.tolist() for each in np.unravel_index(distinct, sizes)), strict=True)
     ]
-    pair_indices = np.where(run.present[selection], numbers, NOT_ASKED)
-    return {"name": run.track.model, "pairs": pairs, "said": pair_indices.tolist()}
+    pair_indices = np.where(run.present[selection], numbers, NOT_RUN)
+    return {"name": run.track.model, "pairs": pairs, "pair_indices": pair_indices.tolist()}
 
 
 def _find_predictions(run: AlignedTrack, selection: IntArray) -> tuple[IntArray, Sequence[str]]:
-    """Return the number of each chosen example's answer (-1: none) and the answers, or else the scores."""
+    """Return the index of each selected example's prediction (-1: none), and the predictions, or else the scores."""
     present = np.flatnonzero(run.present[selection])
     indices = np.full(len(selection), -1)
     if run.predictions is None:
-        scores, numbers = np.unique(run.scores[selection[present]], return_inverse=True)
+        examples = selection[present]
+        scores, numbers = np.unique(np.where(run.unanswered[examples], -1.0, run.scores[examples]), return_inverse=True)
         indices[present] = numbers
-        return indices, [f"score {score:.3g}" for score in scores.tolist()]
+        return indices, [NO_ANSWER if score < 0 else f"score {score:.3g}" for score in scores.tolist()]
     if run.predictions.all_known:
         codes = run.predictions.codes[selection[present]]
         distinct, numbers = np.unique(codes, return_inverse=True)

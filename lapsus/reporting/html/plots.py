@@ -1,7 +1,8 @@
-"""Plots as inline SVG: the same bytes for the same numbers, with the colours and font of the page.
+"""Plots as inline SVG with the colours and the font of the page; equal numbers give equal bytes.
 
-A panel is as wide as a phone, so that its text is not scaled there; a page sets panels side by side. The colours are
-Okabe and Ito's, which readers with a colour vision deficiency can tell apart, and each comes with a shape of its own.
+`arrange_panels` says which plots there are, the `draw_` functions draw one each, and `draw_in_parallel` draws all.
+A panel is as wide as a phone, so that text is not scaled; the page sets panels side by side. The colours are those
+of Okabe and Ito, which readers with a colour vision deficiency can tell apart, and each comes with its own shape.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from html import escape
@@ -23,8 +24,6 @@ from lapsus.core.terminal import defer_interrupts
 from lapsus.reporting.analysis.records import Averages, Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -52,7 +51,10 @@ LIGHT = {
     "series-6": "#1c1e22",
 }
 INK, MUTED, GRID, PAPER, CLEAN, AVERAGE, WORST, *SERIES = LIGHT.values()
-QUICK = {"compress_level": 2}  # a third larger than the default, in a fraction of its time
+PNG_OPTIONS = {"compress_level": 2}  # a third larger than the default, in a fraction of its time
+MIN_SEVERITIES = 3  # severities of one noise that make a curve
+MIN_PARALLEL = 8  # fewer plots are drawn sooner than processes start
+MAX_WORKERS = 4
 STATES = ((CLEAN, "o"), (AVERAGE, "D"), (WORST, "s"))
 UNCLIPPED: dict[str, Any] = {"clip_on": False}  # a point at the end of the axis is not cut in half
 LARGE: dict[str, Any] = {"markersize": 9, "markeredgecolor": PAPER, "zorder": 4} | UNCLIPPED
@@ -69,8 +71,55 @@ DASHES: tuple[Any, ...] = (
 )
 
 
+class Panel(NamedTuple):
+    """The families of one plot, each with its severity: one family, whose severity is None, or several of one noise."""
+
+    title: str
+    families: tuple[tuple[float | None, str], ...]
+
+
+def arrange_panels(families: Iterable[str]) -> list[Panel]:
+    """Return the plots of families: one each, and one for three or more severities of one noise.
+
+    A severity is a percentage at the end of a name, or stands behind "@".
+
+    >>> [panel.title for panel in arrange_panels(["typing", "sounds_5%", "sounds_10%", "sounds_20%"])]
+    ['typing', 'sounds']
+    """
+    names = list(dict.fromkeys(families))
+    severities: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    name_parts: dict[str, tuple[str, str]] = {}
+    for name in names:
+        match = re.fullmatch(r"(.+?)[_ -]?(\d+(?:\.\d+)?)(%)", name) or re.fullmatch(r"(.+?)@(\d+(?:\.\d+)?)()", name)
+        if match:
+            name_parts[name] = (match[1], match[3])
+            severities.setdefault(name_parts[name], []).append((float(match[2]), name))
+    panels_by_key: dict[str, Panel] = {}
+    for name in names:
+        series = sorted(severities[name_parts[name]]) if name in name_parts else []
+        title, unit = name_parts.get(name, (name, ""))
+        if len(series) >= MIN_SEVERITIES:
+            panels_by_key[f"{title}@{unit}"] = Panel(title, tuple(series))
+        else:
+            panels_by_key[name] = Panel(name, ((None, name),))
+    return list(panels_by_key.values())
+
+
+def make_anchors(key: str, families: Iterable[str]) -> dict[str, str]:
+    """Return the anchor of each family's plot on the page.
+
+    >>> make_anchors("d0", ["typing", "speech"])["speech"]
+    'd0-overview-1'
+    """
+    return {
+        family: f"{key}-overview-{number}"
+        for number, panel in enumerate(arrange_panels(families))
+        for _, family in panel.families
+    }
+
+
 class Plot(NamedTuple):
-    """A plot: as SVG for the page, its height there, and as PNG in light colours, with two pixels per point."""
+    """A plot: SVG for the page, its height there, and PNG in light colours with two pixels per point."""
 
     svg: str
     height: float
@@ -108,9 +157,9 @@ def compute_axis_limits(values: Iterable[float | None]) -> Limits:
 
 
 def draw_slopes(name: str, title: str, rows: Sequence[tuple[str, Averages, int]], axis: Limits) -> Plot:
-    """Draw clean, average and worst of every row as steps downwards, with the numbers beside its name.
+    """Draw the clean, average and worst score of every row as steps downwards, with the numbers beside its name.
 
-    A row is a name, its averages and the number of its annotators: the worst of one is the average.
+    A row is a name, its averages and the number of its annotators; with one annotator, worst and average are equal.
     """
     step, lane = 60, 10
     with _open_panel(step * len(rows)) as (figure, axes):
@@ -320,16 +369,16 @@ def _draw_intervals(axes: Axes, marks: Sequence[Mark], colour: str) -> None:
         axes.hlines(*zip(*known, strict=True), color=colour, linewidth=2.5, zorder=3)
 
 
-def _shorten(text: str, most: int) -> str:
-    """Shorten a name to the width of `most` Latin letters, keeping both ends."""
-    if _measure_width(text) <= most:
+def _shorten(text: str, max_width: int) -> str:
+    """Shorten a name to the width of `max_width` Latin letters, keeping both ends."""
+    if _measure_width(text) <= max_width:
         return text
     head = tail = ""
     for left, right in zip(text, reversed(text), strict=True):
-        if _measure_width(head + left + tail) >= most:
+        if _measure_width(head + left + tail) >= max_width:
             break
         head += left
-        if _measure_width(head + right + tail) >= most:
+        if _measure_width(head + right + tail) >= max_width:
             break
         tail = right + tail
     return f"{head}…{tail}"
@@ -348,7 +397,9 @@ def _render(figure: Figure, name: str, title: str) -> Plot:
     with rc_context({"svg.hashsalt": name}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # the page's font has it
         figure.savefig(vectors, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-        figure.savefig(pixels, format="png", dpi=144, facecolor="white", metadata={"Software": None}, pil_kwargs=QUICK)
+        figure.savefig(
+            pixels, format="png", dpi=144, facecolor="white", metadata={"Software": None}, pil_kwargs=PNG_OPTIONS
+        )
     height = figure.get_figheight() * 72
     return Plot(_inline_svg(vectors.getvalue(), height, name, title), height, pixels.getvalue())
 
@@ -367,27 +418,22 @@ def _inline_svg(svg: str, height: float, name: str, title: str) -> str:
     return re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1).strip()
 
 
-# Draw plots in other processes, where there are enough of them to be worth it.
-
-
-MIN_PLOTS = 8  # plots that are drawn sooner than processes start
-MAX_WORKERS = 4
-
-
 @contextmanager
 def draw_in_parallel(plots: Sequence[Callable[[], Plot]]) -> Iterator[Iterator[Plot]]:
-    """Start to draw plots, each a call that can be pickled, and give them in their order, the same in any process.
+    """Start to draw plots, each a call that can be pickled, and give them in their order.
 
-    Processes are forked, which Linux alone does safely: started anew, they would run the user's script once more.
+    Few plots are drawn in this process. Workers are forked, which only Linux does safely; spawned processes would run
+    the user's script again.
 
     >>> from functools import partial
     >>> from lapsus.reporting.html.plots import draw_curves
-    >>> with draw_in_parallel([partial(curves, name, "Nothing", [], (0.0, 1.0), "dose", 1.0) for name in "ab"]) as drawings:
+    >>> calls = [partial(draw_curves, name, "Nothing", [], (0.0, 1.0), "severity", 1.0) for name in "ab"]
+    >>> with draw_in_parallel(calls) as drawings:
     ...     ['id="a-' in drawing.svg for drawing in drawings]
     [True, False]
     """
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
-    if len(plots) < MIN_PLOTS or cores == 1:
+    if len(plots) < MIN_PARALLEL or cores == 1:
         yield map(_call, plots)
         return
     import matplotlib.backends.backend_agg

@@ -1,4 +1,7 @@
-"""Render the page from its template: one self-contained HTML file."""
+"""The report's page: numbers become chapters, chapters become one self-contained HTML file from a template.
+
+A chapter is all that the page shows of one dataset: a headline, the matrix of drops, and sections of plots and tables.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,23 @@ from hashlib import sha256
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from lapsus.reporting.analysis.changes import split_by_edits
-from lapsus.reporting.analysis.records import Results, TrackScore
+from lapsus.reporting.analysis.records import Results, SourceFile, TrackScore
 from lapsus.reporting.html.examples import ExamplePart
 from lapsus.reporting.html.headline import DropMatrix, build_drop_matrix, write_headline
 from lapsus.reporting.html.plots import Plot, draw_in_parallel
-from lapsus.reporting.html.sections import Section, build_sections, group_by, mark_safe, source_table
-from lapsus.reporting.html.tables import format_count, to_latex, to_markdown
+from lapsus.reporting.html.sections import Section, build_sections, group_by
+from lapsus.reporting.html.tables import (
+    PageTable,
+    count_cell,
+    format_count,
+    make_table,
+    text_cell,
+    to_latex,
+    to_markdown,
+)
 
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPTS = ("sort.js", "examples.js", "drill.js")
@@ -26,7 +38,7 @@ Chapter = tuple[str, str, DropMatrix | None, list[Section]]
 
 
 def build_chapters(results: Results, parts: Sequence[ExamplePart] = ()) -> list[Chapter]:
-    """Return what the page says of each dataset: its name, the first sentences, the matrix, the sections."""
+    """Return the chapter of each dataset: its name, headline, matrix of drops, and sections."""
     chapters = []
     for number, dataset in enumerate(dict.fromkeys(record.dataset for record in results.tracks)):
         dataset_results = results.for_dataset(dataset)
@@ -45,7 +57,7 @@ def build_chapters(results: Results, parts: Sequence[ExamplePart] = ()) -> list[
 
 @contextmanager
 def draw_plots(chapters: Iterable[Chapter]) -> Iterator[Iterator[tuple[str, Plot]]]:
-    """Start to draw the plots of all sections; give each with its anchor on the page."""
+    """Start to draw the plots of all sections; give each with its anchor."""
     figures = [
         figure for *_, chapter_sections in chapters for section in chapter_sections for figure in section.figures
     ]
@@ -61,7 +73,7 @@ def render_page(
     title: str | None = None,
     standalone: bool = False,
 ) -> str:
-    """Return the HTML of the report; a page that stands `standalone` holds all examples, else it loads them when wanted."""
+    """Return the HTML of the report; a `standalone` page holds all examples, others load them from files."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES, encoding="utf-8"),
         autoescape=True,
@@ -69,36 +81,36 @@ def render_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"parts": split_by_edits}
+    environment.filters["split_by_edits"] = split_by_edits
     script = '"use strict";\n' + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS)
     return environment.get_template("report.html.j2").render(
         title=title or _make_title(results.tracks),
         facts=_count_facts(results.tracks),
         chapters=chapters,
-        plots={key: mark_safe(drawing.svg) for key, drawing in drawings.items()},
+        plots={key: _mark_safe(drawing.svg) for key, drawing in drawings.items()},
         warnings=group_by(results.warnings, lambda warning: warning.dataset),
         settings=results.settings,
         version=results.lapsus,
         files=["report.json", *(f"{name}.csv" for name, records in results.to_tables().items() if records)],
         provenance=results.provenance,
         datasets=results.datasets,
-        sources=source_table(results.sources),
-        style=mark_safe((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+        sources=_make_source_table(results.sources),
+        style=_mark_safe((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         inline_examples=[
-            (part.key, mark_safe(part.inline_json))
+            (part.key, _mark_safe(part.inline_json))
             for *_, chapter_sections in chapters
             for section in chapter_sections
             for part in section.parts
         ]
         if standalone
         else [],
-        script=mark_safe(script),
+        script=_mark_safe(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
 
 
 def write_plots_and_tables(sections: Iterable[Section], drawings: Mapping[str, Plot], folder: Path) -> None:
-    """Write the plots into `plots/` and the tables into `tables/` of a folder."""
+    """Write each plot as SVG and PNG into `plots/`, and each table as Markdown and LaTeX into `tables/` of a folder."""
     for section in sections:
         for figure in section.figures:
             (folder / "plots").mkdir(exist_ok=True)
@@ -113,7 +125,7 @@ def write_plots_and_tables(sections: Iterable[Section], drawings: Mapping[str, P
 
 def _make_title(tracks: Sequence[TrackScore]) -> str:
     models = list(dict.fromkeys(record.model for record in tracks))
-    return f"What noise costs {models[0] if len(models) == 1 else format_count(len(models), 'model')}"
+    return f"Robustness of {models[0] if len(models) == 1 else format_count(len(models), 'model')} to noise"
 
 
 def _count_facts(tracks: Sequence[TrackScore]) -> list[str]:
@@ -125,3 +137,28 @@ def _count_facts(tracks: Sequence[TrackScore]) -> list[str]:
         format_count(len({record.track for record in tracks}), "track"),
         f"up to {format_count(max(record.examples for record in tracks), 'example')}",
     ]
+
+
+def _make_source_table(files: Sequence[SourceFile]) -> PageTable | None:
+    """Return the table of files that the tracks were read from."""
+    has_identity, has_data = any(record.identity for record in files), any(record.data for record in files)
+    return make_table(
+        "Prediction files",
+        [
+            {
+                "Model": text_cell(record.model),
+                "Track": text_cell("/".join(filter(None, (record.dataset, record.track)))),
+                "File": text_cell(record.file),
+                "Bytes": count_cell(record.bytes),
+                "SHA-256": text_cell(record.sha256),
+                **({"Model identity": text_cell(record.identity or "")} if has_identity else {}),
+                **({"Data identity": text_cell(record.data or "")} if has_data else {}),
+            }
+            for record in files
+        ],
+    )
+
+
+def _mark_safe(markup: str) -> Markup:
+    """Mark as safe what this project wrote itself: style, script and plots. The template escapes every other text."""
+    return Markup(markup)  # noqa: S704

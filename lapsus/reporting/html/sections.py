@@ -1,4 +1,4 @@
-"""The sections of the page: each answers one question with plots and tables."""
+"""The sections of the page: each answers one question about a dataset with plots and tables."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeVar
-
-from markupsafe import Markup
 
 from lapsus.reporting.analysis.records import (
     Averages,
@@ -18,12 +16,11 @@ from lapsus.reporting.analysis.records import (
     LostExample,
     NoiseBin,
     Results,
-    SourceFile,
     Transition,
 )
 from lapsus.reporting.html import plots
 from lapsus.reporting.html.examples import ExamplePart
-from lapsus.reporting.html.headline import Panel, arrange_panels, find_clean_scores, natural_sort_key, order_models
+from lapsus.reporting.html.headline import find_clean_scores, order_models
 from lapsus.reporting.html.tables import (
     MAX_ROWS,
     Cell,
@@ -33,6 +30,7 @@ from lapsus.reporting.html.tables import (
     format_p_value,
     format_percent,
     make_table,
+    natural_sort_key,
     p_value_cells,
     rate_cell,
     text_cell,
@@ -42,9 +40,9 @@ Item = TypeVar("Item")
 
 MAX_LINES = 6  # with more lines than this, a plot is hard to read
 MAX_PLOT_ROWS = 24  # rows in a plot, at most, as a screen holds; more are shown as a table
-MIN_TEXTS = 10  # texts in a class of noise rates, at least, to be plotted
-NOISE_RATE = "edits per 100 letters"
-ANSWERS = "% of answers"
+MIN_TEXTS = 10  # texts in a bin of noise rates, at least, to be plotted
+NOISE_RATE = "edits per 100 characters"
+PREDICTIONS = "% of predictions"
 
 
 class Figure(NamedTuple):
@@ -57,7 +55,7 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """How often the clean prediction of each row became the noisy one of each column, and in what share of the row."""
+    """How often each clean prediction (row) became each noisy one (column): counts, and shares of the row."""
 
     caption: str
     labels: Sequence[str]
@@ -66,7 +64,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One question, with the plots and tables that answer it."""
+    """One question, and the plots and tables that answer it."""
 
     key: str
     title: str
@@ -76,7 +74,7 @@ class Section:
     matrices: Sequence[Matrix] = ()
     table: PageTable | None = None
     examples: Sequence[LostExample] = ()
-    parts: Sequence[ExamplePart] = ()  # all examples, which the script of the page searches
+    parts: Sequence[ExamplePart] = ()  # all examples, for the search on the page
 
 
 def build_sections(key: str, results: Results, parts: Sequence[ExamplePart] = ()) -> list[Section]:
@@ -93,12 +91,7 @@ def build_sections(key: str, results: Results, parts: Sequence[ExamplePart] = ()
         _comparison_section,
     )
     main_sections = [section for write in writers for section in write(key, results)]
-    return [*main_sections, *_example_section(key, results, parts), *_join_section(key, results)]
-
-
-def mark_safe(markup: str) -> Markup:
-    """Mark as safe HTML what this project wrote itself: its style, script and plots."""
-    return Markup(markup)  # noqa: S704 - every other text is escaped by the template
+    return [*main_sections, *_example_section(key, results, parts), *_unmatched_section(key, results)]
 
 
 def group_by(items: Iterable[Item], name: Callable[[Item], str]) -> dict[str, list[Item]]:
@@ -120,7 +113,7 @@ def _overview_section(key: str, results: Results) -> Iterator[Section]:
     figures: list[Figure] = []
     order = order_models(results)
     by_family = group_by(summary, lambda record: record.family)
-    for panel in arrange_panels(by_family):
+    for panel in plots.arrange_panels(by_family):
         name = f"{key}-overview-{len(figures)}"
         if len(panel.families) > 1:
             figures.append(Figure(panel.title, _severity_plot(name, panel, by_family, order), name))
@@ -137,7 +130,7 @@ def _overview_section(key: str, results: Results) -> Iterator[Section]:
             **p_value_cells(record.test, tests),
             **({"Worst by chance": rate_cell(record.chance.chance_worst)} if stochastic else {}),
             **(_class_cells(record) if classes else {}),
-            "Changed": rate_cell(record.changes.changed_rate, ANSWERS),
+            "Changed": rate_cell(record.changes.changed_rate, PREDICTIONS),
             "Annotators": count_cell(record.annotators),
             "Examples": count_cell(record.examples),
         }
@@ -145,9 +138,9 @@ def _overview_section(key: str, results: Results) -> Iterator[Section]:
     ]
     yield Section(
         f"{key}-overview",
-        "From clean to worst",
-        "Clean is the score on the text as it was meant. Average is the mean over everyone who typed or spoke it."
-        f" Worst counts, for each example, only the one whom the model served worst.{_describe_chance(summary)}",
+        "Clean, average and worst",
+        "Clean: score on clean text. Average: mean over annotators. Worst: mean over examples of the lowest annotator’s"
+        f" score.{_describe_chance(summary)}",
         figures,
         legend="states",
         table=make_table("Clean, average and worst scores", rows_of_cells),
@@ -155,7 +148,7 @@ def _overview_section(key: str, results: Results) -> Iterator[Section]:
 
 
 def _task_section(key: str, results: Results) -> Iterator[Section]:
-    """Show the measures of the task: one column each, one row for each track of a model."""
+    """Show the measures of the task in one column each, the tracks of each model in one row each."""
     measures = list(dict.fromkeys(record.measure for record in results.task_scores))
     if not measures:
         return
@@ -172,8 +165,8 @@ def _task_section(key: str, results: Results) -> Iterator[Section]:
     ]
     yield Section(
         f"{key}-task",
-        f"{measures[0]} of every track",
-        "What the task is usually measured by, over all examples of a track; everything else on this page counts the"
+        f"{measures[0]} by track",
+        "The usual measure of the task, over all examples of a track. All other numbers on this page are means of the"
         " scores of single examples.",
         table=make_table("Measures of the task", cells),
     )
@@ -208,57 +201,54 @@ def _dialect_section(key: str, results: Results) -> Iterator[Section]:
         for record in results.dialects
     ]
     text = (
-        "A sentence in another dialect means what its base means; one with a word changed does not. The dialect wins"
-        " where it scores strictly higher: a scorer that is robust to dialects wins nearly always, and one that wins"
-        " less than half of the time prefers the likeness of words to that of meaning. The test is two-sided: wins"
-        " against losses, ties left out. Where an answer is missing, it is a tie."
+        "A sentence in another dialect has the meaning of its base sentence; a sentence with one word changed has not."
+        " The dialect wins where its score is strictly higher. A metric that is robust to dialects wins nearly always;"
+        " one that wins less than half of the time rates similar words above equal meaning. The test is two-sided: wins"
+        " against losses, without ties. A missing score counts as a tie."
     )
     if aware:
         text += (
-            " Awareness is the share of sentences that score at least as high with the tag of their own dialect as with"
-            " the other one; a scorer that reads no tag ties everywhere, and is called aware of everything."
+            " Awareness: the share of sentences that score at least as high with the tag of their own dialect as with"
+            " another tag. A metric that ignores tags always ties, so its awareness is 100 %."
         )
-    yield Section(f"{key}-dialects", "Dialect against meaning", text, table=make_table("Win rates of dialects", cells))
+    yield Section(f"{key}-dialects", "Dialect and meaning", text, table=make_table("Win rates of dialects", cells))
 
 
 def _severity_plot(
-    name: str, panel: Panel, by_family: Mapping[str, Sequence[FamilySummary]], order: Sequence[str]
+    name: str, panel: plots.Panel, by_family: Mapping[str, Sequence[FamilySummary]], order: Sequence[str]
 ) -> Callable[[], plots.Plot]:
-    """Plot the average score of each model against the dose of a noise; without any, it is the clean score."""
+    """Plot the average score of each model by the severity of a noise; at severity 0 it is the clean score."""
     points: dict[str, list[tuple[float, Estimate]]] = {model: [] for model in order}
-    for dose, family in panel.families:
+    for severity, family in panel.families:
         for record in by_family[family]:
-            if dose and not points[record.model] and record.averages.clean_average.value is not None:
+            if severity and not points[record.model] and record.averages.clean_average.value is not None:
                 points[record.model].append((0.0, record.averages.clean_average))
-            points[record.model].append((dose or 0.0, record.averages.micro_average))
+            points[record.model].append((severity or 0.0, record.averages.micro_average))
     lines = [plots.Line(model, number, points[model]) for number, model in enumerate(order) if points[model]]
     axis = plots.compute_axis_limits(value for line in lines for _, score in line.points for value in score)
-    x_max = max(dose or 0.0 for dose, _ in panel.families) or 1.0
+    x_max = max(severity or 0.0 for severity, _ in panel.families) or 1.0
     is_percent = panel.families[0][1].endswith("%")
     x_label = f"{panel.title}{' (%)' if is_percent else ': severity'}"
-    title = f"{panel.title}: average score against the dose"
+    title = f"{panel.title}: average score by severity"
     return partial(plots.draw_curves, name, title, lines[: len(plots.SERIES)], axis, x_label, x_max)
 
 
 def _describe_chance(summary: Sequence[FamilySummary]) -> str:
-    """Say what worst score chance alone would give, where that is known."""
+    """Describe the worst average that sampling alone gives, where repeats of a text tell it."""
     several = [record for record in summary if record.annotators > 1]
     if not several:
         return ""
     known = {record.chance.chance_source for record in several} - {None}
     if not known:
         return (
-            " There is one answer to each clean text, so what chance alone would do to the worst is not known: a model"
-            " that does not always say the same looks fragile here. Answer the clean text again (tracks clean.2,"
-            " clean.3, …) to see it."
+            " The clean text was answered once, so the effect of sampling on the worst average is unknown: a"
+            " non-deterministic model looks worse here. Add repeats of the clean track (clean.2, clean.3, …) to"
+            " estimate it."
         )
     source = " and ".join(sorted(filter(None, known)))
     if all(record.chance.chance_worst in {None, record.averages.clean_average.value} for record in several):
-        return f" The same text always got the same score ({source}), so chance has no part in the worst."
-    return (
-        " Worst by chance is what the worst would be without noise, where a model does not always say the same; it was"
-        f" learnt from {source}."
-    )
+        return f" Equal texts always got equal scores ({source}), so sampling has no effect on the worst average."
+    return f" Worst by chance: the worst average that sampling alone gives without noise, estimated from {source}."
 
 
 def _class_cells(record: FamilySummary) -> dict[str, Cell]:
@@ -324,25 +314,25 @@ def _annotator_section(key: str, results: Results) -> Iterator[Section]:
                     if classes
                     else {}
                 ),
-                "Changed": rate_cell(comparison.changes.changed_rate if comparison else None, ANSWERS),
-                "Right to wrong": count_cell(flips.correct_to_wrong if flips else None),
-                "Wrong to right": count_cell(flips.wrong_to_correct if flips else None),
+                "Changed": rate_cell(comparison.changes.changed_rate if comparison else None, PREDICTIONS),
+                "Correct to wrong": count_cell(flips.correct_to_wrong if flips else None),
+                "Wrong to correct": count_cell(flips.wrong_to_correct if flips else None),
                 "Noise rate": rate_cell(record.noise_rate, NOISE_RATE),
                 "Examples": count_cell(record.examples),
-                "No answer": count_cell(record.unparsed),
+                "Unparsed": count_cell(record.unparsed),
             }
         )
     text = (
-        "Each number is a person (or a seed) who typed or spoke the same examples. The farther from clean, the more"
-        " it costs to be that person. The test asks whether right answers were lost and won equally often."
+        "Each number is one annotator: a person, or one simulated user. The distance from the clean line is that user’s"
+        " drop. The test compares how often correct predictions were lost and gained."
     )
     yield Section(
         f"{key}-annotators",
-        "Annotator by annotator" if figures else "Track by track",
-        text if figures else "What each track costs by itself, against clean, on the examples that both have.",
+        f"Scores by {'annotator' if figures else 'track'}",
+        text if figures else "The drop of each track, on the examples that it shares with the clean track.",
         figures,
         legend="annotators" if figures else "",
-        table=make_table("Every track", cells),
+        table=make_table("All tracks", cells),
     )
 
 
@@ -355,9 +345,9 @@ def _transition_section(key: str, results: Results) -> Iterator[Section]:
     if matrices:
         yield Section(
             f"{key}-flips",
-            "Where predictions flip",
-            "Rows are what the model said on clean text, columns what it said on the noisy text of the same example."
-            " The framed diagonal kept its answer; everything else flipped. Shares are of the row.",
+            "Changed predictions",
+            "Rows are predictions on clean text, columns predictions on the noisy text of the same example. The"
+            " diagonal counts unchanged predictions. Shares are of the row.",
             matrices=matrices,
         )
 
@@ -397,7 +387,7 @@ def _noise_section(key: str, results: Results) -> Iterator[Section]:
             for line, points in group_by(panel_records, lines).items()
             if order.index(line) < len(plots.SERIES)
         ]
-        title = f"{panel}: average score against noise rate"
+        title = f"{panel}: average score by noise rate"
         name = f"{key}-noise-{len(figures)}"
         x_label = "noise rate (edits per 100 characters of clean text)"
         figures.append(Figure(panel, partial(plots.draw_curves, name, title, plot_lines, axis, x_label, x_max), name))
@@ -415,17 +405,16 @@ def _noise_section(key: str, results: Results) -> Iterator[Section]:
     ]
     yield Section(
         f"{key}-noise",
-        "Score against noise",
-        "Texts are sorted by how much was changed in them: the noise rate is the number of characters to insert, delete"
-        f" or replace, per 100 characters of clean text. Bars are intervals; rates of fewer than {MIN_TEXTS} texts"
-        " are only in the table.",
+        "Scores by noise rate",
+        "The noise rate of a text is the number of characters to insert, delete or replace, per 100 characters of clean"
+        f" text. Bars are intervals; bins of fewer than {MIN_TEXTS} texts are only in the table.",
         figures,
         table=make_table("Score by noise rate", cells),
     )
 
 
 def _format_noise_bin(record: NoiseBin) -> str:
-    """Name a class of noise rates."""
+    """Name a bin of noise rates."""
     low, high = record.noise_from, record.noise_to
     if low is None:
         return "0"
@@ -436,7 +425,7 @@ def _group_section(key: str, results: Results) -> Iterator[Section]:
     by_column = group_by(results.groups, lambda record: record.column)
     order = order_models(results)
     for number, (column, records) in enumerate(by_column.items()):
-        column_label = "right answer" if column == "gold" else column
+        column_label = _format_column(column)
         axis = plots.compute_axis_limits(value for record in records for value in _score_values(record.averages))
         figures: list[Figure] = []
         for family, of_family in group_by(records, lambda record: record.family).items():
@@ -458,51 +447,49 @@ def _group_section(key: str, results: Results) -> Iterator[Section]:
         ]
         yield Section(
             f"{key}-by{number}",
-            f"By {column_label}",
-            "The same averages within each group of examples. A safe average can hide a group that pays for it."
-            f"{_describe_widest_gap(records, [gap for gap in results.group_gaps if gap.column == column], column_label)}",
+            f"Scores by {column_label}",
+            "The same averages for each group of examples. A good average can hide a group with a large drop."
+            + _describe_widest_gap(records, results.group_gaps, column_label),
             figures,
             legend="states" if figures else "",
             table=make_table(f"Scores by {column_label}", cells),
         )
 
 
+def _format_column(column: str) -> str:
+    return "gold label" if column == "gold" else column
+
+
 def _describe_widest_gap(records: Sequence[GroupScore], gaps: Sequence[GroupGap], column_label: str) -> str:
-    """Say which model treats groups most differently under which noise, and whether that holds up."""
-    of_scores = [gap for gap in gaps if gap.measure == "average"]
+    """Describe the widest gap in average score between the groups of one column: a significant one, if there is any."""
+    of_scores = [gap for gap in gaps if gap.column == records[0].column and gap.measure == "average"]
     if not of_scores:
         return ""
     significant = [gap for gap in of_scores if gap.is_significant]
     widest = max(significant or of_scores, key=lambda gap: gap.gap)
-    low, high = (
-        next(
-            record
-            for record in records
-            if (record.model, record.family, record.value) == (widest.model, widest.family, value)
-        )
-        for value in (widest.worst, widest.best)
-    )
+    groups = {(record.model, record.family, record.value): record for record in records}
+    low, high = (groups[widest.model, widest.family, value] for value in (widest.worst, widest.best))
     best, worst = format_percent(high.averages.micro_average.value), format_percent(low.averages.micro_average.value)
-    opening = "The widest gap that holds up" if significant else "The widest gap, which may be chance,"
+    opening = "The widest significant gap" if significant else "The widest gap, which is not significant,"
     return (
-        f" {opening} is {format_percent(widest.gap)} points: on {widest.family}, {widest.model} scores {best} % where {column_label} is"
-        f" {widest.best} ({format_count(high.examples, 'example')}) and {worst} % where it is {widest.worst}"
-        f" ({format_count(low.examples, 'example')})."
+        f" {opening} is {format_percent(widest.gap)} points: on {widest.family}, {widest.model} scores {best} % where"
+        f" {column_label} is {widest.best} ({format_count(high.examples, 'example')}) and {worst} % where it is"
+        f" {widest.worst} ({format_count(low.examples, 'example')})."
     )
 
 
 def _gap_section(key: str, results: Results) -> Iterator[Section]:
-    """Show, for each model, noise and column, whom it serves worst and whom best."""
+    """Show the worst and the best group of each column, for each model and noise."""
     if not results.group_gaps:
         return
     cells = [
         {
             "Model": text_cell(record.model),
             "Noise": text_cell(record.family),
-            "Groups": text_cell("right answer" if record.column == "gold" else record.column),
-            "In": text_cell(record.measure),
-            "Served worst": text_cell(record.worst),
-            "Served best": text_cell(record.best),
+            "Groups": text_cell(_format_column(record.column)),
+            "Measure": text_cell(record.measure),
+            "Worst group": text_cell(record.worst),
+            "Best group": text_cell(record.best),
             "Gap": rate_cell(record.gap, "points"),
             "p": Cell(format_p_value(record.p_value), record.p_value, "range of groups"),
             "p, Holm": Cell(
@@ -516,9 +503,9 @@ def _gap_section(key: str, results: Results) -> Iterator[Section]:
     ]
     yield Section(
         f"{key}-gaps",
-        "Who is served worst",
-        "The groups that are the farthest apart: in their average score under noise, and in what noise takes from it."
-        " The test knows that these two were picked from all groups; where the corrected p is bold, the gap holds up.",
+        "Largest gaps between groups",
+        "The two groups of a column that are farthest apart, in average score on noisy text and in drop. The test takes"
+        " into account that these two were picked from all groups; a bold p is significant.",
         table=make_table("Gaps between groups", cells),
     )
 
@@ -536,17 +523,17 @@ def _comparison_section(key: str, results: Results) -> Iterator[Section]:
             "On": text_cell(f"{record.family} {record.measure}".strip()),
             "Difference": rate_cell(record.test.difference, "points", sign="+"),
             **p_value_cells(record.test, record.test.n_tests or 0),
-            "Model’s score": rate_cell(record.model_score),
-            "Other’s score": rate_cell(record.other_score),
+            "Score of model": rate_cell(record.model_score),
+            "Score of other": rate_cell(record.other_score),
             "Examples": count_cell(record.examples),
         }
         for record in records
     ]
     yield Section(
         f"{key}-models",
-        "Models side by side",
-        "Every two models on the examples that both answered. Where the corrected p is bold, the difference holds up"
-        f" although {format_count(records[0].test.n_tests or 0, 'comparison')} were made; the others may be chance.",
+        "Comparison of models",
+        "Each pair of models, on the examples that both answered. A bold p is significant after Holm’s correction for"
+        f" {format_count(records[0].test.n_tests or 0, 'comparison')}.",
         table=make_table("Pairwise comparison of models", cells),
     )
 
@@ -555,52 +542,33 @@ def _example_section(key: str, results: Results, parts: Sequence[ExamplePart]) -
     if results.lost_examples or parts:
         yield Section(
             f"{key}-examples",
-            "Texts, before and after",
-            "What was put in is underlined, what is gone is struck through."
+            "Examples",
+            "Insertions are underlined, deletions are struck through."
             + (
-                " First come those that were answered right when clean and wrong when noisy, by the most models."
+                " Lost examples, which models answered correctly on clean text only, come first."
                 if results.lost_examples
-                else " No model lost a right answer on any of them."
+                else " No model lost a correct prediction under noise."
             ),
             examples=results.lost_examples,
             parts=parts,
         )
 
 
-def _join_section(key: str, results: Results) -> Iterator[Section]:
+def _unmatched_section(key: str, results: Results) -> Iterator[Section]:
     cells = [
         {
             "Model": text_cell(record.model),
             "Track": text_cell(record.track),
-            "Ids": count_cell(record.count),
-            "Why": text_cell(record.reason),
-            "Which": text_cell(", ".join(record.ids) + (" …" if record.count > len(record.ids) else "")),
+            "Reason": text_cell(record.reason),
+            "Number": count_cell(record.count),
+            "Ids": text_cell(", ".join(record.ids) + (" …" if record.count > len(record.ids) else "")),
         }
         for record in results.unmatched_ids
     ]
-    text = "Tracks and models are compared on the examples they share. These ids could not be used everywhere."
+    text = "Tracks and models are compared on the examples that they share. These ids are not in every comparison."
     yield Section(
-        f"{key}-joins",
-        "Left out",
-        text if cells else "Every prediction found its example: all ids join.",
-        table=make_table("Ids that do not join", cells),
-    )
-
-
-def source_table(files: Sequence[SourceFile]) -> PageTable | None:
-    """Return the table of files that the tracks were read from."""
-    return make_table(
-        "Files of predictions",
-        [
-            {
-                "Model": text_cell(record.model),
-                "Track": text_cell("/".join(filter(None, (record.dataset, record.track)))),
-                "File": text_cell(record.file),
-                "Bytes": count_cell(record.bytes),
-                "SHA-256": text_cell(record.sha256),
-                **({"Asked": text_cell(record.identity or "")} if any(each.identity for each in files) else {}),
-                **({"Data": text_cell(record.data or "")} if any(each.data for each in files) else {}),
-            }
-            for record in files
-        ],
+        f"{key}-ids",
+        "Unmatched ids",
+        text if cells else "All predictions match an example.",
+        table=make_table("Unmatched ids", cells),
     )

@@ -1,7 +1,7 @@
-"""Tables of the page: numbers as cells, and each table as HTML, Markdown and LaTeX show it.
+"""Tables of the page.
 
-A cell function (`rate_cell`, `count_cell`, …) writes one value; `make_table` lays cells out; `to_markdown` and
-`to_latex` write the table for papers and notes.
+A cell function (`rate_cell`, `count_cell`, …) formats one value, `make_table` lays cells out, and `to_markdown` and
+`to_latex` write the table for notes and papers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LATEX = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasci
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a table shows: a text, a note below it in small, what the column is sorted by, the unit of the column."""
+    """A text, the value that the column sorts by, a small note below the text, and the unit of the column."""
 
     text: str
     sort: float | str | None = None
@@ -32,7 +32,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """A table that every column can sort; a column is a title and its unit, and holds words or numbers."""
+    """A table on the page; a column is a title and its unit, and its kind is "word" or "number"."""
 
     caption: str
     columns: Sequence[tuple[str, str]]
@@ -41,14 +41,12 @@ class PageTable:
 
 
 def make_table(caption: str, rows: Sequence[Mapping[str, Cell]]) -> PageTable | None:
-    """Lay out rows of cells by the titles of their columns, if there are any; of very many, the first."""
+    """Lay out rows of cells by column title, at most MAX_ROWS; None without rows."""
     if not rows:
         return None
     cell_rows = [list(row.values()) for row in rows[:MAX_ROWS]]
     if len(rows) > len(cell_rows):
-        caption += (
-            f": the first {len(cell_rows):,} of {len(rows):,} rows, all of which are in the files beside this page"
-        )
+        caption += f": the first {len(cell_rows):,} of {len(rows):,} rows; the files beside this page hold all"
     words = [any(isinstance(cell.sort, str) for cell in column) for column in zip(*cell_rows, strict=True)]
     columns = [(title, cell.unit) for title, cell in rows[0].items()]
     return PageTable(caption, columns, cell_rows, ["word" if is_word else "number" for is_word in words])
@@ -71,17 +69,14 @@ def rate_cell(estimate: Estimate | float | None, unit: str = "%", sign: str = ""
     return Cell(known[0], ends[0], " to ".join(known[1:]), unit=unit) if known else Cell(DASH, unit=unit)
 
 
-def p_value_cells(test: PairedTest | None, tests: int) -> dict[str, Cell]:
-    """Show a p-value, and the one corrected by Holm's method for the number of tests, in bold where it is small.
-
-    The smallest difference that the test would find is shown too, since a difference not found may still exist.
-    """
+def p_value_cells(test: PairedTest | None, n_tests: int) -> dict[str, Cell]:
+    """Show a p-value, the same after Holm's correction, bold if significant, and the smallest detectable difference."""
     test = test or PairedTest()
     holm = test.p_holm
     return {
         "p": Cell(format_p_value(test.p_value), test.p_value, test.test or ""),
-        "p, Holm": Cell(format_p_value(holm), holm, bold=test.is_significant, unit=format_count(tests, "test")),
-        "Would find": rate_cell(test.minimum_detectable, "points"),
+        "p, Holm": Cell(format_p_value(holm), holm, bold=test.is_significant, unit=format_count(n_tests, "test")),
+        "Smallest detectable": rate_cell(test.minimum_detectable, "points"),
     }
 
 
@@ -114,7 +109,7 @@ def format_signed(value: float, sign: str = "") -> str:
 
 
 def format_p_value(value: float | None) -> str:
-    """Return a p-value as it is usually written.
+    """Return a p-value with three decimals.
 
     >>> format_p_value(0.00012), format_p_value(0.0449), format_p_value(None)
     ('< 0.001', '0.045', '–')
@@ -124,10 +119,21 @@ def format_p_value(value: float | None) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def to_markdown(table: PageTable) -> str:
-    r"""Return a table as Markdown, intervals in brackets and what is bold on the page in bold.
+def natural_sort_key(text: str) -> tuple[tuple[int, float, str], ...]:
+    """Return a sort key that orders numbers in a text by value.
 
-    >>> print(to_markdown(make_table("All", [{"Model": text_cell("a|b"), "Score": rate_cell(Estimate(0.5, 0.4, 0.6))}])), end="")
+    >>> sorted(["10 to 20", "9", "over 20", "100"], key=natural_sort_key)
+    ['9', '10 to 20', '100', 'over 20']
+    """
+    parts = re.split(r"(\d+(?:\.\d+)?)", text)
+    return tuple((0, float(part), "") if number % 2 else (1, 0.0, part) for number, part in enumerate(parts) if part)
+
+
+def to_markdown(table: PageTable) -> str:
+    r"""Return a table as Markdown, with intervals in brackets.
+
+    >>> row = {"Model": text_cell("a|b"), "Score": rate_cell(Estimate(0.5, 0.4, 0.6))}
+    >>> print(to_markdown(make_table("All", [row])), end="")
     | Model | Score (%) |
     |---|---:|
     | a\|b | 50.0 [40.0 to 60.0] |
@@ -141,7 +147,8 @@ def to_markdown(table: PageTable) -> str:
 def to_latex(table: PageTable) -> str:
     r"""Return a table as LaTeX with the rules of booktabs.
 
-    >>> print(to_latex(make_table("50 %", [{"Model": text_cell("a_b"), "Score": rate_cell(Estimate(0.5, 0.4, 0.6))}])), end="")
+    >>> row = {"Model": text_cell("a_b"), "Score": rate_cell(Estimate(0.5, 0.4, 0.6))}
+    >>> print(to_latex(make_table("50 %", [row])), end="")
     % \usepackage{booktabs}
     \begin{table}
     \caption{50 \%}
@@ -176,7 +183,7 @@ def to_latex(table: PageTable) -> str:
 
 
 def escape_latex(text: str) -> str:
-    r"""Return a text with the characters that LaTeX takes for commands escaped.
+    r"""Return a text with LaTeX's special characters escaped.
 
     >>> escape_latex("50 % of a_b \\ −3")
     '50 \\% of a\\_b \\textbackslash{} $-$3'

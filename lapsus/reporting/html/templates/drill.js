@@ -1,20 +1,20 @@
 for (const matrix of document.querySelectorAll(".drops")) {
   const article = matrix.closest("article");
   const panel = article.querySelector(".drill");
-  const make = (tag, text, ...inside) => {
-    const made = document.createElement(tag);
-    if (text) made.textContent = text;
-    made.append(...inside);
-    return made;
+  const make = (tag, text, ...children) => {
+    const element = document.createElement(tag);
+    if (text) element.textContent = text;
+    element.append(...children);
+    return element;
   };
   const titles = (table) => [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
-  const rows = (place, fits) => {
-    const table = article.querySelector(`section[id$="-${place}"] table.sortable`);
+  const rows = (section, fits) => {
+    const table = article.querySelector(`section[id$="-${section}"] table.sortable`);
     return table ? [table, [...table.tBodies[0].rows].filter((row) => fits(row.cells[0].dataset.sort, row.cells[1].dataset.sort))] : [null, []];
   };
   const contents = (model, family, href) => {
     const title = make(article.querySelector("h2.dataset") ? "h3" : "h2", `${model} on ${family}`);
-    const [overview, [line]] = rows("overview", (each, noise) => each === model && noise === family);
+    const [overview, [line]] = rows("overview", (name, noise) => name === model && noise === family);
     const facts = make("dl");
     if (line) {
       titles(overview).forEach((name, column) => {
@@ -22,10 +22,10 @@ for (const matrix of document.querySelectorAll(".drops")) {
       });
     }
     const parts = [title, facts];
-    const [tracks, mine] = rows("annotators", (each, track) => each === model && (track === family || (track.startsWith(`${family}.`) && /^\d+$/.test(track.slice(family.length + 1)))));
-    if (mine.length > 1) {
+    const [tracks, members] = rows("annotators", (name, track) => name === model && (track === family || (track.startsWith(`${family}.`) && /^\d+$/.test(track.slice(family.length + 1)))));
+    if (members.length > 1) {
       const table = make("table", "", make("thead", "", make("tr", "", ...titles(tracks).slice(1).map((name) => Object.assign(make("th", name), { scope: "col" })))));
-      table.append(make("tbody", "", ...mine.map((row) => make("tr", "", ...[...row.cells].slice(1).map((cell) => cell.cloneNode(true))))));
+      table.append(make("tbody", "", ...members.map((row) => make("tr", "", ...[...row.cells].slice(1).map((cell) => cell.cloneNode(true))))));
       const box = make("div", "", table);
       box.className = "table";
       box.tabIndex = 0;
@@ -33,17 +33,17 @@ for (const matrix of document.querySelectorAll(".drops")) {
       box.setAttribute("aria-label", `${model} on each track of ${family}`);
       parts.push(box);
     }
-    const ways = make("p", "", Object.assign(make("a", "The plot"), { href }));
+    const links = make("p", "", Object.assign(make("a", "The plot"), { href }));
     const browser = article.querySelector(".browser");
     if (browser) {
-      const texts = Object.assign(make("a", "The texts that it lost"), { href: `#${browser.closest("section").id}` });
+      const texts = Object.assign(make("a", "Examples lost under noise"), { href: `#${browser.closest("section").id}` });
       texts.addEventListener("click", () => browser.filter({ model, family, outcome: "lost" }));
-      ways.append(" · ", texts);
+      links.append(" · ", texts);
     }
     const close = Object.assign(make("button", "Close"), { type: "button" });
     close.addEventListener("click", () => (panel.hidden = true));
-    ways.append(" ", close);
-    return [...parts, ways];
+    links.append(" ", close);
+    return [...parts, links];
   };
   matrix.addEventListener("click", (event) => {
     const link = event.target.closest("td.drop a");

@@ -1,22 +1,22 @@
 for (const browser of document.querySelectorAll(".browser")) {
   const STEP = 20;
-  const parts = new Map(); // what was loaded, by key
+  const parts = new Map(); // loaded parts, by key
   const waiting = new Map();
   const list = browser.parentElement.querySelector(".examples");
-  const make = (tag, text, ...inside) => {
-    const made = document.createElement(tag);
-    if (text) made.textContent = text;
-    made.append(...inside);
-    return made;
+  const make = (tag, text, ...children) => {
+    const element = document.createElement(tag);
+    if (text) element.textContent = text;
+    element.append(...children);
+    return element;
   };
-  const options = [...browser.querySelectorAll("[data-part]")].map((each) => ({ ...each.dataset }));
+  const options = [...browser.querySelectorAll("[data-part]")].map((span) => ({ ...span.dataset }));
 
   window.lapsusExamples ??= {};
   for (const { part } of options) window.lapsusExamples[part] = (data) => (parts.set(part, data), waiting.get(part)?.());
   const load = (part) => {
     if (parts.has(part)) return Promise.resolve();
-    const inside = document.getElementById(`examples-${part}`);
-    if (inside) return Promise.resolve(parts.set(part, JSON.parse(inside.textContent)));
+    const inline = document.getElementById(`examples-${part}`);
+    if (inline) return Promise.resolve(parts.set(part, JSON.parse(inline.textContent)));
     return new Promise((done, fail) => {
       waiting.set(part, done);
       const script = make("script");
@@ -38,13 +38,13 @@ for (const browser of document.querySelectorAll(".browser")) {
   };
   const search = field("Search", make("input"));
   search.type = "search";
-  search.placeholder = "text, answer or id";
-  const families = [...new Set(options.map(({ family }) => family))].filter((family) => options.filter((each) => each.family === family).length > 1);
-  const track = choice("Track", ["", "all"], ...families.map((family) => [`${family}.*`, `${family}, everyone`]), ...options.map(({ part, track }) => [part, track]));
-  const chosen = () => options.filter(({ part, family }) => !track.value || track.value === part || track.value === `${family}.*`).map(({ part }) => part);
+  search.placeholder = "text, prediction or id";
+  const families = [...new Set(options.map(({ family }) => family))].filter((family) => options.filter((option) => option.family === family).length > 1);
+  const track = choice("Track", ["", "all"], ...families.map((family) => [`${family}.*`, `${family}, all annotators`]), ...options.map(({ part, track }) => [part, track]));
+  const selectParts = () => options.filter(({ part, family }) => !track.value || track.value === part || track.value === `${family}.*`).map(({ part }) => part);
   const model = choice("Model", ["", "any"]);
-  const kind = choice("Edits", ["", "any"], ["put in", "put in"], ["taken out", "taken out"], ["replaced", "replaced"], ["none", "none"]);
-  const outcome = choice("Answer", ["", "any"], ["lost", "lost: right, then wrong"], ["won", "won: wrong, then right"], ["changed", "changed, as right or wrong as before"], ["kept", "kept"]);
+  const editType = choice("Edits", ["", "any"], ["insertion", "insertion"], ["deletion", "deletion"], ["replacement", "replacement"], ["none", "none"]);
+  const outcome = choice("Outcome", ["", "any"], ["lost", "lost: correct, then wrong"], ["won", "won: wrong, then correct"], ["changed", "changed, equally correct"], ["unchanged", "unchanged"]);
   form.addEventListener("submit", (event) => event.preventDefault());
   const count = make("p");
   count.className = "small";
@@ -54,134 +54,134 @@ for (const browser of document.querySelectorAll(".browser")) {
   browser.append(form, count);
   list.after(more);
   list.setAttribute("aria-live", "off");
-  let only = null; // the example of a permalink, [part, id]
+  let linked = null; // the example of a permalink, [part, id]
   let limit = STEP;
 
-  const kinds = (texts) => {
-    const found = new Set();
-    for (const text of texts) for (const stretch of text) if (typeof stretch !== "string") found.add(stretch[0] ? (stretch[1] ? "replaced" : "taken out") : "put in");
-    return found.size ? found : new Set(["none"]);
+  const findEditTypes = (texts) => {
+    const types = new Set();
+    for (const text of texts) for (const stretch of text) if (typeof stretch !== "string") types.add(stretch[0] ? (stretch[1] ? "replacement" : "deletion") : "insertion");
+    return types.size ? types : new Set(["none"]);
   };
-  const plain = (texts, side) => texts.map((text) => text.map((each) => (typeof each === "string" ? each : each[side])).join("")).join("\n");
-  const pairsOf = (data, place) => data.models.filter(({ said }) => said[place] >= 0).map(({ name, pairs, said }) => [name, ...pairs[said[place]]]);
-  const fits = (data, place) => {
-    const pairs = pairsOf(data, place).filter(([name]) => !model.value || name === model.value);
+  const joinTexts = (texts, side) => texts.map((text) => text.map((stretch) => (typeof stretch === "string" ? stretch : stretch[side])).join("")).join("\n");
+  const pairsOf = (data, index) => data.models.filter(({ pair_indices: indices }) => indices[index] >= 0).map(({ name, pairs, pair_indices: indices }) => [name, ...pairs[indices[index]]]);
+  const fits = (data, index) => {
+    const pairs = pairsOf(data, index).filter(([name]) => !model.value || name === model.value);
     if (model.value && !pairs.length) return false;
-    if (outcome.value && !pairs.some(([, , , each]) => each.split(" ")[0] === outcome.value)) return false;
-    if (kind.value && !kinds(data.texts[place]).has(kind.value)) return false;
-    const wanted = search.value.trim().toLowerCase();
-    if (!wanted) return true;
-    const texts = data.texts[place];
-    const held = [data.ids[place], data.golds[place] ?? "", plain(texts, 0), plain(texts, 1), ...pairs.flatMap(([, before, after]) => [before ?? "", after ?? ""])];
-    return held.some((text) => text.toLowerCase().includes(wanted));
+    if (outcome.value && !pairs.some(([, , , result]) => result.split(" ")[0] === outcome.value)) return false;
+    if (editType.value && !findEditTypes(data.texts[index]).has(editType.value)) return false;
+    const query = search.value.trim().toLowerCase();
+    if (!query) return true;
+    const texts = data.texts[index];
+    const fields = [data.ids[index], data.golds[index] ?? "", joinTexts(texts, 0), joinTexts(texts, 1), ...pairs.flatMap(([, before, after]) => [before ?? "", after ?? ""])];
+    return fields.some((text) => text.toLowerCase().includes(query));
   };
 
-  const shown = (part, data, place) => {
+  const renderExample = (part, data, index) => {
     const item = make("li");
-    for (const text of data.texts[place]) {
+    for (const text of data.texts[index]) {
       const line = make("p");
       line.className = "text-of";
-      for (const each of text) {
-        if (typeof each === "string") line.append(each);
+      for (const stretch of text) {
+        if (typeof stretch === "string") line.append(stretch);
         else {
-          if (each[0]) line.append(make("del", each[0]));
-          if (each[1]) line.append(make("ins", each[1]));
+          if (stretch[0]) line.append(make("del", stretch[0]));
+          if (stretch[1]) line.append(make("ins", stretch[1]));
         }
       }
       item.append(line);
     }
     const head = make("p");
     head.className = "small";
-    const link = make("a", data.ids[place]);
-    link.href = `#example=${part}:${encodeURIComponent(data.ids[place])}`;
+    const link = make("a", data.ids[index]);
+    link.href = `#example=${part}:${encodeURIComponent(data.ids[index])}`;
     link.title = "a link to this example";
-    head.append(link, ` · ${data.track}${data.golds[place] === null ? "" : ` · right answer: ${data.golds[place]}`}`);
+    head.append(link, ` · ${data.track}${data.golds[index] === null ? "" : ` · gold: ${data.golds[index]}`}`);
     item.append(head);
-    const said = make("dl");
-    for (const [name, before, after, each] of pairsOf(data, place)) {
+    const predictions = make("dl");
+    for (const [name, before, after, result] of pairsOf(data, index)) {
       if (model.value && name !== model.value) continue;
-      const [word, other] = each.split(" ");
-      const told = make("dd", before === null ? `${after}` : before === after ? `${after} (${word})` : `${before} → ${after} (${word})`);
-      if (other) told.append(" on another text");
-      told.className = word;
-      said.append(make("dt", name), told);
+      const [word, isOtherText] = result.split(" ");
+      const prediction = make("dd", before === null ? `${after}` : before === after ? `${after} (${word})` : `${before} → ${after} (${word})`);
+      if (isOtherText) prediction.append(" on another text");
+      prediction.className = word;
+      predictions.append(make("dt", name), prediction);
     }
-    item.append(said);
+    item.append(predictions);
     return item;
   };
 
   const show = async () => {
-    const wanted = only ? [only[0]] : chosen();
-    count.textContent = "Reading …";
+    const keys = linked ? [linked[0]] : selectParts();
+    count.textContent = "Loading …";
     try {
-      for (const part of wanted) await load(part);
+      for (const key of keys) await load(key);
     } catch (error) {
       count.textContent = `${error.message}; keep the page and its folder together.`;
       return;
     }
-    for (const part of wanted) {
-      for (const { name } of parts.get(part).models) {
+    for (const key of keys) {
+      for (const { name } of parts.get(key).models) {
         if (![...model.options].some(({ value }) => value === name)) model.append(new Option(name, name));
       }
     }
-    const found = [];
-    let held = 0;
-    let every = 0;
-    for (const part of wanted) {
-      const data = parts.get(part);
-      held += data.ids.length;
-      every += data.of;
-      data.ids.forEach((id, place) => {
-        if (only ? id === only[1] : fits(data, place)) found.push([part, data, place]);
+    const matches = [];
+    let nLoaded = 0;
+    let nExamples = 0;
+    for (const key of keys) {
+      const data = parts.get(key);
+      nLoaded += data.ids.length;
+      nExamples += data.n_examples;
+      data.ids.forEach((id, index) => {
+        if (linked ? id === linked[1] : fits(data, index)) matches.push([key, data, index]);
       });
     }
-    const left = every > held ? `; ${(every - held).toLocaleString("en")} more, on which fewer models lost the answer, are only in the files of predictions` : "";
-    count.textContent = only ? (found.length ? "One example. " : "There is no such example. ") : `${found.length.toLocaleString("en")} of ${held.toLocaleString("en")} examples${left}.`;
-    if (only) {
+    const rest = nExamples > nLoaded ? `; ${(nExamples - nLoaded).toLocaleString("en")} more, which fewer models lost, are only in the prediction files` : "";
+    count.textContent = linked ? (matches.length ? "One example. " : "There is no such example. ") : `${matches.length.toLocaleString("en")} of ${nLoaded.toLocaleString("en")} examples${rest}.`;
+    if (linked) {
       const all = make("button", "Show all");
       all.type = "button";
       all.addEventListener("click", () => {
         history.replaceState(null, "", location.pathname + location.search + `#${browser.closest("section").id}`);
-        only = null;
+        linked = null;
         show();
       });
       count.append(all);
     }
-    list.replaceChildren(...found.slice(0, limit).map((each) => shown(...each)));
-    more.hidden = found.length <= limit;
+    list.replaceChildren(...matches.slice(0, limit).map((match) => renderExample(...match)));
+    more.hidden = matches.length <= limit;
   };
-  const changed = () => {
-    only = null;
+  const restart = () => {
+    linked = null;
     limit = STEP;
     return show();
   };
   let timer = 0;
   search.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(changed, 200);
+    timer = setTimeout(restart, 200);
   });
-  for (const select of [track, model, kind, outcome]) select.addEventListener("change", changed);
+  for (const select of [track, model, editType, outcome]) select.addEventListener("change", restart);
   more.addEventListener("click", () => {
     limit += STEP;
     show();
   });
   more.hidden = true;
-  const follow = () => {
-    const found = /^#example=([^:]+):(.*)$/.exec(location.hash);
-    if (!found || !options.some(({ part }) => part === found[1])) return;
-    only = [found[1], decodeURIComponent(found[2])];
+  const followLink = () => {
+    const match = /^#example=([^:]+):(.*)$/.exec(location.hash);
+    if (!match || !options.some(({ part }) => part === match[1])) return;
+    linked = [match[1], decodeURIComponent(match[2])];
     show().then(() => browser.closest("section").scrollIntoView());
   };
-  addEventListener("hashchange", follow);
-  browser.filter = async (wanted) => {
-    track.value = families.includes(wanted.family) ? `${wanted.family}.*` : (options.find((each) => each.family === wanted.family)?.part ?? "");
-    if (![...model.options].some(({ value }) => value === wanted.model)) model.append(new Option(wanted.model, wanted.model));
-    model.value = wanted.model;
-    outcome.value = wanted.outcome;
-    await changed();
+  addEventListener("hashchange", followLink);
+  browser.filter = async (filters) => {
+    track.value = families.includes(filters.family) ? `${filters.family}.*` : (options.find((option) => option.family === filters.family)?.part ?? "");
+    if (![...model.options].some(({ value }) => value === filters.model)) model.append(new Option(filters.model, filters.model));
+    model.value = filters.model;
+    outcome.value = filters.outcome;
+    await restart();
   };
   if (options.length) {
     if (options.some(({ part }) => !document.getElementById(`examples-${part}`))) track.value = options[0].part;
-    follow();
+    followLink();
   }
 }

@@ -11,10 +11,10 @@ for (const table of document.querySelectorAll("table.sortable")) {
     button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {
-      const first = head.dataset.kind === "number" ? "descending" : "ascending";
-      const other = first === "ascending" ? "descending" : "ascending";
-      const order = head.getAttribute("aria-sort") === first ? other : first;
-      heads.forEach((each) => each.removeAttribute("aria-sort"));
+      const initial = head.dataset.kind === "number" ? "descending" : "ascending";
+      const opposite = initial === "ascending" ? "descending" : "ascending";
+      const order = head.getAttribute("aria-sort") === initial ? opposite : initial;
+      heads.forEach((cell) => cell.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", order);
       const sign = order === "ascending" ? 1 : -1;
       const rows = [...body.rows].sort((a, b) => {
@@ -26,4 +26,4 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
-addEventListener("beforeprint", () => document.querySelectorAll("details:not(.large)").forEach((each) => (each.open = true)));
+addEventListener("beforeprint", () => document.querySelectorAll("details:not(.large)").forEach((details) => (details.open = true)));
