@@ -226,16 +226,15 @@ def test_a_run_that_is_stopped_says_what_is_kept_and_leaves_earlier_predictions_
 KILLED = """
 import json, os, random, signal, sys, time
 from pathlib import Path
-from lapsus.evaluation.cache import AnswerCache
-from lapsus.evaluation.tracks import Data
-from lapsus.evaluation.models.function import PythonFunction
-from lapsus.evaluation.tracks import with_noise
-from lapsus.evaluation.runner import Run
-from lapsus.evaluation.tasks import own_task
+from lapsus.evaluation.cache import ResponseCache
+from lapsus.evaluation.tracks import TrackSet, add_noise
+from lapsus.evaluation.models.function import FunctionModel
+from lapsus.evaluation.runner import Evaluation
+from lapsus.evaluation.tasks import make_task
 
 BATCH, OUT, CALLS = 6, Path("out"), Path("calls")
 ROWS = [{"id": str(i), "text": f"play song {i}", "label": "music"} for i in range(60)]
-DATA = with_noise(Data.of_rows("mine", own_task(["text"], "label", labels=["music", "no"]), ROWS), ["filler_eos:2"])
+DATA = add_noise(TrackSet.from_rows("mine", make_task(["text"], "label", labels=["music", "no"]), ROWS), ["filler_eos:2"])
 
 def answer(rows):
     with CALLS.open("a") as calls:
@@ -244,7 +243,7 @@ def answer(rows):
     return ["music" if len(row["text"]) % 2 else "no" for row in rows]
 
 def run(out):
-    return Run(DATA, PythonFunction(answer, "m", "1", BATCH), out).execute()
+    return Evaluation(DATA, FunctionModel(answer, "m", "1", BATCH), out).execute()
 
 def called():
     return [json.loads(line) for line in CALLS.read_text().splitlines()] if CALLS.exists() else []
@@ -252,8 +251,8 @@ def called():
 def known():
     if not (OUT / "answers.sqlite").exists():
         return set()
-    with AnswerCache(OUT / "answers.sqlite") as cache:
-        return {one.row["text"] for group in Run(DATA, PythonFunction(answer, "m", "1", BATCH))._interleaved()
+    with ResponseCache(OUT / "answers.sqlite") as cache:
+        return {one.row["text"] for group in Evaluation(DATA, FunctionModel(answer, "m", "1", BATCH))._interleave_requests()
                 for one in group if cache.get(one.key) is not None}
 
 def lines(path):
@@ -484,7 +483,7 @@ def test_odd_frames_are_unparsed_and_the_run_goes_on(tmp_path):
     rows = [
         {"id": str(i), "tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"} for i in range(len(ODD))
     ]
-    task = replace(make_task(["tokens"], "intent"), kind=FrameAnswer())
+    task = replace(make_task(["tokens"], "intent"), answer_type=FrameAnswer())
     model = FunctionModel(lambda rows: ODD[: len(rows)], "odd", "1")
     for asked in (len(ODD), 0):
         outcome = Evaluation(TrackSet.from_rows("mine", task, rows), model, tmp_path).execute()
@@ -869,13 +868,13 @@ def test_the_cache_says_when_it_is_no_cache(tmp_path):
 OPENED = """
 import multiprocessing
 from pathlib import Path
-from lapsus.evaluation.cache import Answer, AnswerCache
+from lapsus.evaluation.cache import Response, ResponseCache
 
 def put(number, start):
     for place in range(100):
         start.wait(30)
-        with AnswerCache(Path(f"{place}.sqlite")) as cache:
-            cache.put(str(number), Answer(number))
+        with ResponseCache(Path(f"{place}.sqlite")) as cache:
+            cache.put(str(number), Response(number))
 
 if __name__ == "__main__":
     start = multiprocessing.Barrier(6)
@@ -884,8 +883,8 @@ if __name__ == "__main__":
         run.start()
     assert runs and not any([run.join(30) or run.exitcode for run in runs])
     for path in Path().glob("*.sqlite"):
-        with AnswerCache(path) as cache:
-            assert all(cache.get(str(number)) == Answer(number) for number in range(6))
+        with ResponseCache(path) as cache:
+            assert all(cache.get(str(number)) == Response(number) for number in range(6))
 """
 
 

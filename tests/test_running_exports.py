@@ -29,7 +29,8 @@ from lapsus.integrations.hub import find_hub_scorer, to_hub_results
 from lapsus.perturbations import OPERATORS, ZhKeyboard, apply
 from lapsus.perturbations.core import propose
 from lapsus.reporting.analysis.measure import measure
-from lapsus.reporting.tracks import Track, read_tracks
+from lapsus.core.types import Track
+from lapsus.reporting.tracks import read_tracks
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def commands(sample):
 @pytest.fixture(scope="module")
 def causal(tmp_path_factory, commands):
     folder = tmp_path_factory.mktemp("causal")
-    texts = [commands.task.asked(row) for rows in commands.tracks.values() for row in rows]
+    texts = [commands.task.render_prompt(row) for rows in commands.tracks.values() for row in rows]
     words = tiny_models.tokenizer([*texts, "user assistant"], chat=tiny_models.CHAT)
     tiny_models.causal(words, folder)
     return folder
@@ -100,7 +101,7 @@ def test_a_perfect_function_is_perfect_on_every_track(sample):
 def test_rendered_rows_ask_what_a_run_asks(commands):
     for track, rows in commands.tracks.items():
         for made, row in zip(render_rows(commands, track), rows, strict=True):
-            assert made["question"] == commands.task.asked(row)
+            assert made["question"] == commands.task.render_prompt(row)
             assert made["choices"][made["answer"]] == row["intent"]
 
 

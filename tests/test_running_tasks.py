@@ -51,9 +51,9 @@ def built(tmp_path_factory):
 
 def right_answer(task, row):
     """Return what a model that knows the right answer would say."""
-    judged = task.kind.judged(None, row)
-    if isinstance(task.kind, SimilarityAnswer):
-        return 90 if row["tag"] == task.kind.tags[1] else 10
+    judged = task.answer_type.score(None, row)
+    if isinstance(task.answer_type, SimilarityAnswer):
+        return 90 if row["tag"] == task.answer_type.tags[1] else 10
     if "gold_slots" in judged:
         return {"intent": row.get("intent"), "slots": judged["gold_slots"]}
     return judged["gold"]
@@ -61,7 +61,7 @@ def right_answer(task, row):
 
 def asked_and_answered(task, data):
     """Return the right answers by what a model sees: so a model that sees too little cannot be right."""
-    return {repr(task.seen(row)): right_answer(task, row) for rows in data.tracks.values() for row in rows}
+    return {repr(task.visible_columns(row)): right_answer(task, row) for rows in data.tracks.values() for row in rows}
 
 
 @pytest.mark.slow

@@ -123,7 +123,7 @@ def test_a_tagger_tags_words_through_noise(tmp_path):
     with pytest.raises(ValueError, match="does not know the slots artist"):
         run(other, rows, f"hf:{tmp_path}")
     with pytest.raises(TypeError, match="names no intent"):
-        run(replace(task, kind=FrameAnswer()), [row | {"intent": "play"} for row in rows], f"hf:{tmp_path}")
+        run(replace(task, answer_type=FrameAnswer()), [row | {"intent": "play"} for row in rows], f"hf:{tmp_path}")
 
 
 def test_a_reader_reads_all_of_a_long_passage(tmp_path):
@@ -166,7 +166,7 @@ def test_a_reader_says_that_there_is_no_answer_where_its_first_token_scores_high
         logits = torch.tensor([[first] + [1.0] * (length - 1)])
         object.__setattr__(model, "model", Fake(logits))  # the model is frozen
         assert dict(model.respond(task, [row]))[0].value == said
-        assert dict(model.respond(replace(task, kind=SpanAnswer()), [row]))[0].value == "one"
+        assert dict(model.respond(replace(task, answer_type=SpanAnswer()), [row]))[0].value == "one"
 
 
 class Fake:

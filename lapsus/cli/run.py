@@ -321,7 +321,7 @@ def collect_warnings(task: Task, outcome: RunSummary) -> list[str]:
         hint = f"; the task reads {choices} (--label-map A=B: that A means B)" if example and choices else ""
         warnings.append(f"{outcome.unparsed:,} answers could not be read, and count as wrong{example}{hint}")
     warnings += _warn_ambiguous_numbers(list(task.answer_type.choices), rows)
-    if getattr(task.answer_type, "golds", ()):  # right answers that look like labels
+    if getattr(task.answer_type, "known_golds", ()):  # right answers that look like labels
         predictions, golds = ([row[name] for row in rows] for name in ("prediction", "gold"))
         try:
             check_shared_vocabulary(rows[0]["model"], predictions, golds, len(outcome.tracks))

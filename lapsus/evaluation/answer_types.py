@@ -521,9 +521,9 @@ def is_free_text(golds: HashedColumn | None) -> bool:
     """Return whether right answers are whole sentences that differ from each other.
 
     >>> from lapsus.io.encoding import hash_column, encode_column
-    >>> is_free_text(answers(coded(["The train is late.", "Nobody was in the old house."])))
+    >>> is_free_text(hash_column(encode_column(["The train is late.", "Nobody was in the old house."])))
     True
-    >>> is_free_text(answers(coded(["entailment", "contradiction"])))
+    >>> is_free_text(hash_column(encode_column(["entailment", "contradiction"])))
     False
     """
     if golds is None or golds.distinct * 2 < len(golds):

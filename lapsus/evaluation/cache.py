@@ -4,7 +4,7 @@
 >>> with ResponseCache(None) as cache:
 ...     cache.put(key, Response("different"))
 ...     cache.get(key)
-Answer(raw='different', scores=None, problem=None)
+Response(value='different', logprobs=None, error=None)
 """
 
 from __future__ import annotations
@@ -109,7 +109,10 @@ class ResponseCache:
     def get(self, key: str) -> Response | None:
         """Return the answer that was put under `key`."""
         row = self._connection.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-        return None if row is None else Response(**json.loads(row[0]))
+        if row is None:
+            return None
+        stored = json.loads(row[0])
+        return Response(stored["raw"], stored["scores"], stored["problem"])
 
     def put(self, key: str, response: Response) -> None:
         """Keep an answer."""

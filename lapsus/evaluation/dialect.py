@@ -17,10 +17,9 @@ from typing import Any
 from lapsus.core.messages import format_list
 from lapsus.evaluation.answer_types import SimilarityAnswer
 from lapsus.evaluation.tasks import Task, load_tasks
-from lapsus.evaluation.text_metrics import TextMetric
+from lapsus.evaluation.text_metrics import TextMetric, format_tag
 from lapsus.evaluation.tracks import load_tracks
 from lapsus.io.predictions import read_predictions
-from lapsus.papers.nano.inputs import format_tag
 from lapsus.reporting.dialect import ConditionScores
 
 TRANSLATED = "translated"

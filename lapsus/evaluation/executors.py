@@ -173,7 +173,7 @@ class ReplicaPool:
             id(other.replica) for other in assignments if other.responses is None and other is not assignment
         )
         assignment.replica = min(replicas, key=lambda replica: busy[id(replica)])
-        assignment.reference = assignment.replica.answers.remote(task, list(assignment.batch.questions))
+        assignment.reference = assignment.replica.respond.remote(task, list(assignment.batch.requests))
         return assignment
 
     def _collect(

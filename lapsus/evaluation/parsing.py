@@ -1,5 +1,7 @@
 """From the text that a model wrote to the answer it means, or to None where that cannot be told.
 
+Every function takes time in proportion to the length of the text, whatever the text is.
+
 >>> match_label("Answer: not entailed.", {"yes": "entailed", "entailed": "entailed", "not entailed": "not_entailed"})
 'not_entailed'
 >>> find_json_object('Sure: ```json {"intent": "play"} ```')
@@ -10,11 +12,14 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+MAX_LENGTH = 1_000_000  # characters; a longer text holds no answer
+MAX_DEPTH = 500  # of JSON within JSON
 LEAD = re.compile(
     r"(?:(?:the\s+)?(?:correct\s+|right\s+|final\s+)?(?:answer|label|intent)\s*(?:is|:|=)|答案(?:是|为|：|:)?|回答(?:是|：|:)?)\s*:?\s*",
     re.IGNORECASE,
@@ -23,20 +28,36 @@ WRAPPING = " \t\r\n\"'`*“”‘’「」《》()（）[]【】<>.,;:!?。，�
 REASONING = re.compile(  # the prompt may have begun it, and the most tokens allowed may have cut it
     r"\A(?:(?!<think>).)*?</think>|<think>.*?(?:</think>|\Z)", re.DOTALL
 )
-QUERY = re.compile(  # how one begins; `with` is also a word of prose
-    r"\b(?:select\b|with\s+(?:recursive\s+)?[\w\"`]+\s*(?:\([^)]*\)\s*)?as\s*(?:(?:not\s+)?materialized\s*)?\()",
-    re.IGNORECASE,
-)
-NEGATION = re.compile(r"(?:\b(?:not|no|never|isn't|neither|nor)\W+|[不非没])$", re.IGNORECASE)
+NEGATION = re.compile(r"\b(?:not|no|never|isn't|neither|nor)(\W+)", re.IGNORECASE)
+NEGATION_ZH = ("不", "非", "没")
+
+# A query begins with `select`, or with one of `with a as (` and `with a (b, c) as (`; `with` is also a word of prose.
+QUERY_WORD = re.compile(r"\b(?:(select)\b|with(?=\s))", re.IGNORECASE)
+NAME = r"with\s+(?:recursive\s+)?[\w\"`]+\s*"
+AS = r"as\s*(?:(?:not\s+)?materialized\s*)?\("
+WITH_AS = re.compile(NAME + AS, re.IGNORECASE)
+WITH_COLUMNS = re.compile(NAME + r"\(", re.IGNORECASE)
+COLUMNS_AS = re.compile(r"\)\s*" + AS, re.IGNORECASE)
+
+CLOSING = {"{": "}", "[": "]"}
+SPACE = r"[ \t\n\r]*"
+STRING = r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\x00-\x1f]*)*"'
+NUMBER = r"-?(?:0|[1-9][0-9]{0,4299})(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"  # Python reads no longer integers
+JSON_VALUE = re.compile(rf"[{{\[]|{STRING}|true|false|null|NaN|-?Infinity|{NUMBER}")
+JSON_KEY = re.compile(rf"{STRING}{SPACE}:{SPACE}")
+JSON_SEPARATOR = re.compile(rf"{SPACE}([,\]}}])")
+JSON_SPACE = re.compile(SPACE)
 
 
 def strip_reasoning(text: str) -> str:
     """Return a text without the train of thought before it; one that does not end is followed by no answer.
 
+    Neither does a text of more than `MAX_LENGTH` characters hold one.
+
     >>> strip_reasoning("<think>no, or yes?</think> yes"), strip_reasoning("no at first</think> yes"), strip_reasoning("<think>yes, sin")
     ('yes', 'yes', '')
     """
-    return REASONING.sub("", text).strip()
+    return REASONING.sub("", text).strip() if len(text) <= MAX_LENGTH else ""
 
 
 def strip_wrapping(text: str) -> str:
@@ -77,9 +98,28 @@ def _find_forms(text: str, forms: list[str]) -> list[str]:
         if not form.isascii():  # without spaces between words, a word in the midst may be part of another
             continue
         pattern = re.compile(rf"(?<!\w){re.escape(form)}(?!\w)")
-        matches += ["" if NEGATION.search(text[: match.start()]) else form for match in pattern.finditer(text)]
-        text = pattern.sub(lambda match: " " * len(match[0]), text)
-    return [form for form in matches if form] if "" not in matches else []
+        starts = [match.start() for match in pattern.finditer(text)]
+        if _is_any_negated(text, starts):
+            return []
+        if starts:
+            matches.append(form)
+            text = pattern.sub(" " * len(form), text)
+    return matches
+
+
+def _is_any_negated(text: str, starts: Sequence[int]) -> bool:
+    """Tell whether a negation stands right before one of these places, or with marks and spaces between.
+
+    >>> _is_any_negated("not, yes", [5]), _is_any_negated("not now: yes", [9])
+    (True, False)
+    """
+    if any(text[max(0, start - 2) : start].removesuffix("\n").endswith(NEGATION_ZH) for start in starts):
+        return True
+    for match in NEGATION.finditer(text) if starts else ():
+        following = bisect_left(starts, match.start(1) + 1)
+        if following < len(starts) and starts[following] <= match.end():
+            return True
+    return False
 
 
 def _is_word_end(text: str, place: int) -> bool:
@@ -88,17 +128,65 @@ def _is_word_end(text: str, place: int) -> bool:
 
 
 def find_json_object(text: str) -> dict[str, Any] | None:
-    """Return the first JSON object in a text."""
+    """Return the first JSON object in a text.
+
+    >>> find_json_object('{as asked} {"a": {"b": 1}, "c": [2]} {"d": 3}')
+    {'a': {'b': 1}, 'c': [2]}
+    """
     text = strip_reasoning(text)
-    decoder = json.JSONDecoder()
-    for match in re.finditer(r"\{", text):
-        try:
-            value, _ = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):  # no object, or one that is nested without end
-            continue
-        if isinstance(value, dict):
+    ends: dict[int, int] = {}
+    for brace in re.finditer(r"\{", text):
+        start = brace.start()
+        if start not in ends:
+            _scan_object(text, start, ends)
+        end = ends.pop(start)
+        if end:
+            try:
+                value: dict[str, Any] = json.loads(text[start:end])
+            except (ValueError, RecursionError):  # a limit of this Python
+                continue
             return value
     return None
+
+
+def _scan_object(text: str, start: int, ends: dict[int, int]) -> None:
+    """Note where the object at a brace ends, and each object and list within it; 0 for one that is broken or cut.
+
+    Where an object is broken, so is every one that is still open there: none of them needs to be scanned again.
+
+    >>> ends = {}
+    >>> _scan_object('{"a": {"b": {}, "c"}', 0, ends)
+    >>> ends
+    {0: 0, 6: 0, 12: 14}
+    """
+    containers: list[int] = []  # where those begin that are open
+    position = start
+    while len(containers) < MAX_DEPTH and (value := JSON_VALUE.match(text, position)):
+        is_opening = text[position] in "{["
+        if is_opening:
+            containers.append(position)
+            ends[position] = 0
+        separator, position = _read_separator(text, value.end())
+        while separator == CLOSING[text[containers[-1]]]:
+            ends[containers.pop()] = position
+            if not containers:
+                return
+            is_opening = False
+            separator, position = _read_separator(text, position)
+        if separator != ("" if is_opening else ","):
+            return
+        position = JSON_SPACE.match(text, position).end()  # type: ignore[union-attr] # it matches anywhere
+        if text[containers[-1]] == "{":
+            key = JSON_KEY.match(text, position)
+            if key is None:
+                return
+            position = key.end()
+
+
+def _read_separator(text: str, position: int) -> tuple[str, int]:
+    """Return a comma or a closing bracket behind spaces, or nothing where there is neither, and its end."""
+    separator = JSON_SEPARATOR.match(text, position)
+    return ("", position) if separator is None else (separator[1], separator.end())
 
 
 def find_number(text: str) -> float | None:
@@ -122,8 +210,31 @@ def find_sql(text: str) -> str | None:
     'SELECT name FROM singer'
     """
     text = strip_reasoning(text)
-    fenced = re.search(r"```(?:\w+)?\s*\n?(.*?)```", text, re.DOTALL)
-    code = fenced[1] if fenced else text
-    opening = QUERY.search(code)
-    end = ";" if fenced else r";|\n\s*\n"
-    return " ".join(re.split(end, code[opening.start() :], maxsplit=1)[0].split()) if opening else None
+    fence = text.find("```")
+    fence_end = text.find("```", fence + 3) if fence >= 0 else -1
+    code = re.sub(r"\A\w*\s*", "", text[fence + 3 : fence_end]) if fence_end >= 0 else text
+    start = _find_query_start(code)
+    end = ";" if fence_end >= 0 else r";|\n\s*\n"
+    return None if start is None else " ".join(re.split(end, code[start:], maxsplit=1)[0].split())
+
+
+def _find_query_start(code: str) -> int | None:
+    """Return where the first query begins.
+
+    >>> _find_query_start("with ease (or not): with a (b) as (select 1) select b from a")
+    20
+    """
+    closing, is_query = 0, False  # the first closing bracket behind a list of columns; whether a query follows it
+    for word in QUERY_WORD.finditer(code):
+        start = word.start()
+        if word[1] or WITH_AS.match(code, start):
+            return start
+        columns = WITH_COLUMNS.match(code, start)
+        if columns is None:
+            continue
+        if 0 <= closing < columns.end():
+            closing = code.find(")", columns.end())
+            is_query = closing >= 0 and COLUMNS_AS.match(code, closing) is not None
+        if is_query:
+            return start
+    return None

@@ -35,7 +35,7 @@ from lapsus.evaluation.models.function import FunctionModel, find_revision
 from lapsus.evaluation.tasks import Task, find_task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks, to_folder_name
 from lapsus.io.writers import read_previous, write_prediction_files
-from lapsus.reporting.tracks import Track
+from lapsus.core.types import Track
 
 Row = Mapping[str, Any]
 COMPARABLE_KEYS = {  # what tracks of one model must share to stand in one folder
@@ -100,7 +100,7 @@ class Evaluation:
         data: The rows of each track.
         model: What answers.
         out: The folder for predictions; None keeps them in memory.
-        cache: The file that keeps the answers; by default `hash_column.sqlite` in `out`.
+        cache: The file that keeps the answers; by default `answers.sqlite` in `out`.
         ignore_cache: Ask again, whatever the cache holds.
         executor: Who asks the model; by default this process.
         label_map: Answers that mean a label of the task; a classifier of transformers has a map of its own.
@@ -424,7 +424,7 @@ def run(
     adapter: ModelAdapter
     if isinstance(model, str):
         adapter = open_model(model, options)
-    elif hasattr(model, "answers"):
+    elif hasattr(model, "respond"):
         adapter = cast("ModelAdapter", model)
     elif callable(model):
         adapter = FunctionModel(model, getattr(model, "__name__", "function"), find_revision(model))

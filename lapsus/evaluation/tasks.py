@@ -1,7 +1,7 @@
 """The table of tasks: what is asked on each benchmark, how an answer is read, and what it scores.
 
 The instruction is the same on every track; only the words of the user change. Whatever is exported to other harnesses
-is rendered from this table. Other packages add tasks through the entry point `lapsus.task_scores`, a module with `UNITS`.
+is rendered from this table. Other packages add tasks through the entry point `lapsus.tasks`, a module with `UNITS`.
 
 >>> task = load_tasks()["readin-afqmc"]
 >>> print(task.render_prompt({"sentence1": "花呗怎么还款", "sentence2": "怎么还花呗"}))

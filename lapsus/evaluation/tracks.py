@@ -1,7 +1,7 @@
 """Rows on tracks: a dataset folder, a repo of the Hub, a file of rows, or rows in memory.
 
 >>> from lapsus.evaluation.tasks import make_task
->>> task = own_task(["text"], "label")
+>>> task = make_task(["text"], "label")
 >>> TrackSet.from_rows("mine", task, [{"id": "a", "text": "rain?", "label": "weather"}]).tracks["clean"][0]["text"]
 'rain?'
 """
@@ -134,8 +134,8 @@ def load_tracks(
 ) -> TrackSet:
     """Return the tracks of a dataset: a folder that `lapsus build` wrote, or ORG/NAME on the Hub.
 
-    A task whose clean twin is in the same rows (`original_` columns) has the tracks `original` and `read_rewritten`; one
-    about dialects, `read_dialects` and `perturbed`. Of any other, each config is a track, and a config that holds what all
+    A task whose clean twin is in the same rows (`original_` columns) has the tracks `original` and `rewritten`; one
+    about dialects, `dialect` and `perturbed`. Of any other, each config is a track, and a config that holds what all
     annotators wrote is one for each of them.
     """
     from datasets import get_dataset_config_names
@@ -301,7 +301,7 @@ def _check_gold(name: str, task: Task, rows: Sequence[Row]) -> None:
     """Refuse rows whose right answer is empty: whatever a model says there, it would be wrong.
 
     >>> from lapsus.evaluation.tasks import make_task
-    >>> _check_gold("mine", own_task(["text"], "label"), [{"label": "yes"}, {"label": None}, {"label": ""}])
+    >>> _check_gold("mine", make_task(["text"], "label"), [{"label": "yes"}, {"label": None}, {"label": ""}])
     Traceback (most recent call last):
     ...
     ValueError: mine, row 1 has no right answer in 'label' (2 of 3 rows have none); leave these rows out
@@ -446,7 +446,7 @@ def to_folder_name(name: str) -> str:
 
 # Noise on the rows of any task: new tracks beside the clean one, keyed by id, with slots kept.
 # >>> from lapsus.evaluation.tasks import make_task
-# >>> data = TrackSet.from_rows("mine", own_task(["text"], "label"), [{"id": "a", "text": "slow down", "label": "drive"}])
+# >>> data = TrackSet.from_rows("mine", make_task(["text"], "label"), [{"id": "a", "text": "slow down", "label": "drive"}])
 # >>> noisy = add_noise(data, ["filler_eos:2"])
 # >>> [(name, rows[0]["text"]) for name, rows in noisy.tracks.items()]
 # [('clean', 'slow down'), ('filler_eos.1', 'slow down pretty please'), ('filler_eos.2', 'slow down right away')]

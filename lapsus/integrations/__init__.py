@@ -26,7 +26,7 @@ def render_rows(data: TrackSet, track: str) -> Iterator[dict[str, Any]]:
     need of the original.
 
     >>> from lapsus.evaluation.tasks import make_task
-    >>> task = own_task(["text"], "label", labels=["no", "yes"])
+    >>> task = make_task(["text"], "label", labels=["no", "yes"])
     >>> data = TrackSet.from_rows("mine", task, [{"id": "a", "text": "rain?", "label": "yes"}])
     >>> (row,) = render_rows(data, "clean")
     >>> row["question"], row["choices"], row["answer"]

@@ -13,7 +13,7 @@ from lapsus.evaluation.answer_types import ExactAnswer, SpanAnswer
 from lapsus.evaluation.tasks import Task
 from lapsus.evaluation.tracks import TrackSet
 from lapsus.integrations import render_rows
-from lapsus.reporting.tracks import Track
+from lapsus.core.types import Track
 
 
 def find_hub_scorer(task: Task) -> str:

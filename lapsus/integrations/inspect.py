@@ -179,7 +179,7 @@ from pathlib import Path
 
 from inspect_ai import task
 
-from lapsus.integrations.inspect import exported
+from lapsus.integrations.inspect import make_exported_task
 
 HERE = Path(__file__).parent
 '''
@@ -189,7 +189,7 @@ EACH = '''
 @task(name="{name}")
 def {function}():
     """The track {track}."""
-    return exported(HERE, "{track}")
+    return make_exported_task(HERE, "{track}")
 '''
 
 

@@ -32,9 +32,9 @@ def load(tracks, **_):
 
 def choices(doc):
     """Return the choices as their likelihood is asked for, as `lapsus run` does."""
-    from lapsus.evaluation.answer_types import ended
+    from lapsus.evaluation.answer_types import terminate_choices
 
-    return list(ended(dict(zip(doc["labels"], doc["choices"]))).values())
+    return list(terminate_choices(dict(zip(doc["labels"], doc["choices"]))).values())
 
 
 def choice(doc, results):
@@ -45,9 +45,9 @@ def choice(doc, results):
 
 def text(doc, results):
     """Read and score a written answer as `lapsus run` does."""
-    from lapsus.integrations import exported_task, judged
+    from lapsus.integrations import load_exported_task, score_response
 
-    return {"acc": judged(exported_task(HERE), results[0], doc["row"])["score"] or 0.0}
+    return {"acc": score_response(load_exported_task(HERE), results[0], doc["row"])["score"] or 0.0}
 
 
 def choice_of_annotators(doc, results):

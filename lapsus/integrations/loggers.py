@@ -22,7 +22,7 @@ def flatten_scalars(numbers: Results) -> dict[str, float]:
     """Return the numbers that are logged: what noise costs each model, the score of every track, measures of the task.
 
     >>> from lapsus.reporting.analysis.measure import measure
-    >>> from lapsus.reporting.tracks import Track
+    >>> from lapsus.core.types import Track
     >>> rows = [{"id": 1, "score": 1}, {"id": 2, "score": 0}]
     >>> flatten_scalars(measure([Track("bert", "clean", rows), Track("bert", "keyboard", rows)]))["bert/keyboard/score"]
     0.5

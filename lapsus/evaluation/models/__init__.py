@@ -1,7 +1,7 @@
 """Models that answer tasks, opened by a word such as `python:MODULE:FUNCTION`.
 
 A kind of model is a `ModelProvider` in the tuple `UNITS` of a module here, or of another package's module that the entry
-point `lapsus.papers` names.
+point `lapsus.models` names.
 
 >>> open_model("gguf:model.bin")
 Traceback (most recent call last):
@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lapsus.core.plugins import load_units
 from lapsus.evaluation.cache import Response
-from lapsus.evaluation.tasks import Task
+
+if TYPE_CHECKING:
+    from lapsus.evaluation.tasks import Task
 
 Row = Mapping[str, Any]
 
@@ -73,7 +75,7 @@ class ModelProvider:
 
 def load_model_providers() -> dict[str, ModelProvider]:
     """Return every kind of model by its name."""
-    return dict(sorted(load_units("lapsus.evaluation.models", "lapsus.papers", lambda kind: kind.name).items()))
+    return dict(sorted(load_units("lapsus.evaluation.models", "lapsus.models", lambda kind: kind.name).items()))
 
 
 def open_model(spec: str, options: Mapping[str, Any] | None = None) -> ModelAdapter:

@@ -2,7 +2,7 @@
 
 >>> model = FunctionModel(lambda rows: ["weather" if "rain" in row["text"] else "music" for row in rows], "keywords")
 >>> from lapsus.evaluation.tasks import make_task
->>> [answer.raw for _, answer in model.respond(own_task(["text"], "label"), [{"id": "a", "text": "rain"}])]
+>>> [answer.value for _, answer in model.respond(make_task(["text"], "label"), [{"id": "a", "text": "rain"}])]
 ['weather']
 """
 

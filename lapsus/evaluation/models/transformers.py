@@ -1,4 +1,4 @@
-"""Models of transformers: classifiers, taggers, readers of passages, writers; instruction models are in `instructed`.
+"""Models of transformers: classifiers, taggers, readers of passages, writers; instruction models are in `causal`.
 
 Texts go through the model in batches of like length, nothing is ever cut: a text that is longer than the model's
 context gets no answer, and the run says how many did.
@@ -99,7 +99,7 @@ class Classifier(TransformersModel):
         """Return the task's name of each of the model's labels, in the model's order."""
         own = {int(place): str(label) for place, label in self.model.config.id2label.items()}
         labels = [own[place] for place in sorted(own)]
-        task_labels = list(task.answer_type.choices) or list(getattr(task.answer_type, "golds", ()))
+        task_labels = list(task.answer_type.choices) or list(getattr(task.answer_type, "known_golds", ()))
         return match_labels(labels, task_labels, self.label_map, f"{self.name} has the labels")
 
     def build_request(self, task: Task, row: Row) -> Any:
@@ -429,7 +429,7 @@ def load_transformers(rest: str, options: Mapping[str, Any]) -> ModelAdapter:
         fingerprint_folder(local) if local.is_dir() else getattr(config, "_commit_hash", None) or revision or "unknown"
     )
     extra = {name: options[name] for name in ("label_map",) if family is Classifier and options.get(name)}
-    extra |= {"plain": True} if family is CausalModel and options.get("plain") else {}
+    extra |= {"bare_prompt": True} if family is CausalModel and options.get("plain") else {}
     return family(
         model.eval().to(device),
         tokenizer,

@@ -33,6 +33,15 @@ class MetricInput:
     tags: Texts = ()
 
 
+def format_tag(language: str, region: str = "") -> str:
+    """Return the tag of a dialect, or of a language in general.
+
+    >>> format_tag("zh", "TW"), format_tag("zh")
+    ('zh-TW', 'zh-any')
+    """
+    return f"{language}-{region or 'any'}"
+
+
 class TextMetric(Protocol):
     """Something that rates texts."""
 

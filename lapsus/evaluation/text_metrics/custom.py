@@ -1,4 +1,4 @@
-"""A trained NANO, and any Python function as a metric."""
+"""Any Python function as a metric."""
 
 from __future__ import annotations
 
@@ -6,38 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from pathlib import Path
 from traceback import extract_tb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lapsus.core.imports import import_function
-from lapsus.evaluation.text_metrics import FunctionMetric, MetricInput, MetricProvider, Reads, TextMetric
+from lapsus.evaluation.text_metrics import FunctionMetric, MetricInput, MetricProvider, TextMetric
 
-if TYPE_CHECKING:
-    from lapsus.papers.nano import Nano
-
-READS: Mapping[str, tuple[Reads, ...]] = {
-    "within": ("references",),
-    "qe": ("sources",),
-    "qe-ref": ("references", "sources"),
-}
 TAKES = (
     "a metric takes lists of candidates, references, sources and tags, and returns a list of one number per candidate"
 )
-
-
-def open_nano(rest: str) -> TextMetric:
-    """Return the metric in a folder that `Nano.save` wrote."""
-    from lapsus.papers.nano import Nano
-
-    return make_nano_metric(Nano.load(rest), f"nano:{Path(rest).name}")
-
-
-def make_nano_metric(nano: Nano, name: str) -> TextMetric:
-    """Return a trained NANO as a metric."""
-
-    def rate(metric_input: MetricInput) -> list[float]:
-        return nano.score(metric_input.candidates, metric_input.references, metric_input.sources, metric_input.tags)
-
-    return FunctionMetric(name, rate, required=(*READS[nano.input_format], "tags"))
 
 
 def open_function(rest: str) -> TextMetric:
@@ -93,7 +69,6 @@ def _to_floats(values: Any, name: str) -> list[float]:
 
 
 UNITS = (
-    MetricProvider("nano", "nano:FOLDER", "a metric trained by lapsus.papers.nano", open_nano),
     MetricProvider(
         "python", "python:MODULE:FUNCTION", "a function (candidates, references, sources, tags)", open_function
     ),
