@@ -1,10 +1,17 @@
-"""Compiles the Chinese typist on request, `LAPSUS_COMPILE=1 pip install .`; everything else is in pyproject.toml."""
+"""Compiles the Chinese typist on request, `LAPSUS_COMPILE=1 pip install .`, and puts the editable install first.
 
+Everything else is in pyproject.toml.
+"""
+
+import base64
+import hashlib
 import os
 import sys
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from setuptools import Extension, setup
+from setuptools.command.editable_wheel import editable_wheel
 
 TYPIST = ("candidates", "confusable_words", "habits", "keys", "memory", "punctuation", "retyping", "session")
 COMPILED = ("zh/input_method/pinyin", *(f"zh/typist/{name}" for name in TYPIST))
@@ -34,8 +41,38 @@ def extensions() -> list[Extension]:
         os.chdir(root)
 
 
+class FirstEditableWheel(editable_wheel):
+    """An editable wheel whose import hook comes before sys.path.
+
+    The hook of setuptools comes after it. In the parent folder of a checkout called `lapsus`, Python would then import
+    that folder, as an empty namespace.
+    """
+
+    def run(self) -> None:
+        """Build the wheel, then change the one line of the hook and its hash."""
+        super().run()
+        for wheel in Path(self.dist_dir).glob("lapsus-*.editable-*.whl"):
+            with ZipFile(wheel) as archive:
+                contents = {info: archive.read(info) for info in archive.infolist()}
+            hook = next((info for info in contents if info.filename.endswith("_finder.py")), None)
+            if hook is None:  # the strict mode of setuptools needs no hook
+                continue
+            contents[hook] = contents[hook].replace(b"sys.meta_path.append(", b"sys.meta_path.insert(0, ")
+            digest = base64.urlsafe_b64encode(hashlib.sha256(contents[hook]).digest()).decode().rstrip("=")
+            entry = f"{hook.filename},sha256={digest},{len(contents[hook])}"
+            with ZipFile(wheel, "w", ZIP_DEFLATED) as archive:
+                for info, content in contents.items():
+                    if info.filename.endswith(".dist-info/RECORD"):
+                        lines = content.decode().splitlines()
+                        lines = [entry if line.startswith(f"{hook.filename},") else line for line in lines]
+                        archive.writestr(info, "".join(f"{line}\n" for line in lines))
+                    else:
+                        archive.writestr(info, content)
+
+
 # An editable install stays as it is written: what was compiled would hide later changes.
 setup(
+    cmdclass={"editable_wheel": FirstEditableWheel},
     setup_requires=["mypy>=1.11"] if WANTED else [],
     ext_modules=extensions() if WANTED and "bdist_wheel" in sys.argv else [],
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from base64 import urlsafe_b64encode
+from hashlib import sha256
 from pathlib import Path
 from shutil import which
 from zipfile import ZipFile
@@ -53,6 +55,29 @@ def test_every_part_is_in_the_wheel(tmp_path):
         for path in tracked(folder):
             assert inside + path.removeprefix(folder) in names, path
     assert {name.split("/")[0].split("-")[0] for name in names} == {"lapsus"}
+
+
+def test_editable_install_is_found_beside_a_checkout_called_lapsus(tmp_path):
+    checkout = copy_of_tracked_files(tmp_path / "lapsus")
+    code = "import sys; from setuptools import build_meta; build_meta.build_editable(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=checkout, capture_output=True, check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+        (record,) = [name for name in archive.namelist() if name.endswith("/RECORD")]
+        for name, digest, _ in (line.split(",") for line in archive.read(record).decode().splitlines()):
+            hashed = urlsafe_b64encode(sha256(archive.read(name)).digest()).decode().rstrip("=")
+            assert name == record or digest == f"sha256={hashed}"
+    code = (
+        "import site, sys; sys.path = ['', 'site', *filter(None, sys.path)]; site.addsitedir('site')\n"
+        "import lapsus, lapsus.metrics; print(lapsus.__file__, lapsus.metrics.__file__, sep='\\n')"
+    )
+    without_site = [sys.executable, "-S", "-c", code]
+    path = os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))
+    done = subprocess.run(
+        without_site, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [str(checkout / folder / "__init__.py") for folder in ("lapsus", "metrics")]
 
 
 TYPED = """
