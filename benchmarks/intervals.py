@@ -40,7 +40,7 @@ from lapsus.metrics import (
 from lapsus.reporting.analysis.alignment import AnalysisOptions
 from lapsus.reporting.analysis.measure import measure
 from lapsus.reporting.analysis.scores import compute_balanced_drop_p
-from lapsus.reporting.tracks import Track
+from lapsus.core.types import Track
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "statistics.md"

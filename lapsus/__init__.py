@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from lapsus.core.imports import make_lazy_getattr
 
 if TYPE_CHECKING:
+    from lapsus.core.types import Track
     from lapsus.evaluation.runner import run
     from lapsus.hub.build import build_dataset
     from lapsus.hub.upload import upload
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from lapsus.reporting.fidelity import fidelity
     from lapsus.reporting.report import report
     from lapsus.reporting.score import score
-    from lapsus.reporting.tracks import Track, read_tracks
+    from lapsus.reporting.tracks import read_tracks
 
 __all__ = [
     "Track",
@@ -44,7 +45,7 @@ __version__ = version("lapsus")
 __getattr__ = make_lazy_getattr(
     __name__,
     {
-        "Track": "lapsus.reporting.tracks",
+        "Track": "lapsus.core.types",
         "fidelity": "lapsus.reporting.fidelity",
         "measure": "lapsus.reporting.analysis.measure",
         "perturb_corpus": "lapsus.jobs.perturb_corpus",

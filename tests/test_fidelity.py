@@ -53,7 +53,7 @@ def test_all_versions_of_a_sentence_are_on_the_same_side(monkeypatch):
         sides.append(given[2])
         return score.Auc(None, None)
 
-    monkeypatch.setattr(score, "cross_validated_auc", seen)
+    monkeypatch.setattr(score, "estimate_auc", seen)
     human = [[text[1:], text[:-1]] for text in CLEAN[:20]]
     sides_of = score.human_likeness, [text[::-1] for text in CLEAN[:20]], CLEAN[:20], human
     sides_of[0](*sides_of[1:])

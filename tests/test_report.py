@@ -15,11 +15,12 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
+from lapsus.core.types import Track
 from lapsus.io.predictions import read_reference_table
 from lapsus.reporting.analysis.alignment import AnalysisOptions
 from lapsus.reporting.analysis.measure import measure as typed_numbers
 from lapsus.reporting.report import report, to_json
-from lapsus.reporting.tracks import Track, read_tracks
+from lapsus.reporting.tracks import read_tracks
 
 QUICK = AnalysisOptions(n_resamples=50)
 
@@ -169,7 +170,7 @@ def test_noise_tests_are_corrected_over_all_tracks_of_all_models():
     tracks = [record for record in numbers["tracks"] if not record["clean"]]
     tests = tracks + [record for record in numbers["summary"] if record["family"] == "keyboard"]
     assert (len(tracks), len(tests)) == (12, 16)
-    assert {record["tests"] for record in tests} == {16}
+    assert {record["n_tests"] for record in tests} == {16}
     corrected = multipletests([record["p_value"] for record in tests], method="holm")[1]
     assert [record["p_holm"] for record in tests] == pytest.approx(corrected)
 
@@ -179,7 +180,7 @@ def test_one_annotator_and_its_family_have_one_test():
     for summary in numbers["summary"]:
         if summary["family"] == "speech":
             track = only(numbers["tracks"], model=summary["model"], track="speech.1")
-            names = ("difference", "p_value", "p_holm", "tests", "detectable")
+            names = ("difference", "p_value", "p_holm", "n_tests", "minimum_detectable")
             assert [summary[name] for name in names] == [track[name] for name in names]
 
 
@@ -195,7 +196,7 @@ def test_rows_that_share_an_original_widen_every_interval():
     one, other = (measure(tracks, QUICK) for tracks in (once, ten))
     for table in ("summary", "tracks"):
         for first, second in zip(one[table], other[table], strict=True):
-            for name in (key for key in first if key.endswith(("_low", "_high", "p_value", "detectable"))):
+            for name in (key for key in first if key.endswith(("_low", "_high", "p_value", "minimum_detectable"))):
                 assert first[name] == pytest.approx(second[name], abs=0.02), name
 
 
@@ -211,7 +212,7 @@ def test_unchanged_texts_broke_nothing_and_edits_are_told():
         clean_text=["abc", "abc", "abcd", None],
         edits=[recorded, [[0, 1, "b"]], None, None],
     )
-    examples = {record["id"]: record for record in measure([clean, noisy], QUICK)["examples"]}
+    examples = {record["id"]: record for record in measure([clean, noisy], QUICK)["lost_examples"]}
     assert set(examples) == {"0", "1", "2"}
     assert examples["0"]["edits"] == [[[0, 2, "ax"]]]  # as recorded
     assert examples["1"]["edits"] == [[[1, 2, "x"]]]  # what is recorded makes another text: aligned
@@ -243,20 +244,20 @@ def test_a_coin_is_not_called_fragile():
 
     noisy = [toss("clean"), *(toss(f"k.{number}") for number in (1, 2, 3))]
     alone = only(measure(noisy, QUICK)["summary"], family="k")
-    assert (alone["chance_from"], alone["worst_average"]) == ("texts left unchanged", pytest.approx(0.125, abs=0.02))
-    assert alone["worst_by_chance"] == pytest.approx(0.125, abs=0.02)
+    assert (alone["chance_source"], alone["worst_average"]) == ("texts left unchanged", pytest.approx(0.125, abs=0.02))
+    assert alone["chance_worst"] == pytest.approx(0.125, abs=0.02)
     again = only(measure([*noisy, toss("clean.2"), toss("clean.3")], QUICK)["summary"], family="k")
-    assert again["chance_from"] == "clean text answered again"
-    assert again["worst_by_chance"] == pytest.approx(0.125, abs=0.02)
-    kept = [replace(track, rows=[row | {"asked": row["text"]} for row in track.rows]) for track in noisy]
+    assert again["chance_source"] == "clean text answered again"
+    assert again["chance_worst"] == pytest.approx(0.125, abs=0.02)
+    kept = [replace(track, rows=[row | {"request_key": row["text"]} for row in track.rows]) for track in noisy]
     circular = only(measure(kept, QUICK)["summary"], family="k")  # one question, one answer: it is no second one
-    assert (circular["worst_by_chance"], circular["chance_from"]) == (None, None)
-    half = [row | {"asked": f"{row['text']} {row['id'] if i % 2 else ''}"} for i, row in enumerate(noisy[0].rows)]
+    assert (circular["chance_worst"], circular["chance_source"]) == (None, None)
+    half = [row | {"request_key": f"{row['text']} {row['id'] if i % 2 else ''}"} for i, row in enumerate(noisy[0].rows)]
     some = only(measure([replace(noisy[0], rows=half), *kept[1:]], QUICK)["summary"], family="k")
-    assert some["worst_by_chance"] == pytest.approx(0.125, abs=0.03)
+    assert some["chance_worst"] == pytest.approx(0.125, abs=0.03)
     silent = [replace(track, rows=[{"id": r["id"], "score": r["score"]} for r in track.rows]) for track in noisy]
     unknown = only(measure(silent, QUICK)["summary"], family="k")
-    assert (unknown["worst_by_chance"], unknown["chance_from"]) == (None, None)
+    assert (unknown["chance_worst"], unknown["chance_source"]) == (None, None)
 
 
 def test_models_that_agree_everywhere_are_not_different():
@@ -287,8 +288,8 @@ def test_laws(table):
     summary = only(numbers["summary"], model="m")
     assert 0 <= summary["worst_average"] <= summary["micro_average"] + 1e-12
     assert summary["micro_drop"] == pytest.approx(summary["clean_average"] - summary["micro_average"])
-    assert sum(record["examples"] for record in numbers["breakdowns"]) == summary["examples"] == len(rows)
-    whole = sum(record["micro_average"] * record["examples"] for record in numbers["breakdowns"])
+    assert sum(record["examples"] for record in numbers["groups"]) == summary["examples"] == len(rows)
+    whole = sum(record["micro_average"] * record["examples"] for record in numbers["groups"])
     assert whole == pytest.approx(summary["micro_average"] * len(rows))
     backwards = [Track(track.model, track.track, track.rows[::-1]) for track in tracks]
     again = only(measure(backwards, AnalysisOptions(group_by=("half",), n_resamples=20))["summary"], model="m")
@@ -304,7 +305,7 @@ def test_score_against_noise():
         {"id": 4, "score": 1, "text": "x", "clean_text": ""},
     ]
     numbers = measure([Track("m", "keyboard.1", rows)], QUICK)
-    found = [(r["noise_above"], r["noise_up_to"], r["noise_rate"], r["average"], r["texts"]) for r in numbers["noise"]]
+    found = [(r["noise_from"], r["noise_to"], r["noise_rate"], r["average"], r["texts"]) for r in numbers["noise_bins"]]
     assert found == [(None, 0.0, 0.0, 1.0, 1), (0.1, 0.2, 0.125, 0.0, 1), (0.3, 0.5, 0.5, 1.0, 1)]
     assert numbers["tracks"][0]["noise_rate"] == pytest.approx((0 + 1 / 8 + 1 / 2) / 3)
 
@@ -315,12 +316,12 @@ def test_breakdowns_by_any_column_and_by_gold_where_it_is_small():
         answered("m", "clean", gold, gold, source=["a", "b", "a", "b"]),
         answered("m", "k.1", ["yes", "no", "no", "no"], gold, source=["a", "b", "a", "b"]),
     ]
-    by_gold = measure(tracks, QUICK)["breakdowns"]
+    by_gold = measure(tracks, QUICK)["groups"]
     assert {(r["column"], r["value"], r["micro_average"]) for r in by_gold} == {
         ("gold", "no", 1.0),
         ("gold", "yes", 0.5),
     }
-    by_source = measure(tracks, AnalysisOptions(group_by=("source", "gold"), n_resamples=0))["breakdowns"]
+    by_source = measure(tracks, AnalysisOptions(group_by=("source", "gold"), n_resamples=0))["groups"]
     assert only(by_source, column="source", value="b")["micro_drop"] == 0.5
     with pytest.raises(LookupError, match=r"no column 'domain' to break down by; the tracks have 'gold', 'id'"):
         measure(tracks, AnalysisOptions(group_by=("domain",)))
@@ -342,7 +343,7 @@ def test_ids_that_do_not_join_are_counted_and_named():
         scored("b", "clean", [1, 1]),
     ]
     numbers = measure(tracks, QUICK)
-    joins = {(r["model"], r["track"], r["problem"]): (r["count"], r["ids"]) for r in numbers["joins"]}
+    joins = {(r["model"], r["track"], r["reason"]): (r["count"], r["ids"]) for r in numbers["unmatched_ids"]}
     assert joins == {
         ("a", "k.1", "in the data, but not predicted"): (1, ["7"]),
         ("a", "k.1", "predicted, but not in the data"): (1, ["8"]),
@@ -364,7 +365,7 @@ def test_clusters_widen_the_interval_of_changes():
     widths = []
     for tracks in (apart, together):
         numbers = measure(tracks, QUICK)
-        assert numbers["settings"]["clusters"] == (tracks is together)
+        assert numbers["settings"]["clustered"] == (tracks is together)
         record = only(numbers["summary"], model="m")
         widths.append(record["changed_rate_high"] - record["changed_rate_low"])
     assert widths[1] > 2 * widths[0]
@@ -398,7 +399,7 @@ def test_every_number_is_written_as_json_and_csv(tmp_path):
     page = report(random_tracks(), tmp_path / "deep" / "out", n_resamples=50).page
     assert page == tmp_path / "deep" / "out" / "index.html"
     numbers = json.loads((page.parent / "report.json").read_text(encoding="utf-8"))
-    for name in ("summary", "tracks", "comparisons", "transitions", "breakdowns"):
+    for name in ("summary", "tracks", "comparisons", "transitions", "groups"):
         path = page.parent / f"{name}.csv"
         assert path.exists() == bool(numbers[name])
         if numbers[name]:
@@ -510,8 +511,8 @@ def test_predictions_join_the_published_folder(tmp_path):
     assert tracks[1].rows[0]["text"] == ["花贝提额", "借呗"]
     numbers = measure(tracks, QUICK)
     assert only(numbers["summary"], model="m")["micro_average"] == pytest.approx(2 / 3)
-    assert numbers["noise"][0]["noise_rate"] == pytest.approx(1 / 6)
-    assert [record["id"] for record in numbers["examples"]] == ["t-2"]
+    assert numbers["noise_bins"][0]["noise_rate"] == pytest.approx(1 / 6)
+    assert [record["id"] for record in numbers["lost_examples"]] == ["t-2"]
     with pytest.raises(
         FileNotFoundError,
         match=r"holds no split 'dev' of track 'clean'; it holds 'clean/test', 'keyboard\.1/test': name",
@@ -533,7 +534,7 @@ def test_a_file_of_references_is_read_once_and_takes_where(tmp_path, monkeypatch
     files = [write_lines(tmp_path / "m" / f"{name}.jsonl", said) for name in ("clean", "keyboard.1")]
     seen = []
     monkeypatch.setattr(
-        module, "columns_beside", lambda path, where: seen.append(path) or read_reference_table(path, where)
+        module, "read_reference_table", lambda path, where: seen.append(path) or read_reference_table(path, where)
     )
     tracks = read_tracks(files, references=data, where={"filter": "b"})
     assert [[row["gold"] for row in track.rows] for track in tracks] == [["y", "y"]] * 2

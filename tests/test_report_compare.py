@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.cli.main import main
+from lapsus.core.types import Track
 from lapsus.reporting.compare import NAMES, compare, format_changes
 from lapsus.reporting.expressions import parse_condition
 from lapsus.reporting.report import read_scores, report
-from lapsus.reporting.tracks import Track
 
 
 def written(out, errors, model="m", examples=80, clean=True, dataset=""):
@@ -91,7 +91,9 @@ def test_what_only_one_report_holds_is_said(tmp_path):
     assert result.stdout.splitlines()[1].split()[:3] == ["m", "keyboard", "30"]
     told_in_json = CliRunner().invoke(main, ["compare", str(old), str(tmp_path / "new"), "--json"])
     [record] = json.loads(told_in_json.stdout)
-    assert [record[name] for name in ("examples", "old_examples", "new_examples", "other_texts", "left_out")] == [
+    assert [
+        record[name] for name in ("examples", "old_examples", "new_examples", "n_changed_texts", "unmatched_tracks")
+    ] == [
         *(30, 40, 30, 30),
         ["keyboard.2"],
     ]

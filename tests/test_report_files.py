@@ -16,8 +16,8 @@ from PIL import Image
 
 from lapsus.cli.main import main
 from lapsus.reporting.html import plots
-from lapsus.reporting.html.tables import escape_latex, to_latex, to_markdown
 from lapsus.reporting.html.render import build_chapters, draw_plots
+from lapsus.reporting.html.tables import escape_latex, to_latex, to_markdown
 from lapsus.reporting.report import report
 from lapsus.reporting.tracks import read_tracks
 
@@ -40,7 +40,9 @@ def files(tmp_path_factory):
             place = folder / model / f"{name}.jsonl"
             place.parent.mkdir(exist_ok=True)
             place.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        (folder / model / "run.json").write_text(json.dumps({"identity": "hf:x at 0a1", "data": "d at 77"}))
+        (folder / model / "run.json").write_text(
+            json.dumps({"model_identity": "hf:x at 0a1", "data_identity": "d at 77"})
+        )
     return sorted(folder.rglob("*.jsonl"))
 
 
@@ -135,10 +137,10 @@ def test_no_point_of_a_plot_is_cut_off(made):
 
 def test_plots_are_the_same_in_any_process(made, monkeypatch):
     chapters = build_chapters(made.numbers)
-    monkeypatch.setattr(plots, "MIN_PLOTS", 1)
+    monkeypatch.setattr(plots, "MIN_PARALLEL", 1)
     with draw_plots(chapters) as elsewhere:
         drawn = dict(elsewhere)
-    monkeypatch.setattr(plots, "MIN_PLOTS", 100)
+    monkeypatch.setattr(plots, "MIN_PARALLEL", 100)
     with draw_plots(chapters) as here:
         assert dict(here) == drawn
     for key, drawing in drawn.items():

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from lapsus.cli.main import LOGGER, main
+from lapsus.core.types import Track
 from lapsus.integrations.loggers import LOGGERS, flatten_scalars, to_mlflow, to_tensorboard, to_wandb
 from lapsus.reporting.report import report
-from lapsus.reporting.tracks import Track
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_mlflow_reads_them(written, tmp_path, monkeypatch):
     client = mlflow.MlflowClient(place)
     [run] = client.search_runs([client.get_experiment_by_name("lapsus").experiment_id])
     assert run.data.metrics == rounded(flatten_scalars(written.numbers))
-    assert run.data.params["data d"] == written.numbers.data[0].blake2b
+    assert run.data.params["data d"] == written.numbers.datasets[0].blake2b
     assert "report/index.html" in {each.path for each in client.list_artifacts(run.info.run_id, "report")}
 
 

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from lapsus.core.types import Track
 from lapsus.metrics import (
     annotated_bleu,
     annotated_chrf,
@@ -16,7 +17,6 @@ from lapsus.metrics import (
 )
 from lapsus.reporting.analysis.measure import measure
 from lapsus.reporting.report import report
-from lapsus.reporting.tracks import Track
 
 TAGS = ("O", "B-artist", "I-artist", "B-genre")
 WORDS = ("the", "cat", "sat", "down", "on", "a", "mat", "near", "Paris", "in", "1889")

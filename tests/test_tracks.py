@@ -10,13 +10,15 @@ from click.testing import CliRunner
 
 from lapsus.cli.main import main
 from lapsus.core.track_names import NO_TRACKS, TrackName, parse_track_name, parse_track_names
+from lapsus.core.types import Track
 from lapsus.dataset_scripts import benchmarks
 from lapsus.io.labels import map_to_gold_labels
-from lapsus.reporting.analysis.alignment import AnalysisOptions
+from lapsus.reporting.analysis.alignment import AnalysisOptions, align_tracks
 from lapsus.reporting.analysis.caveats import find_warnings
 from lapsus.reporting.analysis.measure import measure
+from lapsus.reporting.columns import get_columns
 from lapsus.reporting.report import report
-from lapsus.reporting.tracks import Track, read_tracks
+from lapsus.reporting.tracks import read_tracks
 
 QUICK = AnalysisOptions(n_resamples=20)
 CLASSES = ("order", "refund", "track order")
@@ -40,6 +42,10 @@ def built(tmp_path):
         data = Dataset.from_list(rows, features=features)
         data.to_parquet(str(tmp_path / "data" / config / "test-00000-of-00001.parquet"))
     return tmp_path / "data"
+
+
+def warnings_of(tracks):
+    return find_warnings(align_tracks(tracks))
 
 
 def averages(tracks):
@@ -98,7 +104,7 @@ def test_digits_are_names_or_numbers_and_refused_where_they_could_be_either():
 
 def test_examples_without_a_prediction_are_a_doubt(tmp_path, built):
     path = write(tmp_path / "m" / "clean.jsonl", [{"id": f"t-{i}", "prediction": i % 3} for i in range(6)])
-    [doubt] = find_warnings(read_tracks([path], references=built))
+    [doubt] = warnings_of(read_tracks([path], references=built))
     assert str(doubt) == "m / clean: 3 of the 9 examples of the data have no prediction, and are left out"
 
 
@@ -144,33 +150,33 @@ def test_answers_that_call_the_right_ones_otherwise_are_doubts():
     def told(say, right=names, scored=True):
         rows = [{"id": i, "gold": right[i % 2], "prediction": say(i)} for i in range(8)]
         rows = [row | {"score": int(row["prediction"] == row["gold"])} for row in rows] if scored else rows
-        return "; ".join(doubt.message for doubt in find_warnings([Track("m", "clean", rows)]))
+        return "; ".join(doubt.message for doubt in warnings_of([Track("m", "clean", rows)]))
 
     assert told(lambda i: f"LABEL_{i % 2}") == (
-        "no answer is right; said are 'LABEL_0', 'LABEL_1', and right are 'Card lost', 'Refund': "
-        "if they mean the same, call them the same"
+        "no prediction is correct (predictions: 'LABEL_0', 'LABEL_1'; gold: 'Card lost', 'Refund'); "
+        "if they mean the same, use the gold labels"
     )
     for scored in (True, False):
         assert told(lambda i: names[i % 2] if i > 2 else names[i % 2].lower() + " ", scored=scored) == (
-            "3 of 8 answers, such as 'card lost ', differ from the right one, 'Card lost', only in case or "
-            "spaces, and count as wrong"
+            "3 of 8 predictions differ from the gold answer only in case or whitespace and count as wrong, "
+            "such as 'card lost ' for 'Card lost'"
         )
         assert told(lambda i: names[i % 2], scored=scored) == ""
         assert "in case" not in told(lambda i: "Aa"[i % 2], "aA", scored=scored)  # two classes of one letter
     assert told(lambda i: i % 2 if i else 1, (1, 2)) == (
-        "answers are the numbers 0 to 1, and right ones 1 to 2; if both count classes, from the same number "
-        "on, mend one of them"
+        "predictions are the numbers 0 to 1, and gold answers 1 to 2; if both count classes, count them from the "
+        "same number on"
     )
     assert told(lambda i: (i // 2) % 2, (0, 1)) == ""
 
 
 def test_one_class_for_everything_is_a_doubt(tmp_path, built):
     tracks = read_tracks([saying(tmp_path / "m" / "clean.jsonl", lambda _: "refund")], references=built)
-    assert [str(doubt) for doubt in find_warnings(tracks)] == [
-        "m / clean: every answer is 'refund', although several are right"
+    assert [str(doubt) for doubt in warnings_of(tracks)] == [
+        "m / clean: the model always predicts 'refund', although there are several gold labels"
     ]
     tracks = read_tracks([saying(tmp_path / "m" / "clean.jsonl", str)], references=built)
-    assert find_warnings(tracks) == []
+    assert warnings_of(tracks) == []
 
 
 def test_a_track_whose_ids_are_not_those_of_clean_is_refused(tmp_path):
@@ -197,7 +203,7 @@ def test_examples_that_lack_an_annotator_are_a_doubt():
     assert [str(doubt) for doubt in measure(tracks, QUICK).warnings] == [
         "m / keyboard: only 2 of 6 examples have all 3 annotators; the worst of fewer is milder"
     ]
-    assert find_warnings([track("clean", 6), track("keyboard.1", 4), track("keyboard.2", 4)]) == []
+    assert warnings_of([track("clean", 6), track("keyboard.1", 4), track("keyboard.2", 4)]) == []
 
 
 def test_an_example_without_a_right_answer_is_refused(tmp_path):
@@ -266,7 +272,7 @@ def test_the_command_warns_and_drops_on_request(tmp_path):
         result = CliRunner().invoke(main, ["report", str(path), "--out", str(tmp_path / "out"), *more])
         assert result.exit_code == 0, result.output
         assert result.stderr.splitlines() == [
-            "warning: m / keyboard.1: no clean track belongs to it, so what noise costs is not known; add one, called clean",
+            "warning: m / keyboard.1: there is no clean track, so drops cannot be computed; add a track named clean",
             f"warning: {said}",
         ]
 
@@ -338,11 +344,11 @@ def test_noise_without_a_clean_track_is_a_doubt_on_the_page_too(tmp_path):
     rows = [{"id": i, "score": 1} for i in range(4)]
     files = [write(tmp_path / "m" / f"{name}.jsonl", rows) for name in ("afqmc_keyboard_1", "afqmc_keyboard_2")]
     tracks = read_tracks(files)
-    said = "no clean track belongs to them, so what noise costs is not known; add one, called afqmc_clean"
-    assert [str(doubt) for doubt in find_warnings(tracks)] == [f"afqmc / m / keyboard.1, keyboard.2: {said}"]
+    said = "there is no clean track, so drops cannot be computed; add a track named afqmc_clean"
+    assert [str(doubt) for doubt in warnings_of(tracks)] == [f"afqmc / m / keyboard.1, keyboard.2: {said}"]
     page = report(tracks, tmp_path / "out", n_resamples=20).page
     assert said in page.read_text(encoding="utf-8")
-    assert "keyboard.1, keyboard.2" in (tmp_path / "out" / "doubts.csv").read_text(encoding="utf-8-sig")
+    assert "keyboard.1, keyboard.2" in (tmp_path / "out" / "warnings.csv").read_text(encoding="utf-8-sig")
 
 
 def log(samples, status="success", track=None, **more):
@@ -467,7 +473,10 @@ def test_a_filter_of_lm_eval_that_found_nothing_found_no_answer(tmp_path):
 def test_a_folder_of_lapsus_run_is_taken_whole(tmp_path):
     for track, answer in (("clean", "yes"), ("keyboard.1", "no")):
         save(tmp_path / "out" / "mine" / "bert" / f"{track}.jsonl", {"id": 1, "prediction": answer, "gold": "yes"})
-    save(tmp_path / "out" / "mine" / "bert" / "run.json", {"identity": "bert at 1", "task": "mine 1", "data": "mine"})
+    save(
+        tmp_path / "out" / "mine" / "bert" / "run.json",
+        {"model_identity": "bert at 1", "task": "mine 1", "data_identity": "mine"},
+    )
     (tmp_path / "out" / "answers.sqlite").touch()
     said: list[str] = []
     tracks = read_tracks([tmp_path / "out"], warn=said.append)
@@ -502,15 +511,15 @@ def test_sentences_that_a_model_writes_are_not_compared_letter_by_letter():
         return Track("m", "clean", rows)
 
     with pytest.raises(ValueError, match=r"m / clean: the right answers are sentences .*give each row a score"):
-        _ = track(lambda i: f"train {i} leaves at twelve").columns
-    assert track(lambda i: f"train {i} leaves at twelve", score=0.5).columns.scores.tolist() == [0.5] * 6
-    found = track(lambda i: SENTENCE.format(i % 3)).columns  # who looks among the right ones finds or misses
+        get_columns(track(lambda i: f"train {i} leaves at twelve"))
+    assert get_columns(track(lambda i: f"train {i} leaves at twelve", score=0.5)).scores.tolist() == [0.5] * 6
+    found = get_columns(track(lambda i: SENTENCE.format(i % 3)))  # who looks among the right ones finds or misses
     assert found.scores.tolist() == [1, 1, 1, 0, 0, 0]
-    assert track(lambda i: None if i else SENTENCE.format(i)).columns.scores.sum() == 1
+    assert get_columns(track(lambda i: None if i else SENTENCE.format(i))).scores.sum() == 1
     chinese = [{"id": i, "prediction": "火车晚点", "gold": f"第{i}次列车将于中午十二点出发"} for i in range(4)]
     with pytest.raises(ValueError, match="sentences"):
-        _ = Track("m", "clean", chinese).columns
+        get_columns(Track("m", "clean", chinese))
     labels = [{"id": i, "prediction": "no such label", "gold": "transfer_to_another_account"} for i in range(4)]
-    assert Track("m", "clean", labels).columns.scores.sum() == 0
+    assert get_columns(Track("m", "clean", labels)).scores.sum() == 0
     frames = [{"id": i, "prediction": {"intent": "a"}, "gold": {"intent": f"play the song {i}"}} for i in range(4)]
-    assert Track("m", "clean", frames).columns.scores.sum() == 0
+    assert get_columns(Track("m", "clean", frames)).scores.sum() == 0

@@ -16,7 +16,7 @@ from lapsus.hub.build import build_dataset
 from lapsus.perturbations import OPERATORS, Noise
 from lapsus.perturbations.zh.homophone import ZhHomophone
 from lapsus.reporting.report import report
-from lapsus.reporting.tracks import Track
+from lapsus.core.types import Track
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

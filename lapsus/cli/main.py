@@ -12,18 +12,29 @@ import click
 
 import lapsus
 from lapsus.cli.collect import paraphrase
-from lapsus.cli.corrector import train_corrector
 from lapsus.cli.dialect import dialect
 from lapsus.cli.hub import build, collect, make, push
 from lapsus.cli.options import executor_options, format_examples, open_executor_from_options
 from lapsus.cli.run import run, tasks
 from lapsus.core.messages import USER_ERRORS, format_error
+from lapsus.core.plugins import add_plugin_units
 
 ARGV_KEY = "lapsus.words"  # where the context holds the words of the command
 
 
 class UserErrorGroup(click.Group):
-    """A group whose commands fail with one sentence, or with the traceback under --debug."""
+    """A group whose commands fail with one sentence, or with the traceback under --debug.
+
+    Other packages add commands by the entry point `lapsus.commands`.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted({*super().list_commands(ctx), *load_plugin_commands()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command: plugins are only loaded for a name that lapsus itself does not have."""
+        return super().get_command(ctx, cmd_name) or load_plugin_commands().get(cmd_name)
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -44,6 +55,11 @@ class UserErrorGroup(click.Group):
             raise click.ClickException(format_error(error)) from error
 
 
+def load_plugin_commands() -> dict[str, click.Command]:
+    """Return the commands of other packages, and of lapsus.papers, by name."""
+    return add_plugin_units((), "lapsus.commands", lambda command: str(command.name))
+
+
 def _is_pipe_closed() -> bool:
     """Return whether what is printed goes to a program that has ended, such as `head`."""
     try:
@@ -60,7 +76,7 @@ def main(*, debug: bool) -> None:
     """Measure what real human input costs a language model."""
 
 
-for command in (build, make, push, collect, run, tasks, paraphrase, dialect, train_corrector):
+for command in (build, make, push, collect, run, tasks, paraphrase, dialect):
     main.add_command(command)
 
 
@@ -298,7 +314,6 @@ def report(
 
     from lapsus.cli.list import parse_assignments
     from lapsus.integrations.loggers import LOGGERS
-    from lapsus.reporting.analysis.caveats import find_warnings
     from lapsus.reporting.report import report as write
     from lapsus.reporting.tracks import read_tracks
 
@@ -315,11 +330,11 @@ def report(
         drop_unparsed=drop_unparsed,
         warn=partial(click.echo, err=True),
     )
-    for warning in find_warnings(tracks):
-        click.echo(f"warning: {warning}", err=True)
     bar = partial(tqdm, unit=" models", disable=None, dynamic_ncols=True)
     command = shlex.join(click.get_current_context().meta[ARGV_KEY])
     written = write(tracks, out, by=by, title=title, confidence_level=confidence_level, progress=bar, command=command)
+    for warning in written.numbers.warnings:
+        click.echo(f"warning: {warning}", err=True)
     click.echo(f"wrote {written}")
     for name in loggers:
         LOGGERS[name](written)

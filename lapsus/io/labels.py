@@ -11,13 +11,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from lapsus.core.messages import format_list
-from lapsus.io.encoding import MAX_WORDS, to_label
+from lapsus.io.encoding import to_label
 from lapsus.io.predictions import format_quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from lapsus.reporting.tracks import Track
 
 MIN_ANSWERS = 5  # fewer answers than this may all be wrong by chance
 UNNAMED_CLASS = re.compile(r"LABEL_(\d+)")  # the name that transformers gives to an unnamed class
@@ -94,85 +92,11 @@ def check_shared_vocabulary(
         and gold_counts.keys().isdisjoint(prediction_counts)
     ):
         raise ValueError(
-            f"{name}: no prediction is ever one of the right answers; predicted are {_format_vocabulary(prediction_counts)}, and right "
-            f"are {_format_vocabulary(gold_counts)}: give predictions in the words of the answers, or a column of scores."
+            f"{name}: no prediction is ever one of the right answers; predicted are {format_vocabulary(prediction_counts)}, and right "
+            f"are {format_vocabulary(gold_counts)}: give predictions in the words of the answers, or a column of scores."
         )
 
 
-def find_never_correct(track: Track) -> tuple[str, str] | None:
-    """Return what is said and what is right on a track where no answer is right although right answers repeat."""
-    columns = track.columns
-    if columns.predictions is None or columns.golds is None or columns.scores.any():
-        return None
-    prediction_counts, gold_counts = columns.predictions.count_values(~columns.unparsed), columns.golds.count_values()
-    has_few_answers = sum(prediction_counts.values()) < MIN_ANSWERS or max(gold_counts.values(), default=0) == 1
-    return (
-        None
-        if has_few_answers
-        else (_format_vocabulary(Counter(prediction_counts)), _format_vocabulary(Counter(gold_counts)))
-    )
-
-
-def count_case_mismatches(track: Track) -> tuple[int, str, str] | None:
-    """Return how many wrong answers differ from the right ones in case or spaces alone, one of them, and its right one.
-
-    >>> from lapsus.reporting.tracks import Track
-    >>> count_case_mismatches(Track("bert", "clean", [{"id": 1, "prediction": "card  lost ", "gold": "Card lost"}]))
-    (1, 'card  lost ', 'Card lost')
-    """
-    columns = track.columns
-    if columns.predictions is None or columns.golds is None:
-        return None
-    gold_codes = set(columns.golds.hashes.tolist())
-    golds_by_text = {_normalise(word): (code, word) for code, word in columns.golds.words.items()}
-    mismatches = []
-    for code, word in columns.predictions.words.items():
-        gold_code, gold = golds_by_text.get(_normalise(word), (code, word))
-        if code not in gold_codes and gold_code != code:
-            is_mismatch = (
-                (columns.predictions.codes == code) & (columns.golds.codes == gold_code) & (columns.scores == 0)
-            )
-            mismatches += [(int(is_mismatch.sum()), word, gold)] if is_mismatch.any() else []
-    return (sum(number for number, *_ in mismatches), *max(mismatches)[1:]) if mismatches else None
-
-
-def find_index_offset(tracks: Iterable[Track]) -> tuple[str, str] | None:
-    """Return the numbers that are said and those that are right where these are the same ones counted from another.
-
-    >>> from lapsus.reporting.tracks import Track
-    >>> find_index_offset([Track("bert", "clean", [{"id": n, "prediction": n % 5, "gold": n % 5 + 1} for n in range(9)])])
-    ('0 to 4', '1 to 5')
-    """
-    predicted, gold = set[str](), set[str]()
-    for track in tracks:
-        columns = track.columns
-        if columns.predictions is not None and columns.golds is not None:
-            predicted |= columns.predictions.count_values(~columns.unparsed).keys()
-            gold |= columns.golds.count_values().keys()
-        if len(predicted | gold) > MAX_WORDS or not all(map(str.isdecimal, predicted | gold)):
-            return None
-    if min(len(predicted), len(gold)) < 2:
-        return None
-    (low, high), (first, last) = (
-        (min(numbers), max(numbers)) for numbers in ({*map(int, predicted)}, {*map(int, gold)})
-    )
-    return (f"{low} to {high}", f"{first} to {last}") if abs(low - first) == 1 and high - low == last - first else None
-
-
-def _normalise(word: str) -> str:
-    return " ".join(word.casefold().split())
-
-
-def find_constant_prediction(track: Track) -> str | None:
-    """Return the one class that a model says throughout a track where several are right; None if it says more."""
-    columns = track.columns
-    if columns.predictions is None or columns.golds is None or columns.predictions.distinct > 2:
-        return None
-    prediction_counts = columns.predictions.count_values(~columns.unparsed)
-    gold_counts = columns.golds.count_values()
-    golds_vary = len(gold_counts) > 1 and max(gold_counts.values()) > 1
-    return next(iter(prediction_counts)) if len(prediction_counts) == 1 and golds_vary else None
-
-
-def _format_vocabulary(answers: Counter[str]) -> str:
+def format_vocabulary(answers: Counter[str]) -> str:
+    """Return the most common answers, for a sentence."""
     return format_list((repr(answer) for answer, _ in answers.most_common()), 4)

@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lapsus.core.types import Track
 from lapsus.evaluation.answer_types import check_free_text
 from lapsus.io.encoding import NO_VALUE, EncodedColumn, HashedColumn, encode_column, hash_column, hash_texts, to_label
 from lapsus.io.predictions import format_quoted
-from lapsus.io.tables import Column, Table, to_list
+from lapsus.io.tables import Column, LazyRows, Table, take, to_list
 from lapsus.metrics.answer_f1.score import score_passages
 from lapsus.stats.noise_rates import compute_edit_distances
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -61,6 +62,47 @@ class TrackColumns:
     groups: Mapping[str, HashedColumn] | None = None
     names: tuple[str, ...] = ()
     scored_by_equality: bool = False  # whether a score says that the prediction is the gold answer
+
+
+class FileRows(LazyRows):
+    """The rows of a track in a file, read again when they are wanted, and their columns as arrays."""
+
+    def __init__(self, load: Callable[[], Table], columns: TrackColumns) -> None:
+        super().__init__(load, len(columns.scores))
+        self.columns = columns
+
+
+def get_columns(track: Track) -> TrackColumns:
+    """Return the rows of a track as arrays; an answer that is missing is wrong."""
+    if isinstance(track.rows, FileRows):
+        return track.rows.columns
+    return extract_columns(Table.from_rows(track.rows), format_track_name(track))
+
+
+def select_rows(track: Track, numbers: IntArray) -> list[Mapping[str, Any]]:
+    """Return the rows of a track with these numbers."""
+    if isinstance(track.rows, FileRows):
+        return list(track.rows.load().take(numbers).to_rows())
+    return [track.rows[number] for number in numbers.tolist()]
+
+
+def select_values(track: Track, names: Sequence[str], numbers: IntArray) -> list[list[Any]]:
+    """Return columns of the rows with these numbers; None where they lack one."""
+    if isinstance(track.rows, FileRows):
+        columns = track.rows.load().columns
+        return [to_list(take(columns[name], numbers)) if name in columns else [None] * len(numbers) for name in names]
+    rows = [track.rows[number] for number in numbers.tolist()]
+    return [[row.get(name) for row in rows] for name in names]
+
+
+def format_track_name(track: Track) -> str:
+    """Return the name of a track for an error."""
+    return join_names(track.dataset, track.model, track.track)
+
+
+def join_names(*names: str) -> str:
+    """Return the names that are not empty, as errors name a track."""
+    return " / ".join(filter(None, names))
 
 
 def extract_columns(frame: Table, place: str) -> TrackColumns:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lapsus.core.types import Track
 from lapsus.io.encoding import NO_VALUE
 from lapsus.io.predictions import format_quoted
 from lapsus.reporting.analysis.alignment import AlignedTrack, align_tracks, select_clusters
 from lapsus.reporting.analysis.comparisons import apply_holm, compare_paired_scores
 from lapsus.reporting.analysis.records import PairedTest, to_flat_dict
+from lapsus.reporting.columns import format_track_name
 from lapsus.reporting.html.tables import format_p_value
 from lapsus.reporting.report import read_scores
-from lapsus.reporting.tracks import Track, format_track_name
 
 if TYPE_CHECKING:
     from lapsus.core.checks import FloatArray
@@ -136,7 +137,7 @@ def compare(old: Path, new: Path, *, confidence_level: float = 0.95) -> list[Fam
             confidence_level,
         )
         if change is None:
-            ids = (format_quoted(side[noisy[0]].track.columns.ids[:1].to_pylist()) for side in (before, after))
+            ids = (format_quoted(side[noisy[0]].columns.ids[:1].to_pylist()) for side in (before, after))
             raise ValueError(
                 f"{old} and {new} share no example of {family} of {model} ({' against '.join(ids)}); compare reports on"
                 " the same data."
@@ -244,7 +245,9 @@ def to_record(change: FamilyChange) -> dict[str, Any]:
         for when, scores in (("old", change.old), ("new", change.new))
         for name in VALUES
     }
-    counts = {name: getattr(change, name) for name in ("old_examples", "new_examples", "other_texts", "left_out")}
+    counts = {
+        name: getattr(change, name) for name in ("old_examples", "new_examples", "n_changed_texts", "unmatched_tracks")
+    }
     return {
         **place,
         **values,

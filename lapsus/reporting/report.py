@@ -19,13 +19,13 @@ import numpy as np
 
 from lapsus.core.files import stage_folder
 from lapsus.core.track_names import MANIFEST_NAME
+from lapsus.core.types import Track
 from lapsus.io.encoding import NO_VALUE, HashedColumn
 from lapsus.io.tables import Table
 from lapsus.reporting.analysis.alignment import AnalysisOptions, align_tracks
 from lapsus.reporting.analysis.measure import measure_runs
 from lapsus.reporting.analysis.records import DatasetDigest, Provenance, Results, SourceFile
-from lapsus.reporting.columns import extract_columns
-from lapsus.reporting.tracks import FileRows, Track, format_track_name
+from lapsus.reporting.columns import FileRows, extract_columns, format_track_name
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -78,9 +78,9 @@ def read_scores(folder: Path) -> list[Track]:
     >>> from tempfile import mkdtemp
     >>> from lapsus.reporting.analysis.alignment import align_tracks
     >>> place = Path(mkdtemp())
-    >>> write_scores(runs_of([Track("bert", "clean", [{"id": "a", "score": 1}], "afqmc")]), place)
-    >>> read_scores(place)[0].columns.scores
-    array([1.])
+    >>> write_scores(align_tracks([Track("bert", "clean", [{"id": "a", "score": 1}], "afqmc")]), place)
+    >>> read_scores(place)[0].rows[0]["score"]
+    1.0
     """
     import pyarrow.parquet as pq
 
@@ -155,9 +155,9 @@ def list_source_files(tracks: Iterable[Track]) -> list[SourceFile]:
                     path.as_posix(),
                     path.stat().st_size,
                     hashes[path],
-                    manifest.get("identity"),
+                    manifest.get("model_identity"),
                     manifest.get("task"),
-                    manifest.get("data"),
+                    manifest.get("data_identity"),
                 )
             )
     return files

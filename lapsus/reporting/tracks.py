@@ -1,16 +1,12 @@
-"""Tracks, the input of a report: the predictions of one model on one track, from code or from files.
-
->>> Track("bert", "keyboard.2", [{"id": "t-1", "score": 1}]).family
-'keyboard'
-"""
+"""Read the tracks of a report from files: predictions, joined with references."""
 
 from __future__ import annotations
 
 import re
 import warnings
 from collections import Counter
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +16,7 @@ import pyarrow.compute as pc
 from lapsus.core.messages import format_list
 from lapsus.core.track_names import CLEAN, MANIFEST_NAME, TrackName, parse_track_names
 from lapsus.core.track_names import parse_track_name as split_name
+from lapsus.core.types import Track
 from lapsus.io import inspect_logs, lm_eval_logs
 from lapsus.io.encoding import encode_column
 from lapsus.io.join import index_by_id, join
@@ -31,16 +28,18 @@ from lapsus.io.predictions import (
     read_prediction_table,
     read_reference_table,
 )
-from lapsus.io.tables import Column, LazyRows, Table, concatenate, take, to_list
+from lapsus.io.tables import Column, Table, concatenate, take, to_list
 from lapsus.reporting.columns import (
-    TrackColumns,
+    FileRows,
     extract_columns,
     extract_ids,
     extract_scores,
     find_noisy_columns,
     find_track_columns,
+    get_columns,
     ids_to_text,
     is_unparsed,
+    join_names,
     share_arrays,
 )
 
@@ -63,82 +62,6 @@ class Origin(NamedTuple):
     model: str
     dataset: str
     track: str
-
-
-@dataclass(frozen=True)
-class Track:
-    """The predictions of one model on one track.
-
-    A row holds its `id` and either `score`, a number from 0 to 1, or `prediction` and `gold`. It may hold `cluster`
-    (the original that several rows share), `text` with `clean_text` (what the model saw, and what was meant; or
-    `noise_rate`), and any column that results shall be broken down by. `missing_predictions` are the ids of the data that have no
-    prediction, `unmatched_predictions` the predicted ids that are not in the data, `dropped` those without an answer that were left
-    out on request. `files` are what the rows were read from.
-    """
-
-    model: str
-    track: str
-    rows: Sequence[Mapping[str, Any]] = field(repr=False)
-    dataset: str = ""
-    missing_predictions: tuple[str, ...] = ()
-    unmatched_predictions: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-    files: tuple[Path, ...] = ()
-
-    @property
-    def family(self) -> str:
-        """The track's name without the number of its annotator."""
-        return re.sub(r"\.\d+$", "", self.track)
-
-    @cached_property
-    def columns(self) -> TrackColumns:
-        """The rows as arrays; an answer that is missing is wrong."""
-        if isinstance(self.rows, FileRows):
-            return self.rows.columns
-        return extract_columns(Table.from_rows(self.rows), format_track_name(self))
-
-    @property
-    def unparsed(self) -> int:
-        """The number of rows without an answer; each counts as wrong."""
-        return int(self.columns.unparsed.sum())
-
-    @property
-    def annotator(self) -> str:
-        """The number of the annotator, or nothing where there is only one."""
-        return self.track[len(self.family) + 1 :]
-
-    def select_rows(self, numbers: Sequence[int]) -> list[Mapping[str, Any]]:
-        """Return the rows with these numbers."""
-        if isinstance(self.rows, FileRows):
-            return list(self.rows.load().take(numbers).to_rows())
-        return [self.rows[number] for number in numbers]
-
-    def select_values(self, names: Sequence[str], numbers: IntArray) -> list[list[Any]]:
-        """Return columns of the rows with these numbers; None where they lack one."""
-        if isinstance(self.rows, FileRows):
-            columns = self.rows.load().columns
-            return [
-                to_list(take(columns[name], numbers)) if name in columns else [None] * len(numbers) for name in names
-            ]
-        rows = [self.rows[number] for number in numbers.tolist()]
-        return [[row.get(name) for row in rows] for name in names]
-
-
-class FileRows(LazyRows):
-    """The rows of a track in a file, read again when they are wanted, and their columns as arrays."""
-
-    def __init__(self, load: Callable[[], Table], columns: TrackColumns) -> None:
-        super().__init__(load, len(columns.scores))
-        self.columns = columns
-
-
-def format_track_name(track: Track) -> str:
-    """Return the name of a track for an error."""
-    return _join_names(track.dataset, track.model, track.track)
-
-
-def _join_names(*names: str) -> str:
-    return " / ".join(filter(None, names))
 
 
 def read_tracks(
@@ -364,7 +287,7 @@ def _read_track(
     table = part.load()
     result = _join_references(table, data_of(), role_columns, drop_unparsed)
     columns = share_arrays(
-        extract_columns(result.frame, _join_names(track_name.dataset, part.origin.model, track_name.track)), pool
+        extract_columns(result.frame, join_names(track_name.dataset, part.origin.model, track_name.track)), pool
     )
     load = (
         partial(_identity, result.frame) if keep_rows else partial(_reload, part, data_of, role_columns, drop_unparsed)
@@ -542,7 +465,7 @@ def _check_vocabularies(model: str, tracks: Sequence[Track]) -> None:
     comparable = [
         (track, columns.predictions, columns.golds, ~columns.unparsed)
         for track in tracks
-        if (columns := track.columns).scored_by_equality
+        if (columns := get_columns(track)).scored_by_equality
         and columns.predictions is not None
         and columns.golds is not None
     ]

@@ -18,9 +18,16 @@ import pyarrow.compute as pc
 
 from lapsus.core.checks import has_repeats
 from lapsus.core.track_names import CLEAN
+from lapsus.core.types import Track
 from lapsus.io.encoding import NO_VALUE, HashedColumn, hash_texts
 from lapsus.reporting.analysis.records import UnmatchedIds
-from lapsus.reporting.tracks import Track, format_track_name
+from lapsus.reporting.columns import (
+    TrackColumns,
+    format_track_name,
+    get_columns,
+    select_rows,
+    select_values,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +63,7 @@ class AlignedTrack:
     """
 
     track: Track
+    columns: TrackColumns = field(repr=False)  # of the track's own rows
     ids: Any = field(repr=False)  # pyarrow.StringArray
     present: Mask = field(repr=False)
     row_indices: IntArray | None = field(repr=False)  # None: the rows are the examples
@@ -87,17 +95,17 @@ class AlignedTrack:
 
     def select_rows(self, examples: Sequence[int] | IntArray) -> list[Mapping[str, Any]]:
         """Return the rows of these examples, all of which are present."""
-        return self.track.select_rows(self._to_row_indices(examples).tolist())
+        return select_rows(self.track, self._to_row_indices(examples))
 
     def select_columns(self, names: Sequence[str], examples: Sequence[int] | IntArray) -> list[list[Any]]:
         """Return columns of the rows of these examples, all of which are present; None where rows lack one."""
-        return self.track.select_values(names, self._to_row_indices(examples))
+        return select_values(self.track, names, self._to_row_indices(examples))
 
     @property
     def unanswered(self) -> Mask:
         """Which examples have no answer."""
         unanswered = np.zeros(len(self.present), bool)
-        unanswered[np.flatnonzero(self.present)] = self.track.columns.unparsed[
+        unanswered[np.flatnonzero(self.present)] = self.columns.unparsed[
             self._to_row_indices(np.flatnonzero(self.present))
         ]
         return unanswered
@@ -130,15 +138,19 @@ def align_tracks(tracks: Sequence[Track]) -> list[AlignedTrack]:
 
 def _align_dataset(tracks: Sequence[Track]) -> list[AlignedTrack]:
     """Return the tracks of one dataset over all its examples, in the order in which they first appear."""
-    for track in tracks:
-        if np.isnan(track.columns.scores).all():
+    columns = [get_columns(track) for track in tracks]
+    for track, part in zip(tracks, columns, strict=True):
+        if np.isnan(part.scores).all():
             raise ValueError(
-                f"{format_track_name(track)}: none of its {len(track.columns.scores)} rows has a score; fill the column, or"
+                f"{format_track_name(track)}: none of its {len(part.scores)} rows has a score; fill the column, or"
                 " leave it out where each prediction has its gold answer."
             )
-    ids, places = _join_ids([track.columns.ids for track in tracks])
-    clusters = _number_clusters(ids, tracks, places)
-    return [_align_track(track, ids, rows, clusters) for track, rows in zip(tracks, places, strict=True)]
+    ids, places = _join_ids([part.ids for part in columns])
+    clusters = _number_clusters(ids, columns, places)
+    return [
+        _align_track(track, part, ids, rows, clusters)
+        for track, part, rows in zip(tracks, columns, places, strict=True)
+    ]
 
 
 def _join_ids(parts: Sequence[Any]) -> tuple[Any, list[IntArray | None]]:
@@ -166,16 +178,16 @@ def _to_indices(positions: Any) -> IntArray:
     return np.arange(positions) if isinstance(positions, int) else positions
 
 
-def _number_clusters(ids: Any, tracks: Sequence[Track], places: Sequence[IntArray | None]) -> IntArray | None:
+def _number_clusters(ids: Any, tracks: Sequence[TrackColumns], places: Sequence[IntArray | None]) -> IntArray | None:
     """Number what each example was made from, as the first track that names it says; None where no track names any."""
-    if all(track.columns.clusters is None for track in tracks):
+    if all(track.clusters is None for track in tracks):
         return None
     import pandas as pd
 
     codes = np.full(len(ids), NO_VALUE)
     for track, rows in zip(tracks, places, strict=True):
-        if track.columns.clusters is not None:
-            track_clusters = track.columns.clusters.codes
+        if track.clusters is not None:
+            track_clusters = track.clusters.codes
             indices = np.arange(len(ids)) if rows is None else rows
             codes[indices] = np.where(codes[indices] == NO_VALUE, track_clusters, codes[indices])
     unnamed = codes == NO_VALUE
@@ -183,8 +195,11 @@ def _number_clusters(ids: Any, tracks: Sequence[Track], places: Sequence[IntArra
     return np.asarray(pd.factorize(codes)[0], np.int64)
 
 
-def _align_track(track: Track, ids: Any, rows: IntArray | None, clusters: IntArray | None) -> AlignedTrack:
-    columns, size = track.columns, len(ids)
+def _align_track(
+    track: Track, columns: TrackColumns, ids: Any, rows: IntArray | None, clusters: IntArray | None
+) -> AlignedTrack:
+    """Return the columns of a track over all examples, of which its rows are the ones with the numbers `rows`."""
+    size = len(ids)
     if rows is None:
         row_indices, present = None, np.ones(size, bool)
     else:
@@ -204,6 +219,7 @@ def _align_track(track: Track, ids: Any, rows: IntArray | None, clusters: IntArr
 
     return AlignedTrack(
         track,
+        columns,
         ids,
         present,
         row_indices,

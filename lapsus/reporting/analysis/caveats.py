@@ -3,115 +3,169 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
 
-import pyarrow.compute as pc
+import numpy as np
 
 from lapsus.core.messages import format_list
-from lapsus.core.track_names import CLEAN
-from lapsus.io.labels import count_case_mismatches, find_constant_prediction, find_index_offset, find_never_correct
+from lapsus.io.encoding import MAX_WORDS
+from lapsus.io.labels import MIN_ANSWERS, format_vocabulary
 from lapsus.io.predictions import format_quoted
+from lapsus.reporting.analysis.alignment import AlignedTrack, find_clean_track
 from lapsus.reporting.analysis.dialects import is_dialect_scorer
 from lapsus.reporting.analysis.records import ReportWarning
-from lapsus.reporting.tracks import Track
 
 
-def find_warnings(tracks: Sequence[Track]) -> list[ReportWarning]:
+def find_warnings(runs: Sequence[AlignedTrack]) -> list[ReportWarning]:
     """Return the warnings about tracks.
 
-    >>> print(*find_warnings([Track("bert", "keyboard.1", [{"id": 1, "score": 1}])]))
-    bert / keyboard.1: no clean track belongs to it, so what noise costs is not known; add one, called clean
+    >>> from lapsus.core.types import Track
+    >>> from lapsus.reporting.analysis.alignment import align_tracks
+    >>> print(*find_warnings(align_tracks([Track("bert", "keyboard.1", [{"id": 1, "score": 1}])])))
+    bert / keyboard.1: there is no clean track, so drops cannot be computed; add a track named clean
     """
-    groups: dict[tuple[str, str], list[Track]] = {}
-    for track in tracks:
-        groups.setdefault((track.dataset, track.model), []).append(track)
-    return [warning for model_tracks in groups.values() for warning in _warn_model(model_tracks)]
+    groups: dict[tuple[str, str], list[AlignedTrack]] = {}
+    for run in runs:
+        groups.setdefault((run.track.dataset, run.track.model), []).append(run)
+    return [warning for model_runs in groups.values() for warning in _warn_model(model_runs)]
 
 
-def _warn_model(model_tracks: Sequence[Track]) -> Iterator[ReportWarning]:
-    dataset, model = model_tracks[0].dataset, model_tracks[0].model
-    if not any(track.family in CLEAN for track in model_tracks) and not is_dialect_scorer(model_tracks):
-        pronoun, name = "it" if len(model_tracks) == 1 else "them", f"{dataset}_clean" if dataset else "clean"
-        message = f"no clean track belongs to {pronoun}, so what noise costs is not known; add one, called {name}"
-        yield ReportWarning(dataset, model, format_list((track.track for track in model_tracks), 4), message)
-    yield from _warn_annotators(model_tracks)
-    yield from _warn_unmatched(model_tracks)
-    yield from _warn_vocabulary(model_tracks)
-    for track in model_tracks:
-        if track.missing_predictions:
-            n_examples = len(track.missing_predictions) + len(track.rows) + len(track.dropped)
-            message = f"{len(track.missing_predictions)} of the {n_examples} examples of the data have no prediction, and are left out"
-            yield ReportWarning(dataset, model, track.track, message)
-        if track.unparsed:
-            message = f"{track.unparsed} of {len(track.rows)} examples have no answer or no score, and count as wrong"
-            yield ReportWarning(dataset, model, track.track, message)
-        if track.dropped:
-            message = f"{len(track.dropped)} examples without an answer were left out, as was asked"
-            yield ReportWarning(dataset, model, track.track, message)
-        if (answer := find_constant_prediction(track)) is not None:
-            yield ReportWarning(dataset, model, track.track, f"every answer is {answer!r}, although several are right")
+def _warn_model(runs: Sequence[AlignedTrack]) -> Iterator[ReportWarning]:
+    dataset, model = runs[0].track.dataset, runs[0].track.model
+    if not any(run.is_clean for run in runs) and not is_dialect_scorer(run.track for run in runs):
+        name = f"{dataset}_clean" if dataset else "clean"
+        message = f"there is no clean track, so drops cannot be computed; add a track named {name}"
+        yield ReportWarning(dataset, model, format_list((run.track.track for run in runs), 4), message)
+    yield from _warn_annotators(runs)
+    yield from _warn_unmatched(runs)
+    yield from _warn_vocabulary(runs)
+    for run in runs:
+        for message in _list_messages(run):
+            yield ReportWarning(dataset, model, run.track.track, message)
 
 
-def _warn_vocabulary(model_tracks: Sequence[Track]) -> Iterator[ReportWarning]:
-    """Warn of answers that call the right ones by other names."""
-    dataset, model = model_tracks[0].dataset, model_tracks[0].model
-    if vocabularies := {track.track: words for track in model_tracks if (words := find_never_correct(track))}:
-        message, right = next(iter(vocabularies.values()))
-        message = (
-            f"no answer is right; said are {message}, and right are {right}: if they mean the same, call them the same"
-        )
+def _list_messages(run: AlignedTrack) -> Iterator[str]:
+    """Yield what limits the numbers of one track."""
+    track, n_rows = run.track, len(run.columns.scores)
+    if n_missing := len(track.missing_predictions):
+        n_examples = n_missing + n_rows + len(track.dropped)
+        yield f"{n_missing} of the {n_examples} examples of the data have no prediction, and are left out"
+    if n_unparsed := int(run.columns.unparsed.sum()):
+        yield f"{n_unparsed} of {n_rows} examples have no answer or no score, and count as wrong"
+    if track.dropped:
+        yield f"{len(track.dropped)} examples without an answer were left out, as was asked"
+    if (prediction := _find_constant_prediction(run)) is not None:
+        yield f"the model always predicts {prediction!r}, although there are several gold labels"
+
+
+def _warn_vocabulary(runs: Sequence[AlignedTrack]) -> Iterator[ReportWarning]:
+    """Warn of predictions that name the gold answers otherwise."""
+    dataset, model = runs[0].track.dataset, runs[0].track.model
+    if vocabularies := {run.track.track: words for run in runs if (words := _find_never_correct(run))}:
+        predictions, golds = next(iter(vocabularies.values()))
+        message = f"no prediction is correct (predictions: {predictions}; gold: {golds}); if they mean the same, use the gold labels"
         yield ReportWarning(dataset, model, format_list(vocabularies, 4), message)
-    for track in model_tracks:
-        if mismatch := count_case_mismatches(track):
-            number, answer, right = mismatch
-            message = (
-                f"{number} of {len(track.rows)} answers, such as {answer!r}, differ from the right one, {right!r}, "
-            )
-            yield ReportWarning(dataset, model, track.track, f"{message}only in case or spaces, and count as wrong")
-    if numbers := find_index_offset(model_tracks):
-        message = (
-            f"answers are the numbers {numbers[0]}, and right ones {numbers[1]}; if both count classes, from the same"
-        )
-        yield ReportWarning(
-            dataset,
-            model,
-            format_list((track.track for track in model_tracks), 4),
-            f"{message} number on, mend one of them",
-        )
+    for run in runs:
+        if mismatch := _count_case_mismatches(run):
+            number, prediction, gold = mismatch
+            message = f"{number} of {len(run.columns.scores)} predictions differ from the gold answer only in case or whitespace"
+            example = f"{prediction!r} for {gold!r}"
+            yield ReportWarning(dataset, model, run.track.track, f"{message} and count as wrong, such as {example}")
+    if numbers := _find_index_offset(runs):
+        names = format_list((run.track.track for run in runs), 4)
+        message = f"predictions are the numbers {numbers[0]}, and gold answers {numbers[1]}"
+        cure = "if both count classes, count them from the same number on"
+        yield ReportWarning(dataset, model, names, f"{message}; {cure}")
 
 
-def _warn_annotators(model_tracks: Sequence[Track]) -> Iterator[ReportWarning]:
+def _warn_annotators(runs: Sequence[AlignedTrack]) -> Iterator[ReportWarning]:
     """Warn of annotators with other examples: the worst of few is milder than that of many."""
-    families: dict[str, list[Track]] = {}
-    for track in model_tracks:
-        if track.family not in CLEAN:
-            families.setdefault(track.family, []).append(track)
-    for family, family_tracks in families.items():
-        first_ids, *other_ids = (track.columns.ids for track in family_tracks)
-        different = [ids for ids in other_ids if ids is not first_ids and not ids.equals(first_ids)]
-        if not different:
-            continue
-        counts = Counter(chain.from_iterable(ids.to_pylist() for ids in (first_ids, *different)))
-        n_shared = sum(count == 1 + len(different) for count in counts.values())
-        if n_shared < len(counts):
-            message = f"only {n_shared} of {len(counts)} examples have all {len(family_tracks)} annotators"
-            yield ReportWarning(
-                model_tracks[0].dataset, model_tracks[0].model, family, f"{message}; the worst of fewer is milder"
-            )
+    families: dict[str, list[AlignedTrack]] = {}
+    for run in runs:
+        if not run.is_clean:
+            families.setdefault(run.track.family, []).append(run)
+    for family, members in families.items():
+        n_annotators = np.sum([run.present for run in members], axis=0)
+        n_examples, n_shared = int((n_annotators > 0).sum()), int((n_annotators == len(members)).sum())
+        if n_shared < n_examples:
+            message = f"only {n_shared} of {n_examples} examples have all {len(members)} annotators"
+            place = (members[0].track.dataset, members[0].track.model, family)
+            yield ReportWarning(*place, f"{message}; the worst of fewer is milder")
 
 
-def _warn_unmatched(model_tracks: Sequence[Track]) -> Iterator[ReportWarning]:
+def _warn_unmatched(runs: Sequence[AlignedTrack]) -> Iterator[ReportWarning]:
     """Warn of examples that the clean track lacks: nothing can be compared with them."""
-    clean = next((track for track in model_tracks if track.family in CLEAN), None)
-    for track in model_tracks:
-        ids = track.columns.ids
-        if clean is None or track.family in CLEAN or ids is clean.columns.ids:
+    clean = find_clean_track(runs)
+    for run in runs:
+        if clean is None or run.is_clean:
             continue
-        unknown = ids.filter(pc.invert(pc.is_in(ids, value_set=clean.columns.ids)))
-        if len(unknown):
-            sample = format_quoted(unknown[:3].to_pylist())
-            message = (
-                f"{len(unknown)} of {len(ids)} examples are left out, as {clean.track} lacks them (such as id {sample})"
+        unmatched = np.flatnonzero(run.present & ~clean.present)
+        if len(unmatched):
+            sample = format_quoted(run.ids.take(unmatched[:3]).to_pylist())
+            message = f"{len(unmatched)} of {len(run.columns.scores)} examples are left out, as {clean.track.track} lacks them"
+            yield ReportWarning(run.track.dataset, run.track.model, run.track.track, f"{message} (such as id {sample})")
+
+
+def _find_never_correct(run: AlignedTrack) -> tuple[str, str] | None:
+    """Return what is said and what is right on a track where no answer is right although right answers repeat."""
+    columns = run.columns
+    if columns.predictions is None or columns.golds is None or columns.scores.any():
+        return None
+    prediction_counts, gold_counts = columns.predictions.count_values(~columns.unparsed), columns.golds.count_values()
+    has_few_answers = sum(prediction_counts.values()) < MIN_ANSWERS or max(gold_counts.values(), default=0) == 1
+    return (
+        None
+        if has_few_answers
+        else (format_vocabulary(Counter(prediction_counts)), format_vocabulary(Counter(gold_counts)))
+    )
+
+
+def _count_case_mismatches(run: AlignedTrack) -> tuple[int, str, str] | None:
+    """Return how many wrong answers differ from the right ones in case or spaces alone, one of them, and its right one."""
+    columns = run.columns
+    if columns.predictions is None or columns.golds is None:
+        return None
+    gold_codes = set(columns.golds.hashes.tolist())
+    golds_by_text = {_normalise(word): (code, word) for code, word in columns.golds.words.items()}
+    mismatches = []
+    for code, word in columns.predictions.words.items():
+        gold_code, gold = golds_by_text.get(_normalise(word), (code, word))
+        if code not in gold_codes and gold_code != code:
+            is_mismatch = (
+                (columns.predictions.codes == code) & (columns.golds.codes == gold_code) & (columns.scores == 0)
             )
-            yield ReportWarning(track.dataset, track.model, track.track, message)
+            mismatches += [(int(is_mismatch.sum()), word, gold)] if is_mismatch.any() else []
+    return (sum(number for number, *_ in mismatches), *max(mismatches)[1:]) if mismatches else None
+
+
+def _find_index_offset(runs: Iterable[AlignedTrack]) -> tuple[str, str] | None:
+    """Return the numbers that are said and those that are right where these are the same ones counted from another."""
+    predicted, gold = set[str](), set[str]()
+    for run in runs:
+        columns = run.columns
+        if columns.predictions is not None and columns.golds is not None:
+            predicted |= columns.predictions.count_values(~columns.unparsed).keys()
+            gold |= columns.golds.count_values().keys()
+        if len(predicted | gold) > MAX_WORDS or not all(map(str.isdecimal, predicted | gold)):
+            return None
+    if min(len(predicted), len(gold)) < 2:
+        return None
+    (low, high), (first, last) = (
+        (min(numbers), max(numbers)) for numbers in ({*map(int, predicted)}, {*map(int, gold)})
+    )
+    return (f"{low} to {high}", f"{first} to {last}") if abs(low - first) == 1 and high - low == last - first else None
+
+
+def _normalise(word: str) -> str:
+    return " ".join(word.casefold().split())
+
+
+def _find_constant_prediction(run: AlignedTrack) -> str | None:
+    """Return the one class that a model says throughout a track where several are right; None if it says more."""
+    columns = run.columns
+    if columns.predictions is None or columns.golds is None or columns.predictions.distinct > 2:
+        return None
+    prediction_counts = columns.predictions.count_values(~columns.unparsed)
+    gold_counts = columns.golds.count_values()
+    golds_vary = len(gold_counts) > 1 and max(gold_counts.values()) > 1
+    return next(iter(prediction_counts)) if len(prediction_counts) == 1 and golds_vary else None

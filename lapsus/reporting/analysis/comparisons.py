@@ -226,10 +226,10 @@ def estimate_chance_worst(
 
 def _find_new_answers(run: AlignedTrack, clean: AlignedTrack, examples: Mask) -> Mask:
     """Return which of the examples were not answered by the kept answer to the same question, as `lapsus run` does."""
-    if any("asked" not in each.track.columns.names for each in (run, clean)):
+    if any("request_key" not in each.columns.names for each in (run, clean)):
         return examples
     indices = np.flatnonzero(examples)
-    [request_keys], [clean_request_keys] = (each.select_columns(["asked"], indices) for each in (run, clean))
+    [request_keys], [clean_request_keys] = (each.select_columns(["request_key"], indices) for each in (run, clean))
     is_reused = [
         request_key is not None and request_key == clean_request_key
         for request_key, clean_request_key in zip(request_keys, clean_request_keys, strict=True)

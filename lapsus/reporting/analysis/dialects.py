@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lapsus.core.track_names import DIALECTS
+from lapsus.core.types import Track
 from lapsus.metrics.dialect_awareness.score import dialect_awareness
 from lapsus.metrics.win_rate.score import win_rate
 from lapsus.reporting.analysis.alignment import AlignedTrack, find_shared_examples, select_clusters
 from lapsus.reporting.analysis.records import DialectScore, Estimate
-from lapsus.reporting.tracks import Track
 
 if TYPE_CHECKING:
     from lapsus.core.checks import FloatArray

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lapsus.core.track_names import DIALECTS
+from lapsus.core.types import Track
 from lapsus.io.encoding import NO_VALUE, HashedColumn
 from lapsus.io.predictions import format_quoted
 from lapsus.reporting.analysis.alignment import (
@@ -65,8 +66,7 @@ from lapsus.reporting.analysis.scores import (
     extract_gaps,
 )
 from lapsus.reporting.analysis.task_scores import measure_task
-from lapsus.reporting.columns import MAX_GROUPS
-from lapsus.reporting.tracks import Track, format_track_name
+from lapsus.reporting.columns import MAX_GROUPS, format_track_name
 
 if TYPE_CHECKING:
     from lapsus.reporting.analysis.alignment import Mask
@@ -135,7 +135,7 @@ def _measure_dataset(runs: Sequence[AlignedTrack], options: AnalysisOptions) -> 
         "group_gaps": [record for family in families for record in family.group_gaps],
         "unmatched_ids": unmatched_ids,
         "lost_examples": find_lost_examples(runs, models),
-        "warnings": find_warnings([run.track for run in runs]),
+        "warnings": find_warnings(runs),
         "dialects": dialects,
         "task_scores": [score for run in runs for score in measure_task(run, options.confidence_level)],
     }
@@ -145,13 +145,13 @@ def _group_columns(runs: Sequence[AlignedTrack], options: AnalysisOptions) -> di
     """Return, for each column to break down by, the value of every example, as the first track that has it says."""
     values_by_column: dict[str, HashedColumn] = {}
     for column in options.group_by or ("gold",):
-        names = {name for run in runs for name in run.track.columns.names}
+        names = {name for run in runs for name in run.columns.names}
         parts = [run.groups[column] for run in runs if column in run.groups]
         if options.group_by and column not in names:
             raise LookupError(
                 f"There is no column {column!r} to break down by; the tracks have {format_quoted(sorted(names))}."
             )
-        if options.group_by and any(column in run.track.columns.names and column not in run.groups for run in runs):
+        if options.group_by and any(column in run.columns.names and column not in run.groups for run in runs):
             raise ValueError(f"Column {column!r} has over {MAX_GROUPS} values; break down by one with fewer.")
         if not parts:
             continue
@@ -181,7 +181,7 @@ def _measure_track(run: AlignedTrack, clean: AlignedTrack | None, options: Analy
         run.track.annotator,
         clean=run.is_clean,
         examples=average["examples"],
-        unparsed=run.track.unparsed,
+        unparsed=int(run.columns.unparsed.sum()),
         average=Estimate.from_result(average, "micro_average"),
         noise_rate=compute_mean_noise_rate(run),
         classes=compute_class_scores([(run, scored)], options.confidence_level),
@@ -193,7 +193,7 @@ def _compare_with_clean(run: AlignedTrack, clean: AlignedTrack, options: Analysi
     """Compare a track with the clean one on the examples that both have; raise if it has none of them."""
     examples = find_shared_examples(run, clean)
     if not examples.any():
-        noisy_ids, clean_ids = (format_quoted(each.track.columns.ids[:1].to_pylist()) for each in (run, clean))
+        noisy_ids, clean_ids = (format_quoted(each.columns.ids[:1].to_pylist()) for each in (run, clean))
         raise ValueError(
             f"{format_track_name(run.track)}: none of its ids is on {clean.track.track} ({noisy_ids} against {clean_ids}); write each id as"
             " the same text on every track."

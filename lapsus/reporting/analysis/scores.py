@@ -54,7 +54,7 @@ def compute_class_scores(runs: Iterable[tuple[AlignedTrack, Mask]], level: float
     missing answer is wrong, and no class.
 
     >>> from lapsus.reporting.analysis.alignment import align_tracks
-    >>> from lapsus.reporting.tracks import Track
+    >>> from lapsus.core.types import Track
     >>> rows = [{"id": n, "gold": gold, "prediction": "a"} for n, gold in enumerate("aaab")]
     >>> [run] = align_tracks([Track("bert", "clean", rows)])
     >>> result = compute_class_scores([(run, run.scored)], 0.95)

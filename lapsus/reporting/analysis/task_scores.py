@@ -39,7 +39,7 @@ def measure_task(run: AlignedTrack, level: float) -> Iterator[TaskScore]:
     """Yield the measures of one track: those of the first kind of data that its columns tell."""
     track = run.track
     for task_measure in TASK_MEASURES:
-        if not set(task_measure.columns) <= set(track.columns.names) or not task_measure.applies(run):
+        if not set(task_measure.columns) <= set(run.columns.names) or not task_measure.applies(run):
             continue
         examples = np.flatnonzero(run.scored)
         names = (*task_measure.columns, *(name for name in ("prediction", "gold") if name not in task_measure.columns))
