@@ -103,7 +103,7 @@ def write(case: Case, folder: Path) -> None:
 WORK = """
 import resource, sys, time
 from pathlib import Path
-from lapsus.reporting.analysis.alignment import Options
+from lapsus.reporting.analysis.alignment import AnalysisOptions
 from lapsus.reporting.report import report
 from lapsus.reporting.tracks import read_tracks
 folder, out, by = Path(sys.argv[1]), Path(sys.argv[2]), tuple(filter(None, sys.argv[3].split(",")))

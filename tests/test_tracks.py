@@ -48,6 +48,11 @@ def warnings_of(tracks):
     return find_warnings(align_tracks(tracks))
 
 
+def only(records, track):
+    [record] = [record for record in records if record.track == track]
+    return record
+
+
 def averages(tracks):
     return [record.average.value for record in measure(tracks, QUICK).tracks]
 
@@ -204,6 +209,15 @@ def test_examples_that_lack_an_annotator_are_a_doubt():
         "m / keyboard: only 2 of 6 examples have all 3 annotators; the worst of fewer is milder"
     ]
     assert warnings_of([track("clean", 6), track("keyboard.1", 4), track("keyboard.2", 4)]) == []
+
+
+def test_a_repeat_of_the_clean_track_is_not_what_noise_is_compared_with():
+    def track(name, number):
+        return Track("m", name, [{"id": i, "score": 1} for i in range(number)])
+
+    numbers = measure([track("clean.2", 2), track("clean", 3), track("keyboard.1", 3)], QUICK)
+    assert only(numbers.tracks, "keyboard.1").from_clean.compared_examples == 3
+    assert numbers.warnings == ()
 
 
 def test_an_example_without_a_right_answer_is_refused(tmp_path):
