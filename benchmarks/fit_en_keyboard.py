@@ -19,7 +19,7 @@ import numpy as np
 from _typing_logs import Row, Slip, read, slips
 from scipy.stats import beta, norm
 
-from lapsus.perturbations.core import Edit, apply
+from lapsus.core.edits import Edit, apply
 from lapsus.perturbations.en.typist.keyboard import EnKeyboard, leaves_only_words, simulate_typing
 from lapsus.perturbations.en.typist.keys import find_key, neighbouring_keys
 from lapsus.perturbations.en.typist.model import (

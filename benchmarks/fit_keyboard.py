@@ -27,10 +27,10 @@ import numpy as np
 from _readin import column, news, questions
 from rapidfuzz.distance import Levenshtein
 
+from lapsus.core.edits import apply
 from lapsus.metrics.human_likeness.score import KINDS as COARSE
 from lapsus.metrics.human_likeness.score import classify_change as coarse_kind
 from lapsus.metrics.human_likeness.score import count_latin, diff_texts
-from lapsus.perturbations.core import apply
 from lapsus.perturbations.streams import session_starts
 from lapsus.perturbations.zh.input_method.pinyin import PinyinEngine, load_engine
 from lapsus.perturbations.zh.typist.candidates import EMBEDDED

@@ -16,7 +16,7 @@ from _readin import questions, unseen
 from rapidfuzz.distance import Levenshtein
 from sklearn.linear_model import LogisticRegression
 
-from lapsus.perturbations.core import apply
+from lapsus.core.edits import apply
 from lapsus.perturbations.zh.correction.combine import extract_features, is_in_both_tasks
 from lapsus.perturbations.zh.correction.tagger import Tagger
 from lapsus.perturbations.zh.correction.task_words import TaskModel

@@ -9,14 +9,13 @@
 
 from typing import TYPE_CHECKING
 
+from lapsus.core.edits import Edit, apply
 from lapsus.core.imports import make_lazy_getattr
 from lapsus.perturbations.core import (
     Constraints,
-    Edit,
     Mixture,
     Operator,
     Proposal,
-    apply,
     move_spans,
     open_stream,
     perturb,
@@ -45,12 +44,12 @@ if TYPE_CHECKING:
 __all__ = [
     "OPERATORS",
     "ClosingFiller",
+    "Constraints",
     "Edit",
     "EnKeyboard",
     "EnRepair",
     "EnSpeech",
     "EnUnmarked",
-    "Constraints",
     "Mixture",
     "Nlpaug",
     "Noise",
@@ -73,12 +72,12 @@ __all__ = [
     "apply_tags",
     "apply_tokens",
     "move_spans",
+    "open_stream",
+    "parse_noise",
     "perturb",
     "perturb_batch",
     "perturb_tokens",
     "random_operator",
-    "open_stream",
-    "parse_noise",
 ]
 
 __getattr__ = make_lazy_getattr(

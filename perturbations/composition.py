@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from lapsus.perturbations.core import Edit, apply, parse_edit, trim_edit
+from lapsus.core.edits import Edit, apply, parse_edit, trim_edit
 
 
 class _Stretch(NamedTuple):

@@ -1,53 +1,24 @@
-"""An operator only proposes edits; seeding, replay and batching are written here, once.
+"""The contract of operators: an operator proposes the edits of a text; seeds, batches and constraints are handled here.
 
->>> edits = perturb(Shout(), "slow down", seed=1, key="row-7")
->>> apply("slow down", edits)
-'slow down!'
+>>> perturb(Shout(), "slow down", seed=1, key="row-7")
+(Edit(start=9, end=9, text='!'),)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from random import Random
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
+
+from lapsus.core.edits import Edit, Span, overlaps
+from lapsus.perturbations.streams import HashedStream, open_session_stream, stream_starts
 
 T = TypeVar("T")
-Span: TypeAlias = tuple[int, int]
-
-
-class Edit(NamedTuple):
-    """Replace `source[start:end]` with `text`."""
-
-    start: int
-    end: int
-    text: str
-
-
-def common_affixes(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """Return how much two sequences have in common at their start, and behind it at their end."""
-    shorter = min(len(old), len(new))
-    head = 0
-    while head < shorter and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < shorter - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    return head, tail
-
-
-def trim_edit(start: int, old: str, new: str) -> Edit:
-    """Return the edit of what stands at `start` without what both sides begin and end with.
-
-    >>> trim_edit(3, "abcd", "axd")
-    Edit(start=4, end=6, text='x')
-    """
-    head, tail = common_affixes(old, new)
-    return Edit(start + head, start + len(old) - tail, new[head : len(new) - tail])
 
 
 class Constraints(NamedTuple):
-    """What surrounds a text: stretches that stay whole, stretches that nothing may touch, and what it is about."""
+    """What an operator respects: spans that stay whole, spans that stay as they are, and the context of the text."""
 
     spans: tuple[Span, ...] = ()
     protected: tuple[Span, ...] = ()
@@ -68,7 +39,7 @@ class Operator(Protocol):
 
     @property
     def version(self) -> str:
-        """What changes whenever the same (text, seed, key) would give other edits."""
+        """Another text whenever the same (text, seed, key) gives other edits."""
         ...
 
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
@@ -87,21 +58,41 @@ class BatchOperator(Operator, Protocol):
 
 @runtime_checkable
 class ConstrainedOperator(Operator, Protocol):
-    """An operator that looks at the labelled and the protected spans before it chooses a place."""
+    """An operator that reads the constraints before it chooses a place."""
 
     def edits_within(
         self, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints]
     ) -> Iterable[Iterable[Edit]]:
-        """Propose the edits of each text; with an empty frame, as `edits` would."""
+        """Propose the edits of each text; without constraints, as `edits` would."""
         ...
 
 
 @runtime_checkable
 class Choice(Operator, Protocol):
-    """An operator that hands each example to one of several others."""
+    """An operator that passes each example to one of several others."""
 
     def choose(self, rng: Random) -> Operator:
         """Return the operator that this example gets."""
+        ...
+
+
+@runtime_checkable
+class KeyedOperator(Operator, Protocol):
+    """An operator that draws for many texts at once from the seed and the keys: cheaper than one stream each."""
+
+    def edits_from_keys(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> Iterable[Iterable[Edit]]:
+        """Propose the edits of each text, as `edits` would with the `HashedStream` of its key."""
+        ...
+
+
+@runtime_checkable
+class SessionOperator(KeyedOperator, Protocol):
+    """A keyed operator that imitates a person, who stays the same for all texts of one session."""
+
+    def edits_in_sessions(
+        self, texts: Sequence[str], seed: int, keys: Sequence[str], sessions: Sequence[str]
+    ) -> Iterable[Iterable[Edit]]:
+        """Propose the edits of each text; where the sessions are the keys, as `edits_from_keys` would."""
         ...
 
 
@@ -117,49 +108,18 @@ def list_versions(op: Operator) -> tuple[str, ...]:
     )
 
 
-class Proposal(NamedTuple):
-    """The edits of one example, and the operator that made them."""
-
-    edits: tuple[Edit, ...]
-    operator: Operator
-
-
-@runtime_checkable
-class KeyedOperator(Operator, Protocol):
-    """An operator that draws for many texts at once from the seed and the keys, which is cheaper than a stream each."""
-
-    def edits_from_keys(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> Iterable[Iterable[Edit]]:
-        """Propose the edits of each text, as `edits` would with the `HashedStream` of its key."""
-        ...
-
-
-@runtime_checkable
-class SessionOperator(KeyedOperator, Protocol):
-    """A keyed operator that imitates a person who stays the same while the texts of one sitting are entered."""
-
-    def edits_in_sessions(
-        self, texts: Sequence[str], seed: int, keys: Sequence[str], sessions: Sequence[str]
-    ) -> Iterable[Iterable[Edit]]:
-        """Propose the edits of each text; where the sittings are the keys, as `edits_from_keys` would."""
-        ...
-
-
 def open_stream(op: Operator, seed: int, key: str) -> Random:
     """Return the random stream of one example: the same on every machine, for every order and batch.
 
-    Only `random()` may be drawn from it: the one method whose numbers Python promises to keep.
+    Draw only `random()` from it: the one method whose numbers Python promises to keep.
     `op.edits(text, open_stream(op, seed, key))` are the edits that `perturb(op, text, seed=seed, key=key)` returns.
 
     >>> Shout().edits("hi", open_stream(Shout(), 0, "row-7"))
     (Edit(start=2, end=2, text='!'),)
     """
     if isinstance(op, SessionOperator):
-        from lapsus.perturbations.streams import open_session_stream
-
         return open_session_stream(f"{op.name}/{seed}", key)
     if isinstance(op, KeyedOperator):
-        from lapsus.perturbations.streams import HashedStream, stream_starts
-
         return HashedStream(int(stream_starts(f"{op.name}/{seed}", [key])[0]))
     return _seed_stream(op, seed, key)
 
@@ -168,9 +128,31 @@ def _seed_stream(op: Operator, seed: int, key: str) -> Random:
     return Random(f"{op.name}/{seed}/{key}".encode("utf-8", "surrogatepass"))
 
 
-def pick(rng: Random, options: Sequence[T]) -> T:
-    """Return one of `options`, each as likely, for one draw."""
-    return options[int(rng.random() * len(options))]
+def perturb(
+    op: Operator, text: str, *, seed: int = 0, key: str | None = None, constraints: Constraints | None = None
+) -> tuple[Edit, ...]:
+    """Return the edits `op` makes to `text`: a pure function of its arguments."""
+    constraint_sets = None if constraints is None else [constraints]
+    return propose(op, [text], seed=seed, keys=None if key is None else [key], constraint_sets=constraint_sets)[0].edits
+
+
+def perturb_batch(
+    op: Operator,
+    texts: Sequence[str],
+    *,
+    seed: int = 0,
+    keys: Sequence[str] | None = None,
+    sessions: Sequence[str] | None = None,
+) -> list[tuple[Edit, ...]]:
+    """Return the edits `op` makes to each of `texts`; `keys` are the ids of the examples, `sessions` those of rows."""
+    return [proposal.edits for proposal in propose(op, texts, seed=seed, keys=keys, sessions=sessions)]
+
+
+class Proposal(NamedTuple):
+    """The edits of one example, and the operator that made them."""
+
+    edits: tuple[Edit, ...]
+    operator: Operator
 
 
 def propose(
@@ -182,9 +164,10 @@ def propose(
     constraint_sets: Sequence[Constraints] | None = None,
     sessions: Sequence[str] | None = None,
 ) -> list[Proposal]:
-    """Return the edits of each of `texts` and who made them; within `constraint_sets`, where given.
+    """Return the edits of each of `texts` and the operator that made them; within `constraint_sets`, where given.
 
-    Texts with the same name in `sessions` are entered together, such as the columns of a row; else each is by itself.
+    Texts with the same name in `sessions`, such as the columns of a row, belong to one session; without `sessions`,
+    each text is a session of its own.
     """
     keys = texts if keys is None else keys
     if len(keys) != len(texts):
@@ -216,7 +199,7 @@ def propose(
 def call_operator(
     op: Operator, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints] | None
 ) -> list[tuple[Edit, ...]]:
-    """Return the edits of each text, asking `op` in the most capable way it offers."""
+    """Return the edits of each text, by the most capable method that `op` has."""
     if isinstance(op, ConstrainedOperator):
         proposals = op.edits_within(
             texts, rngs, [Constraints()] * len(texts) if constraint_sets is None else constraint_sets
@@ -231,69 +214,17 @@ def call_operator(
 def _apply_constraints(
     proposals: Iterable[Iterable[Edit]], constraint_sets: Sequence[Constraints] | None
 ) -> list[tuple[Edit, ...]]:
-    """Keep what the frames allow."""
+    """Drop the edits that the constraints forbid."""
     if constraint_sets is None:
         return [tuple(edits) for edits in proposals]
     return [drop_conflicts(edits, constraints) for edits, constraints in zip(proposals, constraint_sets, strict=True)]
 
 
-def perturb_batch(
-    op: Operator,
-    texts: Sequence[str],
-    *,
-    seed: int = 0,
-    keys: Sequence[str] | None = None,
-    sessions: Sequence[str] | None = None,
-) -> list[tuple[Edit, ...]]:
-    """Return the edits `op` makes to each of `texts`; `keys` are the ids of the examples, `sessions` those of rows."""
-    return [proposal.edits for proposal in propose(op, texts, seed=seed, keys=keys, sessions=sessions)]
-
-
-def perturb(
-    op: Operator, text: str, *, seed: int = 0, key: str | None = None, constraints: Constraints | None = None
-) -> tuple[Edit, ...]:
-    """Return the edits `op` makes to `text`: a pure function of its arguments."""
-    constraint_sets = None if constraints is None else [constraints]
-    return propose(op, [text], seed=seed, keys=None if key is None else [key], constraint_sets=constraint_sets)[0].edits
-
-
-def parse_edit(edit: Mapping[str, Any] | Sequence[Any]) -> Edit:
-    """Return an edit that a noisy row records, as `Noise` writes it.
-
-    >>> parse_edit({"start": 9, "end": 9, "text": "!"})
-    Edit(start=9, end=9, text='!')
-    """
-    return Edit(**edit) if isinstance(edit, Mapping) else Edit(*edit)
-
-
-def apply(text: str, edits: Iterable[Edit | tuple[int, int, str] | Mapping[str, Any]]) -> str:
-    """Replay `edits` on `text`; they may be as a noisy row records them.
-
-    >>> apply("hello", [Edit(0, 1, "j"), Edit(5, 5, "!")])
-    'jello!'
-    >>> apply("hello", [{"start": 0, "end": 1, "text": "j"}])
-    'jello'
-    """
-    parts: list[str] = []
-    cursor = 0
-    for edit in edits:
-        start, end, new = edit if isinstance(edit, tuple) else parse_edit(edit)
-        if not cursor <= start <= end <= len(text):
-            raise ValueError(
-                f"edit {(start, end, new)} overlaps its neighbour or leaves the text of {len(text)} characters; "
-                "edits must be sorted and within the text"
-            )
-        parts += text[cursor:start], new
-        cursor = end
-    parts.append(text[cursor:])
-    return "".join(parts)
-
-
 def drop_conflicts(edits: Iterable[Edit], constraints: Constraints) -> tuple[Edit, ...]:
-    """Keep the edits that leave every span whole and no protected stretch touched.
+    """Return the edits that leave every span whole and change no protected span.
 
-    An inserted word that would fall inside a span moves to its border: one that ends with a space stands before
-    the span, one that begins with a space behind it.
+    A word inserted inside a span moves to the span's border: a word that ends with a space moves before the span, one
+    that begins with a space behind it.
 
     >>> drop_conflicts([Edit(4, 4, "like ")], Constraints(spans=((0, 8),)))
     (Edit(start=0, end=0, text='like '),)
@@ -305,7 +236,7 @@ def drop_conflicts(edits: Iterable[Edit], constraints: Constraints) -> tuple[Edi
         if any(start < moved_edit.start < end or start < moved_edit.end < end for start, end in constraints.protected):
             continue
         if moved_edit.start < moved_edit.end and (
-            any(moved_edit.start < end and start < moved_edit.end for start, end in constraints.protected)
+            overlaps(moved_edit.start, moved_edit.end, constraints.protected)
             or any(moved_edit.start < border < moved_edit.end for span in constraints.spans for border in span)
         ):
             continue
@@ -315,7 +246,7 @@ def drop_conflicts(edits: Iterable[Edit], constraints: Constraints) -> tuple[Edi
 
 
 def _move_out_of_spans(edit: Edit, spans: Iterable[Span]) -> Edit:
-    """Move an inserted word out of the spans it falls into."""
+    """Return an insertion moved out of the spans that it falls into; any other edit as it is."""
     start, end, text = edit
     if start < end or not (text[:1].isspace() or text[-1:].isspace()):
         return edit
@@ -344,14 +275,19 @@ def move_spans(edits: Iterable[Edit], spans: Iterable[Span]) -> list[Span]:
             elif left < end and start < right:
                 raise ValueError(
                     f"edit {(left, right, text)} crosses the border of the span {(start, end)}; "
-                    "give the span in the frame, and such edits are not made"
+                    "pass the span as a constraint, which drops such edits"
                 )
         noisy_spans.append((start + before, end + before + within))
     return noisy_spans
 
 
+def pick(rng: Random, options: Sequence[T]) -> T:
+    """Return one of `options`, all equally likely, by one draw."""
+    return options[int(rng.random() * len(options))]
+
+
 class ShortRepr:
-    """A dataclass whose repr is short and evaluates back: the settings that are not the default, and the version."""
+    """Gives a dataclass a short repr that evaluates back: its version, and the settings that are not the default."""
 
     __slots__ = ()
 
@@ -365,7 +301,7 @@ class ShortRepr:
 
 
 class SingleTextMixin:
-    """Gives an operator that has `edits_within` the `edits` of one text in an empty frame."""
+    """Gives an operator with `edits_within` the method `edits`."""
 
     __slots__ = ()
 
@@ -374,9 +310,37 @@ class SingleTextMixin:
         return next(iter(self.edits_within([text], [rng], [Constraints()])))
 
 
+class TextByTextMixin(SingleTextMixin):
+    """Gives an operator with `draw_edits`, for one text, the methods `edits_within` and `edits`."""
+
+    __slots__ = ()
+
+    def draw_edits(self, text: str, rng: Random, constraints: Constraints) -> tuple[Edit, ...]:
+        """Propose the edits of one text."""
+        raise NotImplementedError
+
+    def edits_within(
+        self, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints]
+    ) -> list[tuple[Edit, ...]]:
+        """Propose the edits of each text by itself."""
+        return list(map(self.draw_edits, texts, rngs, constraint_sets))
+
+
+@dataclass(frozen=True, slots=True)
+class Shout:
+    """Append an exclamation mark: the smallest operator, for examples and tests."""
+
+    name: str = "shout"
+    version: str = "1"
+
+    def edits(self, text: str, rng: Random) -> Iterable[Edit]:
+        """Append one mark."""
+        return (Edit(len(text), len(text), "!"),)
+
+
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """Each example gets one of `operators`, each as likely; which one is recorded with its edits."""
+    """One of `operators` for each example, all equally likely; a noisy row records which one."""
 
     name: str
     operators: tuple[Operator, ...]
@@ -384,7 +348,7 @@ class Mixture:
 
     @property
     def needs(self) -> str:
-        """What must be installed for one of the operators at least."""
+        """What at least one of the operators needs installed."""
         return next((needs for operator in self.operators if (needs := getattr(operator, "needs", ""))), "")
 
     @property
@@ -402,27 +366,12 @@ class Mixture:
 
 
 @dataclass(frozen=True, slots=True)
-class Shout:
-    """End with an exclamation mark: the smallest operator, for examples and tests."""
+class Thinned(SingleTextMixin):
+    """Fewer edits of an operator: each of its edits stays with the probability `rate`.
 
-    name: str = "shout"
-    version: str = "1"
+    A higher rate only adds edits. They are among those that the operator makes of the same text with the same seed and
+    key, unless it is a `KeyedOperator`: such an operator draws from another stream here, also at a rate of 1.
 
-    def edits(self, text: str, rng: Random) -> Iterable[Edit]:
-        """Append one mark."""
-        return (Edit(len(text), len(text), "!"),)
-
-
-# Less of any operator: each of its edits stays with the same probability.
-
-
-@dataclass(frozen=True, slots=True)
-class Thinned:
-    """An operator of whose edits each stays with the probability `rate`; a higher rate only adds edits.
-
-    The edits are among those that the operator makes of the same text with the same seed and key.
-
-    >>> from lapsus.perturbations.core import Shout, perturb
     >>> [len(perturb(Thinned(Shout(), rate), "slow down", key="a")) for rate in (0, 1)]
     [0, 1]
     """
@@ -438,30 +387,26 @@ class Thinned:
 
     @property
     def name(self) -> str:
-        """The operator's, so that both draw from the same stream."""
+        """The name of the operator, so that both draw from the same stream."""
         return self.operator.name
 
     @property
     def version(self) -> str:
-        """The operator's."""
+        """The version of the operator."""
         return self.operator.version
 
     @property
     def needs(self) -> str:
-        """What must be installed for the operator."""
+        """What the operator needs installed."""
         return str(getattr(self.operator, "needs", ""))
 
     def untouched(self, text: str) -> str:
-        """Say why the operator leaves a text as it is; nothing where it does not say."""
+        """Return why the operator leaves a text unchanged; nothing where it gives no reason."""
         return str(getattr(self.operator, "untouched", lambda _: "")(text))
-
-    def edits(self, text: str, rng: Random) -> Iterable[Edit]:
-        """Propose some of what the operator proposes."""
-        return next(iter(self.edits_within([text], [rng], [Constraints()])))
 
     def edits_within(
         self, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints]
     ) -> Iterator[tuple[Edit, ...]]:
-        """Propose some of what the operator proposes for each text; one draw per edit, after the operator's own."""
+        """Propose some of the operator's edits of each text: one draw per edit, after the draws of the operator."""
         for edits, rng in zip(call_operator(self.operator, texts, rngs, constraint_sets), rngs, strict=True):
             yield tuple(edit for edit in edits if rng.random() < self.rate)

@@ -26,7 +26,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 
-from lapsus.perturbations.core import Edit, Operator, apply, move_spans, open_stream, perturb, perturb_batch
+from lapsus.core.edits import Edit, apply
+from lapsus.perturbations.core import Operator, move_spans, open_stream, perturb, perturb_batch
 from lapsus.perturbations.tokens import apply_tokens, make_constraints, parse_utterance, perturb_tokens
 
 TEXTS = (

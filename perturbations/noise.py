@@ -15,18 +15,9 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-from lapsus.perturbations.composition import compose_edits, parse_edits
-from lapsus.perturbations.core import (
-    Constraints,
-    Edit,
-    Operator,
-    Proposal,
-    Span,
-    apply,
-    list_versions,
-    move_spans,
-    propose,
-)
+from lapsus.core.edits import Edit, Span, apply, parse_edits
+from lapsus.perturbations.composition import compose_edits
+from lapsus.perturbations.core import Constraints, Operator, Proposal, list_versions, move_spans, propose
 from lapsus.perturbations.tokens import Utterance, apply_tags, parse_utterance, perturb_tokens_batch
 
 T = TypeVar("T")

@@ -2,7 +2,7 @@
 
 A selector is any callable that takes a list of candidates and says of each how badly it fares; greater is worse, and
 tuples compare from left to right. Among equals the earlier operator stands. The paper's selector is JointBERT; ours
-is `make_selector(model)` for any model with `predict` and `compute_losses`, such as `lapsus.papers.slu.SluModel`.
+is `make_selector(model)` for any model with `predict` and `compute_losses`.
 
 >>> [select_hardest([["so", "well", "now"], ["a", "b"]], score=lambda texts: [len(text) for text in texts])]
 [['well', 'a']]
@@ -20,7 +20,8 @@ from lapsus.perturbations.tokens import parse_utterance, perturb_tokens_batch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from lapsus.perturbations.core import Edit, Operator
+    from lapsus.core.edits import Edit
+    from lapsus.perturbations.core import Operator
 
 T = TypeVar("T")
 

@@ -14,7 +14,8 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from lapsus.core import bio
-from lapsus.perturbations.core import Constraints, Edit, Operator, Span, apply, propose
+from lapsus.core.edits import Edit, Span, apply
+from lapsus.perturbations.core import Constraints, Operator, propose
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

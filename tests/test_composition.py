@@ -9,8 +9,9 @@ from datasets import ClassLabel, Dataset, Features, List, Value
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lapsus.core.edits import parse_edits
 from lapsus.perturbations import OPERATORS, Edit, Noise, ZhKeyboard, apply, apply_tags, apply_tokens
-from lapsus.perturbations.composition import compose_edits, parse_edits
+from lapsus.perturbations.composition import compose_edits
 from lapsus.perturbations.core import Shout
 
 CLEAN = "abcdefghij"

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from lapsus.core.edits import Edit
 from lapsus.perturbations import EnKeyboard, apply, perturb, perturb_batch
-from lapsus.perturbations.core import Edit
 from lapsus.perturbations.en.typist.keyboard import MAX_WORD_LENGTH, leaves_only_words
 from lapsus.perturbations.en.typist.keys import from_qwerty, neighbouring_keys, to_qwerty
 from lapsus.perturbations.en.typist.model import (

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lapsus.perturbations
+from lapsus.core.edits import trim_edit
 from lapsus.perturbations import (
     OPERATORS,
     Edit,
@@ -27,7 +28,7 @@ from lapsus.perturbations import (
     perturb_batch,
     perturb_tokens,
 )
-from lapsus.perturbations.core import Constraints, Shout, drop_conflicts, trim_edit
+from lapsus.perturbations.core import Constraints, Shout, drop_conflicts
 from lapsus.perturbations.streams import GOLDEN, HashedStream, scramble, stream_start, stream_starts
 
 SENTENCES = list(laws.TEXTS)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
 from lapsus.core.bio import extract_slots
-from lapsus.perturbations.core import Edit, Shout
+from lapsus.core.edits import Edit
+from lapsus.perturbations.core import Shout
 from lapsus.perturbations.en.fillers import UNITS as FILLERS
 from lapsus.perturbations.selection import (
     Candidate,

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lapsus.core.edits import apply
 from lapsus.evaluation.models.endpoint_client import Endpoint, EndpointError
-from lapsus.perturbations.core import apply, perturb
+from lapsus.perturbations.core import perturb
 from lapsus.perturbations.semantic.edits import (
     LISTS,
     OPERATORS,

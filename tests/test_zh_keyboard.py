@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lapsus.perturbations.core import Edit, Operator, apply, perturb, perturb_batch
+from lapsus.core.edits import Edit, apply
+from lapsus.perturbations.core import Operator, perturb, perturb_batch
 from lapsus.perturbations.noise import Noise
 from lapsus.perturbations.streams import find_block
 from lapsus.perturbations.zh.input_method.installed import list_input_methods

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.cli.main import main
+from lapsus.core.edits import Edit, apply
 from lapsus.papers.corrector_schedule import Schedule
-from lapsus.perturbations.core import Edit, apply, perturb, perturb_batch
+from lapsus.perturbations.core import perturb, perturb_batch
 from lapsus.perturbations.zh.correction.combine import (
     can_combine,
     is_in_both_tasks,
@@ -313,7 +314,7 @@ def test_training_is_reproducible_and_leaves_the_random_state_alone():
 def test_the_command_line_trains_and_corrects(tmp_path):
     clean, folder, source, target = (tmp_path / name for name in ("clean.jsonl", "corrector", "in.jsonl", "out.jsonl"))
     clean.write_text("".join(json.dumps({"id": n, "text": text}) + "\n" for n, text in enumerate(TEXTS)), "utf-8")
-    words = ["train-corrector", clean, "--out", folder, "--versions", 1, "--epochs", 1]
+    words = ["train-corrector", clean, "--out", folder, "--copies", 1, "--epochs", 1]
     for _ in range(2):  # an earlier corrector is replaced
         result = CliRunner().invoke(main, list(map(str, words)))
         assert result.exit_code == 0, result.output

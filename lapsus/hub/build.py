@@ -15,6 +15,7 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from lapsus.core.edits import apply
 from lapsus.core.executors import LOCAL, Executor
 from lapsus.core.files import CACHE, stage_folder
 from lapsus.core.messages import format_list
@@ -22,7 +23,6 @@ from lapsus.core.terminal import hide_datasets_bars
 from lapsus.dataset_scripts.source import open_source
 from lapsus.hub.built_folder import select_own_files
 from lapsus.hub.dataset_card import render_card
-from lapsus.perturbations.core import apply
 from lapsus.stats.noise_rates import NoiseRateAccumulator, TrackNoiseRates
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from lapsus.core.edits import Edit, overlaps
 from lapsus.core.imports import import_optional
-from lapsus.perturbations.core import Edit, ShortRepr, SingleTextMixin, pick
+from lapsus.perturbations.core import ShortRepr, TextByTextMixin, pick
 from lapsus.perturbations.en.letter_case import is_upper, match_case
 from lapsus.perturbations.en.lexicon import lemmatise
 from lapsus.perturbations.en.spoken import SPOKEN
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from random import Random
 
-    from lapsus.perturbations.core import Constraints, Span
+    from lapsus.core.edits import Span
+    from lapsus.perturbations.core import Constraints
 
 TAGS = {  # what the tagger calls a word that stands in a list
     "verb": re.compile(r"VB"),
@@ -52,13 +54,13 @@ class ReplaceableWord(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CloseSynonym(ShortRepr, SingleTextMixin):
+class CloseSynonym(ShortRepr, TextByTextMixin):
     """Replace one word by another that means the same beside its neighbours.
 
     `part` is verb, adjective, adverb, stopword, or any (a noun too). The values of slots and answers stay as they are,
     unless `opens_slots`; names and quotations always do.
 
-    >>> from lapsus.perturbations.core import apply, perturb
+    >>> from lapsus.perturbations import apply, perturb
     >>> apply("let me buy a ticket", perturb(CloseSynonym("verb"), "let me buy a ticket"))
     'let me purchase a ticket'
     """
@@ -84,13 +86,8 @@ class CloseSynonym(ShortRepr, SingleTextMixin):
         word = {"any": "verb, noun, adjective or adverb", "stopword": "function word"}.get(self.part, self.part)
         return f"Replace one {word} by a word that means the same in its context, if there is one"
 
-    def edits_within(
-        self, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints]
-    ) -> list[tuple[Edit, ...]]:
-        """Draw one word of each text from those that have a synonym there."""
-        return [self._draw_edits(*args) for args in zip(texts, rngs, constraint_sets, strict=True)]
-
-    def _draw_edits(self, text: str, rng: Random, constraints: Constraints) -> tuple[Edit, ...]:
+    def draw_edits(self, text: str, rng: Random, constraints: Constraints) -> tuple[Edit, ...]:
+        """Draw one word from those that have a synonym where they stand."""
         closed = (
             *constraints.protected,
             *(() if self.opens_slots else constraints.spans),
@@ -117,7 +114,7 @@ class CloseSynonym(ShortRepr, SingleTextMixin):
             word = lower[start:end]
             name = text[start].isupper() and not shouted and not first and word not in {"i'm", "i'd", "i've", "i'll"}
             first = first and not text[start].isalpha()
-            if name or not TAGS[part].match(tag) or any(start < right and left < end for left, right in closed):
+            if name or not TAGS[part].match(tag) or overlaps(start, end, closed):
                 continue
             words = [*_iter_targets(rules.get(word, ()), lower, start)]
             if not words and part in {"verb", "noun"}:
@@ -170,7 +167,7 @@ def _iter_replacements(text: str, place: ReplaceableWord, closed: Sequence[Span]
         expected_article = "an" if VOWEL.match(word) else "a"
         if article is None or article[1].lower() == expected_article:
             yield (replacement,)
-        elif not any(article.start(1) < right and left < article.end(1) for left, right in closed):
+        elif not overlaps(*article.span(1), closed):
             yield Edit(article.start(1), article.end(1), match_case(article[1], expected_article)), replacement
 
 

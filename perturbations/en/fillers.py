@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from lapsus.perturbations.core import Edit, ShortRepr, SingleTextMixin, pick
+from lapsus.core.edits import Edit
+from lapsus.perturbations.core import ShortRepr, TextByTextMixin, pick
 from lapsus.perturbations.en.letter_case import insert_before, is_upper
 from lapsus.perturbations.en.spoken import SPOKEN, find_imperative
 from lapsus.perturbations.en.tagging import LATIN, WORD, PosTagger, find_verb_phrase, tag_text
@@ -219,7 +220,7 @@ class FillerOperator(ShortRepr):
 class OpeningFiller(FillerOperator):
     """Begin with a filler, which takes the capital over unless the first word is a name.
 
-    >>> from lapsus.perturbations.core import apply, perturb
+    >>> from lapsus.perturbations import apply, perturb
     >>> apply("play jazz", perturb(OpeningFiller(), "play jazz"))
     'well play jazz'
     """
@@ -247,7 +248,7 @@ class ClosingFiller(FillerOperator):
 
     With `any_clause`, the operator of the paper: any filler behind any clause.
 
-    >>> from lapsus.perturbations.core import apply, perturb
+    >>> from lapsus.perturbations import apply, perturb
     >>> apply("play jazz", perturb(ClosingFiller(), "play jazz"))
     'play jazz please'
     """
@@ -278,13 +279,13 @@ class ClosingFiller(FillerOperator):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class VerbFiller(ShortRepr, SingleTextMixin):
+class VerbFiller(ShortRepr, TextByTextMixin):
     """Put a filler before or after the first verbal phrase.
 
     Without a verb, the filler *like* goes beside the first slot, as in NATURE; a text without slots has its first
     noun stand in for it, and one without a noun its first word.
 
-    >>> from lapsus.perturbations.core import apply, perturb
+    >>> from lapsus.perturbations import apply, perturb
     >>> apply("please play jazz", perturb(VerbFiller("before"), "please play jazz"))
     'like please play jazz'
     """
@@ -307,13 +308,8 @@ class VerbFiller(ShortRepr, SingleTextMixin):
         """What the operator does."""
         return f"Put a filler {self.side} the first verbal phrase"
 
-    def edits_within(
-        self, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints]
-    ) -> list[tuple[Edit, ...]]:
-        """Find the pivot of each text and insert one filler beside it."""
-        return [self._insert_at_verb(*args) for args in zip(texts, rngs, constraint_sets, strict=True)]
-
-    def _insert_at_verb(self, text: str, rng: Random, constraints: Constraints) -> tuple[Edit, ...]:
+    def draw_edits(self, text: str, rng: Random, constraints: Constraints) -> tuple[Edit, ...]:
+        """Draw a filler and insert it beside the verb."""
         filler = pick(rng, BEFORE_VERB if self.side == "before" else AFTER_VERB)
         if not LATIN.search(text):
             return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lapsus.perturbations.core import Edit
+from lapsus.core.edits import Edit
 from lapsus.perturbations.en.spoken import truecase
 
 

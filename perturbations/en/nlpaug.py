@@ -18,8 +18,9 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from lapsus.core.edits import Edit, overlaps
 from lapsus.core.imports import import_optional
-from lapsus.perturbations.core import Constraints, Edit, Mixture, ShortRepr, SingleTextMixin, drop_conflicts
+from lapsus.perturbations.core import Constraints, Mixture, ShortRepr, SingleTextMixin, drop_conflicts
 from lapsus.perturbations.en.lexicon import find_senses, lemmatise
 from lapsus.perturbations.en.masked_model import MaskedLM
 from lapsus.perturbations.en.synonyms import Gap
@@ -60,7 +61,7 @@ class Nlpaug(ShortRepr, SingleTextMixin):
         augmenter: keyboard, spelling, synonym, antonym or tfidf.
         model: For tfidf, the folder that `train_tfidf` filled.
 
-    >>> from lapsus.perturbations.core import apply, perturb
+    >>> from lapsus.perturbations import apply, perturb
     >>> text = "please play some music"
     >>> apply(text, perturb(Nlpaug("keyboard"), text)) != text
     True
@@ -137,11 +138,7 @@ class Contextual(ShortRepr, SingleTextMixin):
     def _choose_words(self, text: str, rng: Random, constraints: Constraints) -> list[tuple[int, int]]:
         """Choose the words of one text."""
         words = [match.span() for match in re.finditer(r"\S+", text)]
-        free = [
-            (start, end)
-            for start, end in words
-            if not any(start < right and left < end for left, right in constraints.protected)
-        ]
+        free = [(start, end) for start, end in words if not overlaps(start, end, constraints.protected)]
         count = min(math.ceil(SHARE * len(words)), MAX_WORDS)
         return sorted(sorted(free, key=lambda _: rng.random())[:count])
 
@@ -207,9 +204,7 @@ def diff_words(text: str, noisy: str) -> tuple[Edit, ...]:
 
 def _keeps_slots(edits: tuple[Edit, ...], constraints: Constraints) -> bool:
     """Tell whether these edits leave every slot whole, and there."""
-    gone = any(
-        not text and start < right and left < end for start, end, text in edits for left, right in constraints.spans
-    )
+    gone = any(not text and overlaps(start, end, constraints.spans) for start, end, text in edits)
     return not gone and drop_conflicts(edits, constraints) == edits
 
 

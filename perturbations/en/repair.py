@@ -3,7 +3,7 @@
 Something is said, taken back with a cue, and the sentence goes on as it stands in the text: leaving out what the edits
 put in gives the text again. How often, where, in how many words and with which cues was counted in Disfl-QA.
 
->>> from lapsus.perturbations.core import apply, perturb
+>>> from lapsus.perturbations import apply, perturb
 >>> text = "Which flights leave Boston for Denver on Monday?"
 >>> apply(text, perturb(EnRepair(), text, seed=1, key="row-4"))
 'How err I mean Which flights leave Boston for Denver on Monday?'
@@ -20,10 +20,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lapsus.perturbations.core import Edit, ShortRepr, SingleTextMixin
+from lapsus.core.edits import Edit, overlaps
+from lapsus.perturbations.core import ShortRepr, TextByTextMixin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from random import Random
 
     from lapsus.perturbations.core import Constraints
@@ -64,7 +65,7 @@ CONTENT = ("ing", "ed", "ly", "s", "word")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class EnRepair(ShortRepr, SingleTextMixin):
+class EnRepair(ShortRepr, TextByTextMixin):
     """Say something else first and take it back: a repetition, a restart or a replacement in each text.
 
     Args:
@@ -90,13 +91,8 @@ class EnRepair(ShortRepr, SingleTextMixin):
         if not 0 <= self.rate <= 1:
             raise ValueError(f"rate is {self.rate!r}; give the share of texts that get a repair, from 0 to 1")
 
-    def edits_within(
-        self, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints]
-    ) -> list[tuple[Edit, ...]]:
-        """Put one repair into each text."""
-        return [self._repair_text(*args) for args in zip(texts, rngs, constraint_sets, strict=True)]
-
-    def _repair_text(self, text: str, rng: Random, constraints: Constraints) -> tuple[Edit, ...]:
+    def draw_edits(self, text: str, rng: Random, constraints: Constraints) -> tuple[Edit, ...]:
+        """Draw one repair."""
         words = split_words(text)
         if rng.random() >= self.rate or len(words) < 2:
             return ()
@@ -228,9 +224,7 @@ class _Repair:
 
     def is_protected(self, start: int, end: int) -> bool:
         """Whether a stretch is protected or part of a slot."""
-        return any(
-            start < right and left < end for left, right in (*self.constraints.spans, *self.constraints.protected)
-        )
+        return overlaps(start, end, (*self.constraints.spans, *self.constraints.protected))
 
     def choose_place(self, places: list[int]) -> int:
         """Draw where something else is said first."""

@@ -15,8 +15,9 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from lapsus.core.edits import Edit, overlaps
 from lapsus.core.files import stage_file
-from lapsus.perturbations.core import Edit, ShortRepr, SingleTextMixin, pick
+from lapsus.perturbations.core import ShortRepr, SingleTextMixin, pick
 from lapsus.perturbations.en.letter_case import match_case
 from lapsus.perturbations.en.sounds import classify_sounds, load_frequent_pronunciations, load_offensive_words
 from lapsus.perturbations.en.tagging import WORD
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from random import Random
 
-    from lapsus.perturbations.core import Constraints, Span
+    from lapsus.core.edits import Span
+    from lapsus.perturbations.core import Constraints
 
 BLOCK = 256  # rows of the distance matrix held at once
 
@@ -35,12 +37,12 @@ class Speako(ShortRepr, SingleTextMixin):
     """Replace one word by the frequent word that sounds nearest, of these the most frequent.
 
     Args:
-        values: The values that slots may have; none becomes another, nor the value of another slot of its utterance.
-        coarse: Whether a coarse word may come out (`data/coarse.txt`).
-        weighs: Whether a sound of another class is twice as far as one of the same; otherwise all are as far, which
-            with `load_offensive_words` is the operator of the paper.
+        values: The values that slots may have: no value becomes another one, nor that of another slot of its utterance.
+        coarse: Whether the new word may be a coarse one (`data/coarse.txt`).
+        weighs: Whether a sound of another class is twice as far as one of the same; otherwise all are equally far,
+            which with `coarse` is the operator of the paper.
 
-    >>> from lapsus.perturbations.core import apply, perturb
+    >>> from lapsus.perturbations import apply, perturb
     >>> apply("let me watch it", perturb(Speako(), "let me watch it", key="1"))
     'let me which it'
     """
@@ -60,16 +62,15 @@ class Speako(ShortRepr, SingleTextMixin):
         self, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints]
     ) -> list[tuple[Edit, ...]]:
         """Draw one word of each text from those that are in the dictionary."""
-        valid = frozenset(value.casefold() for value in self.values)
-        return [self._draw_edit(*args, valid) for args in zip(texts, rngs, constraint_sets, strict=True)]
+        values = frozenset(value.casefold() for value in self.values)
+        return [self._draw_edit(*args, values) for args in zip(texts, rngs, constraint_sets, strict=True)]
 
     def _draw_edit(self, text: str, rng: Random, constraints: Constraints, valid: frozenset[str]) -> tuple[Edit, ...]:
         table = find_nearest_words(weighs=self.weighs, with_offensive=self.coarse)
         known = [
             match
             for match in WORD.finditer(text)
-            if match[0].lower() in table
-            and not any(match.start() < right and left < match.end() for left, right in constraints.protected)
+            if match[0].lower() in table and not overlaps(*match.span(), constraints.protected)
         ]
         if constraints.spans and not self.is_nature_original:
             valid = valid.union(text[start:end].casefold() for start, end in constraints.spans)

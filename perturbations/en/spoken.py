@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from lapsus.perturbations.core import Span
+    from lapsus.core.edits import Span
 
 CLITIC = re.compile(rf"(?i)(?<!\w)(?:['’](?:s|m|d|re|ve|ll)|n['’]t)(?!\w)|{WORD.pattern}")
 """A word; also what follows a blank in texts that were cut before, such as `i 'd like`."""

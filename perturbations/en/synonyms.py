@@ -11,8 +11,9 @@ from functools import cache, lru_cache
 from math import floor, log10
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
+from lapsus.core.edits import Edit, overlaps
 from lapsus.core.imports import import_optional
-from lapsus.perturbations.core import Edit, ShortRepr, SingleTextMixin, pick
+from lapsus.perturbations.core import ShortRepr, SingleTextMixin, pick
 from lapsus.perturbations.en.letter_case import match_case
 from lapsus.perturbations.en.lexicon import FOLDER, find_senses, lemmatise
 from lapsus.perturbations.en.sounds import load_frequencies
@@ -122,7 +123,7 @@ class Synonym(ShortRepr, SingleTextMixin):
     `part` is verb, adjective, adverb, any (one of these or a noun, drawn) or stopword; where the utterance has no
     such word, or none with a synonym, a noun is taken, and where that fails too, any of the four.
 
-    >>> from lapsus.perturbations.core import apply, perturb
+    >>> from lapsus.perturbations import apply, perturb
     >>> apply("let me buy it", perturb(Synonym("verb"), "let me buy it", key="4"))
     'let me purchase it'
     """
@@ -183,10 +184,7 @@ class Synonym(ShortRepr, SingleTextMixin):
         free = [
             i
             for i in order
-            if LATIN.search(sentence.words[i])
-            and not any(
-                sentence.spans[i][0] < right and left < sentence.spans[i][1] for left, right in constraints.protected
-            )
+            if LATIN.search(sentence.words[i]) and not overlaps(*sentence.spans[i], constraints.protected)
         ]
         stop = {i for i in free if sentence.words[i].lower() in _load_stopwords()}
 

@@ -16,7 +16,7 @@ from lapsus.perturbations.en.lexicon import read_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lapsus.perturbations.core import Span
+    from lapsus.core.edits import Span
 
 WORD = re.compile(r"\w+(?:[-'’./:&]\w+)*|[^\w\s]+")
 LATIN = re.compile(r"[A-Za-z]")

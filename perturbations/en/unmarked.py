@@ -1,6 +1,6 @@
 """Case and punctuation lost, as a recogniser loses them and as people do who type on a phone; no word changes.
 
->>> from lapsus.perturbations.core import apply, perturb
+>>> from lapsus.perturbations import apply, perturb
 >>> text = "What is the V&A's first gallery, in London?"
 >>> apply(text, perturb(EnUnmarked(), text, key="2"))
 "what is the V&A's first gallery in london"
@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lapsus.perturbations.core import Edit
+from lapsus.core.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

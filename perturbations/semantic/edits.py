@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from lapsus.core.edits import Edit, Span, apply, common_affixes
 from lapsus.core.imports import import_optional
-from lapsus.perturbations.core import Edit, ShortRepr, Span, apply, common_affixes, perturb
+from lapsus.perturbations.core import ShortRepr, perturb
 from lapsus.perturbations.semantic import en, pt, zh
 from lapsus.perturbations.semantic.word_lists import Rule, parse_groups, parse_rules, parse_word_list
 

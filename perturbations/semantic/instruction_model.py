@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args
 
-from lapsus.perturbations.core import Edit
+from lapsus.core.edits import Edit
 from lapsus.perturbations.semantic.edits import Kind, Language, explain_refusal
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 People do not write like this, and `lapsus fidelity` shows it: it is here as the baseline.
 
->>> from lapsus.perturbations.core import apply, perturb
+>>> from lapsus.perturbations import apply, perturb
 >>> text = "花呗怎么不能提额了"
 >>> noisy = apply(text, perturb(ZhHomophone(rate=0.5), text, seed=1, key="row-7"))
 >>> len(noisy) == len(text) and noisy != text
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.perturbations.core import Edit
+from lapsus.core.edits import Edit
 from lapsus.perturbations.streams import (
     GOLDEN,
     HALF,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
+from lapsus.core.edits import Edit, apply
 from lapsus.io.encoding import NO_VALUE, to_label
 from lapsus.metrics.prediction_consistency.score import prediction_consistency
-from lapsus.perturbations import Edit, apply
 from lapsus.reporting.analysis.alignment import (
     AlignedTrack,
     find_clean_track,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, NamedTuple
 
-from lapsus.perturbations import Edit
+from lapsus.core.edits import Edit
 
 CLASS_DROP = 0.005  # a smaller fall in balanced accuracy (half a point) gives no warning
 ALPHA = 0.05  # the level of every test

@@ -3,7 +3,7 @@
 Words are missed by how rare they are, how well they fit beside their neighbours, where they stand, and whether the one
 before was missed. What comes back for a missed stretch sounds like it and is likely English, or is nothing.
 
->>> from lapsus.perturbations.core import apply, perturb
+>>> from lapsus.perturbations import apply, perturb
 >>> text = "please play the third song in the queue"
 >>> apply(text, perturb(EnSpeech.annotator(1), text, seed=1, key="row-4"))
 'please play the third song in the queue'
@@ -20,7 +20,7 @@ from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
-from lapsus.perturbations.core import Edit, trim_edit
+from lapsus.core.edits import Edit, trim_edit
 from lapsus.perturbations.en.sounds import pronounce
 from lapsus.perturbations.en.speech.hearing import SOUND_SHIFTS, apply_accent, draw_similar_word, split_sounds
 from lapsus.perturbations.en.speech.model import Recogniser, load_recognisers, word_features

@@ -1,6 +1,6 @@
 """Type English as people do: key by key, each with slips of its own, seen and taken back or not.
 
->>> from lapsus.perturbations.core import apply, perturb
+>>> from lapsus.perturbations import apply, perturb
 >>> text = "Let me know if you have any problems."
 >>> op = EnKeyboard.annotator(2, corrects=False)
 >>> apply(text, perturb(op, text, seed=1, key="row-4"))
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lapsus.perturbations.core import Edit
+from lapsus.core.edits import Edit
 from lapsus.perturbations.en.typist.keys import LAYOUTS
 from lapsus.perturbations.en.typist.model import PARTS, SIZE, classify_characters, find_source, load_typist_model
 from lapsus.perturbations.en.typist.slips import KeyPress, make_slip

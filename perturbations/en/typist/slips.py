@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from lapsus.perturbations.core import Edit
+from lapsus.core.edits import Edit
 from lapsus.perturbations.en.typist.keys import from_qwerty, to_qwerty
 from lapsus.perturbations.en.typist.model import CLOSING, MARKS
 

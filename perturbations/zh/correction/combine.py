@@ -15,7 +15,7 @@ from lapsus.perturbations.zh.correction.task_words import UNSURE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lapsus.perturbations.core import Edit
+    from lapsus.core.edits import Edit
     from lapsus.perturbations.zh.correction.tagger import Tagger
     from lapsus.perturbations.zh.correction.task_words import Corpus, TaskModel
 

@@ -3,7 +3,7 @@
 A noisy channel: the likeliest text under the engine's language model, each replaced word paying for the replacement,
 dearly enough that right text is left alone.
 
->>> from lapsus.perturbations.core import apply, perturb
+>>> from lapsus.perturbations import apply, perturb
 >>> text = "花呗怎么申请分期服款"
 >>> apply(text, perturb(ZhCorrect(), text))
 '花呗怎么申请分期付款'
@@ -27,7 +27,8 @@ from math import exp, log
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from lapsus.perturbations.core import Edit, ShortRepr, apply
+from lapsus.core.edits import Edit, apply
+from lapsus.perturbations.core import ShortRepr
 from lapsus.perturbations.zh.correction.combine import (
     can_combine,
     is_in_both_tasks,

@@ -1,6 +1,6 @@
 """A character tagger: what each character of a noisy text should be, learned from clean texts of a task.
 
-`lapsus.papers.corrector.train` makes one, and needs torch; reading and using one needs numpy alone.
+`lapsus train-corrector` makes one, and needs torch; reading and using one needs numpy alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.perturbations.core import Edit, trim_edit
+from lapsus.core.edits import Edit, trim_edit
 from lapsus.perturbations.zh.input_method.pinyin import load_engine
 
 PAD, UNKNOWN = 0, 1  # of characters and readings

@@ -23,8 +23,8 @@ from math import exp, log
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from lapsus.core.edits import Edit, trim_edit
 from lapsus.io.readers import FileFormatError, decode_lines, parse_json
-from lapsus.perturbations.core import Edit, trim_edit
 from lapsus.perturbations.zh.correction.language_model import EDGE, ORDER, CharacterModel, ReadingIndex
 from lapsus.perturbations.zh.input_method.pinyin import UNKNOWN_COST, load_engine
 

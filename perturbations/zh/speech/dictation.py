@@ -4,7 +4,7 @@ The recogniser knows frequent words well and guesses at the others: a stretch th
 sound like it with this speaker's accent, or not at all. Numbers come back as digits, Latin words hardly
 ever, and the punctuation is the recogniser's own. What the parameters are fitted on is told in docs/fidelity.md.
 
->>> from lapsus.perturbations.core import apply, perturb
+>>> from lapsus.perturbations import apply, perturb
 >>> text = "傅昆宝家的厨房收拾得干干净净，桌上放着一盆南瓜头菜"
 >>> apply(text, perturb(ZhSpeech.annotator(1), text, seed=1, key="row-3"))
 '长保家的厨房收拾的干干净净，桌上防止一盆南瓜都猜。'
@@ -22,7 +22,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
-from lapsus.perturbations.core import Edit, trim_edit
+from lapsus.core.edits import Edit, trim_edit
 from lapsus.perturbations.zh.input_method.pinyin import Word, load_engine
 from lapsus.perturbations.zh.speech.accents import (
     ACCENTS,

@@ -1,6 +1,6 @@
 """Type Chinese as people do: in chunks, through a Pinyin input method, in a hurry and without looking back.
 
->>> from lapsus.perturbations.core import apply, perturb
+>>> from lapsus.perturbations import apply, perturb
 >>> text = "花呗怎么不能提额了"
 >>> apply(text, perturb(ZhKeyboard.annotator(1), text, seed=1, key="row-4"))
 '花呗责骂不能提了'
@@ -26,7 +26,7 @@ from lapsus.perturbations.zh.typist.session import TypingSession
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lapsus.perturbations.core import Edit
+    from lapsus.core.edits import Edit
 
 LARGEST = 10  # rate: ten times as much as people do
 PLAIN, CONSPICUOUS = 0.55, 2.2  # how fast one wrong character, and any other error, gets rarer with care

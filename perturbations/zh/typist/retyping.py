@@ -8,7 +8,7 @@ from bisect import bisect
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lapsus.perturbations.core import Edit, trim_edit
+from lapsus.core.edits import Edit, trim_edit
 from lapsus.perturbations.zh.input_method.pinyin import load_engine
 from lapsus.perturbations.zh.typist.candidates import EMBEDDED, PAGE, make_input_method
 from lapsus.perturbations.zh.typist.confusable_words import (
