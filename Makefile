@@ -1,7 +1,7 @@
 # `make demo` and `make test` need nothing but git, make and Python 3.11 or newer.
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := zh,en,augment,models,run,wheel,inspect,lm-eval,ray,loggers
+EXTRAS := zh,en,augment,models,papers,run,wheel,inspect,lm-eval,ray,loggers
 TYPED_TESTS := tests/consumer.py tests/start_apps.py
 
 .PHONY: demo test slow lint bench generated docs clean

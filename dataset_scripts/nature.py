@@ -14,11 +14,12 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from datasets import ClassLabel, Features, List, Value, Version
 
-from lapsus.core.imports import import_optional
+from lapsus.core.messages import format_unknown_name
+from lapsus.core.plugins import add_plugin_units
 from lapsus.dataset_scripts.benchmark import Benchmark, parse_text
 from lapsus.dataset_scripts.simulated import mark_operator_errors, noisy_features, perturb_rows
 from lapsus.dataset_scripts.source import MissingFileError
@@ -30,15 +31,35 @@ from lapsus.perturbations.noise import format_operator
 from lapsus.perturbations.selection import make_candidates, make_selector, select_hardest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from lapsus.dataset_scripts.source import Source
+    from lapsus.perturbations.selection import SluReader
 
 Row = dict[str, Any]
 
 TEXT = Value("string")
 ALTERING = {operator.name: operator for operator in (*NATURE, *RANDOM)}
 FILES = {"train": "train", "validation": "dev", "test": "test"}
+SELECTOR = "slu_model"  # whose errors choose the config `hard`
+
+
+class SelectorTrainer(Protocol):
+    """What trains the model that chooses the hardest candidates; packages add it by the entry point `lapsus.selectors`.
+
+    Its name and version stand in the column `operator`.
+    """
+
+    name: str
+
+    @property
+    def version(self) -> str:
+        """What computes the weights, such as torch=2.9.0."""
+        ...
+
+    def train(self, examples: Sequence[Mapping[str, Any]], dev: Sequence[Mapping[str, Any]]) -> SluReader:
+        """Train on rows of `tokens`, `tags` and `intent`; `dev` chooses among the epochs."""
+        ...
 
 
 def count_expected_rows(train: int, validation: int, test: int) -> dict[str, dict[str, int]]:
@@ -54,7 +75,7 @@ class Nature(Benchmark):
     LANGUAGES = ("en",)
     TASKS = ("token-classification", "text-classification")
     TASK_IDS = ("intent-classification",)
-    EXTRAS = "lapsus[en,models,augment]"
+    EXTRAS = "lapsus[en,papers,augment]"
     VERSION = Version("1.2.0")  # fillers beside the verb by a better tagger
     TAGS = ("nature", "spoken-language-understanding", "slot-filling")
 
@@ -94,13 +115,20 @@ def make_noise(operator: Operator) -> Noise:
     return Noise(operator, column="tokens", tags="tags", key="id")
 
 
+def find_selector_trainer(name: str = SELECTOR) -> SelectorTrainer:
+    """Return the trainer that an installed package has under this name."""
+    trainers: dict[str, SelectorTrainer] = add_plugin_units((), "lapsus.selectors", lambda trainer: trainer.name)
+    if name not in trainers:
+        raise LookupError(f"{format_unknown_name('selector', name, trainers)}; install lapsus again")
+    return trainers[name]
+
+
 def iter_hard(rows: list[Row], train: list[Row], validation: list[Row]) -> Iterator[Row]:
     """Yield for each utterance the candidate with the highest loss of a model trained on the original split."""
-    torch = import_optional("torch", "models")
-    from lapsus.papers import slu
-
+    trainer = find_selector_trainer()
+    selector = f"{trainer.name} {trainer.version}"
     with mark_operator_errors("the choice of the hardest"):
-        model = slu.train(train, validation)
+        model = trainer.train(train, validation)
         selected = select_hardest(make_candidates(rows, NATURE), make_selector(model))
     for row, candidate in zip(rows, selected, strict=True):
         yield row | {
@@ -109,7 +137,7 @@ def iter_hard(rows: list[Row], train: list[Row], validation: list[Row]) -> Itera
             "clean_tokens": row["tokens"],
             "clean_tags": row["tags"],
             "edits": {"tokens": [edit._asdict() for edit in candidate.edits]},
-            "operator": f"hard: {format_operator(ALTERING[candidate.operator], 0)} selector=slu_model torch={torch.__version__}",
+            "operator": f"hard: {format_operator(ALTERING[candidate.operator], 0)} selector={selector}",
         }
 
 

@@ -96,8 +96,8 @@ def published(request, tmp_path_factory):
     out = tmp_path_factory.mktemp("published") / request.param
     source = FILES / folder if folder else None
     benchmark = benchmarks()[request.param]
-    if "models" in benchmark.EXTRAS:
-        pytest.importorskip("torch")  # of the extra models
+    if "papers" in benchmark.EXTRAS:
+        pytest.importorskip("torch")  # of the extra papers
     return request.param, build_dataset(benchmark, out, source=source, allow_partial=True)
 
 

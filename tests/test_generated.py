@@ -62,6 +62,6 @@ def test_a_new_metric_is_what_contributing_prints_and_the_rest_is_generated(tmp_
 def test_the_catalogue_names_the_extras_that_a_unit_needs():
     units = {unit["name"]: unit["needs"] for kind in build_catalogue().values() for unit in kind}
     assert units["dialect-zh"] == "a download; lapsus[zh]"
-    assert units["nature-atis"].endswith("; lapsus[en,models,augment]")
+    assert units["nature-atis"].endswith("; lapsus[en,papers,augment]")
     assert units["semantic_insert_zh"] == "lapsus[zh]"
     assert units["dialect-en"] == units["dialect-en-demszky"].partition("; ")[2] == units["semantic_insert_pt"] == ""

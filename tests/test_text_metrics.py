@@ -22,7 +22,7 @@ from transformers import BertModel, MT5Config, MT5ForConditionalGeneration  # no
 
 from lapsus.evaluation.text_metrics import FunctionMetric, MetricInput, load_metric_providers, open_metric  # noqa: E402 - torch first
 from lapsus.evaluation.text_metrics.comet import INSTALL  # noqa: E402 - torch first
-from lapsus.evaluation.text_metrics.metricx import PLACE  # noqa: E402 - torch first
+from lapsus.papers.text_metrics import PLACE  # noqa: E402 - torch first
 from lapsus.papers.nano import RatedTranslation  # noqa: E402 - torch first
 from lapsus.papers.nano import finetune  # noqa: E402 - torch first
 from lapsus.papers.nano.first_token import EncoderDecoderConfig, TrainingConfig, make_small_t5, train_byte_pieces  # noqa: E402 - torch first

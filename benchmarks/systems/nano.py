@@ -119,7 +119,7 @@ def spread(rows: Sequence[Row], most: int) -> list[Row]:
 def train(out: Path, name: str, seed: int, lambdas: Sequence[str]) -> None:
     """Train and test one seed, with and without the phase."""
     from lapsus.evaluation.dialect import DialectSentences, score_conditions
-    from lapsus.evaluation.text_metrics.custom import make_nano_metric
+    from lapsus.papers.text_metrics import make_nano_metric
     from lapsus.papers.nano import Sentence, finetune, kendall_agreement, pretrain, read_ratings
 
     sentences = [Sentence(*each) for each in json.loads((out / "sentences.json").read_text())]
@@ -183,7 +183,7 @@ def told_apart(model: Any, held: Sequence[Any]) -> dict[str, float]:
 
 def _rivals(sentence: Any, regional: bool) -> list[tuple[str, str]]:
     """Return the tag of a sentence with each tag it is to be told from: languages, or dialects of its own."""
-    from lapsus.papers.nano.inputs import format_tag
+    from lapsus.evaluation.text_metrics import format_tag
 
     language, region = sentence.language, sentence.region
     if regional:

@@ -104,7 +104,7 @@ def iter_sheet(path: Path) -> Iterator[Row]:
 
 
 # Label Studio: the tasks it imports, the labelling interface that goes with them, and the export it gives back.
-# A new project takes `label_studio.read_xml` as its labelling interface and imports `label_studio.read_json`; its export as JSON
+# A new project takes `label_studio.xml` as its labelling interface and imports `label_studio.json`; its export as JSON
 # is a file of judgements, one judge for each of its users.
 
 

@@ -1,1 +1,5 @@
-"""Small models that train on the local machine, and the client of an OpenAI-compatible endpoint."""
+"""Systems of papers, made again: they use lapsus as any other package does, and nothing else in lapsus imports them.
+
+What they add is found by entry points (`lapsus.commands`, `lapsus.selectors`, `lapsus.text_metrics`); the extra
+`papers` installs what they need.
+"""

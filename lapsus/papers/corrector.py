@@ -2,7 +2,7 @@
 
 The tagger reads each character with its Pinyin and its neighbours, and says what it should be (itself, nothing, another
 character) and what is missing before it. Three people who type (`zh_keyboard`) make its examples. How sure it must be
-is set on texts held out: clean text stays as it is but for a share of its characters. The extra `models` installs
+is set on texts held out: clean text stays as it is but for a share of its characters. The extra `papers` installs
 torch; using the corrector needs numpy alone.
 """
 
@@ -18,9 +18,10 @@ from rapidfuzz.distance import Levenshtein
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from lapsus.core.edits import Edit, apply
 from lapsus.papers.corrector_schedule import DEFAULT_SCHEDULE, Schedule
 from lapsus.papers.training import group_by_length, limit_threads, warmup_then_decay
-from lapsus.perturbations.core import Edit, Operator, apply, perturb_batch
+from lapsus.perturbations.core import Operator, perturb_batch
 from lapsus.perturbations.zh.correction.combine import is_in_both_tasks, rank_proposals, select_edits
 from lapsus.perturbations.zh.correction.tagger import (
     DELETE,
@@ -41,11 +42,9 @@ from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
 
 FEWEST, HELD_OUT = 100, 2000  # texts
 LONGEST = 200  # characters of a text that are learned from
-MAX_CHANGE_RATE, MAX_CHANGE_RATE_WITH_CORPUS = (
-    0.0015,
-    0.0022,
-)  # of the characters of clean texts held out: alone, and beside a corpus
-MIN_THRESHOLD = 0.3  # threshold
+# of the characters of clean texts held out: alone, and beside a corpus
+MAX_CHANGE_RATE, MAX_CHANGE_RATE_WITH_CORPUS = 0.0015, 0.0022
+MIN_THRESHOLD = 0.3
 CORPUS_THRESHOLD_RANGE = (-5.0, 20.0)  # beside a corpus
 MIN_COUNT = 2  # occurrences of a character in clean texts before it is written
 PEOPLE = tuple(map(ZhKeyboard.annotator, (1, 2, 3)))
@@ -171,14 +170,14 @@ def align_tags(clean: str, noisy: str, written: Mapping[str, int]) -> tuple[list
 
 
 def calibrate_threshold(uncalibrated: Tagger, held_out: Sequence[str]) -> float:
-    """Return the lowest threshold at which no more than `MAX_CHANGE_RATE` of the characters of clean texts are changed."""
+    """Return the lowest threshold that changes at most `MAX_CHANGE_RATE` of the characters of clean texts."""
     return _search_threshold(
         {text: partial(uncalibrated.edits, text) for text in held_out}, MAX_CHANGE_RATE, MIN_THRESHOLD, 1.0
     )
 
 
 def calibrate_corpus_threshold(uncalibrated: Tagger, model: TaskModel, held_out: Sequence[str]) -> float:
-    """Return the lowest bar beside a corpus at which no more than `MAX_CHANGE_RATE_WITH_CORPUS` of the characters are changed."""
+    """Return the lowest threshold beside a corpus that changes at most `MAX_CHANGE_RATE_WITH_CORPUS`."""
     known_texts = [text for text in held_out if is_in_both_tasks(text, uncalibrated, model)]
     return _search_threshold(
         {text: partial(select_edits, rank_proposals(text, uncalibrated, model)) for text in known_texts},

@@ -2,7 +2,7 @@
 
 From nothing it is a BERT of a few layers that learns from the training rows alone, in minutes on one core; with
 `start`, the same loop fine-tunes a checkpoint of transformers. What `save` writes is a folder for
-`lapsus run --model hf:FOLDER` and for `AutoModelForSequenceClassification`. The extra `models` installs what is needed.
+`lapsus run --model hf:FOLDER` and for `AutoModelForSequenceClassification`. The extra `papers` installs what is needed.
 
 >>> rows = [("play some jazz", "music"), ("will it rain", "weather")] * 8
 >>> words = train_word_pieces(text for text, _ in rows)
@@ -34,6 +34,7 @@ SPECIAL = {
     "sep_token": "[SEP]",
     "mask_token": "[MASK]",
 }
+CONFIG = "config.json"  # by which a folder is known as a model
 Row = tuple[str, ...]  # one text or two, then the label
 
 
@@ -80,17 +81,15 @@ class SmallEncoder:
 
     def save(self, folder: str | PathLike[str]) -> None:
         """Write model and tokenizer to a folder, which replaces an earlier model's."""
-        with (
-            stage_folder(Path(folder), may_replace=lambda old: (old / "config.json").is_file(), description="model") as new,
-            hide_transformers_bars(),
-        ):
+        staged = stage_folder(Path(folder), may_replace=lambda old: (old / CONFIG).is_file(), description="model")
+        with staged as new, hide_transformers_bars():
             self.model.save_pretrained(new)
             self.tokenizer.save_pretrained(new)
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> SmallEncoder:
         """Read what `save` wrote."""
-        transformers = import_optional("transformers", "models", "this model")
+        transformers = import_optional("transformers", "papers", "this model")
         with hide_transformers_bars():
             model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
         return cls(model.eval(), transformers.AutoTokenizer.from_pretrained(folder))
@@ -98,8 +97,8 @@ class SmallEncoder:
 
 def train_word_pieces(texts: Iterable[str], size: int = 8000) -> Any:
     """Return a tokenizer like BERT's with pieces learnt from `texts`; each Chinese character stands alone."""
-    tokenizers = import_optional("tokenizers", "models", "this model")
-    transformers = import_optional("transformers", "models", "this model")
+    tokenizers = import_optional("tokenizers", "papers", "this model")
+    transformers = import_optional("transformers", "papers", "this model")
     wordpiece = tokenizers.BertWordPieceTokenizer(lowercase=True)
     wordpiece.train_from_iterator(texts, vocab_size=size, min_frequency=2, show_progress=False)
     return transformers.BertTokenizerFast(tokenizer_object=wordpiece._tokenizer, **SPECIAL)  # noqa: SLF001 - its only way
@@ -173,7 +172,7 @@ def _initialise(
     start: str | PathLike[str] | None, tokenizer: Any, shape: EncoderConfig, labels: Sequence[str]
 ) -> SmallEncoder:
     """Return an encoder before training."""
-    transformers = import_optional("transformers", "models", "this model")
+    transformers = import_optional("transformers", "papers", "this model")
     names = dict(enumerate(labels))
     if start is not None:
         config = transformers.AutoConfig.from_pretrained(start, id2label=names, label2id=_invert(names))

@@ -1,7 +1,7 @@
 """Training data doubled with one noisy copy of each row: READIN's counter-measure ADA, with any operator.
 
-The paper's copies have homophones in them (`ZhHomophone`); `parse_operator("zh_keyboard:3")` gives each row one of three
-typists instead.
+The paper's copies have homophones in them (`ZhHomophone`); `parse_operator("zh_keyboard:3")` gives each row one of
+three typists instead.
 
 >>> from datasets import Dataset
 >>> from lapsus.perturbations.core import Shout

@@ -2,7 +2,7 @@
 
 A bidirectional LSTM reads word vectors and the letters of each word; one head names the intent from the whole
 utterance, one tags each token, given its own state and the utterance's. Nothing is downloaded: it learns from the
-training split alone, in minutes on two CPU cores. The extra `models` installs torch.
+training split alone, in minutes on two CPU cores. The extra `papers` installs torch.
 
 >>> rows = [{"tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"}] * 8
 >>> model = train(rows, epochs=30)
@@ -106,8 +106,8 @@ class StackNetwork(SluNetwork):
     """Names an intent at each token first, and the tagger reads it.
 
     In the manner of Qin et al., A Stack-Propagation Framework with Token-Level Intent Detection for Spoken Language
-    Understanding (EMNLP 2019), with the reader of `SluNetwork` in place of its encoder: the utterance's intent is what its
-    tokens agree on.
+    Understanding (EMNLP 2019), with the reader of `SluNetwork` in place of its encoder: the utterance's intent is what
+    its tokens agree on.
     """
 
     def __init__(

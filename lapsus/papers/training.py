@@ -53,7 +53,7 @@ def train_best_epoch(
         network: What learns.
         epochs: How often `train_epoch` is called.
         train_epoch: Reads all rows once, and changes the weights.
-        count_correct: Tells how many rows that are held out the network has right; without any, the last epoch is the best.
+        count_correct: Counts the held-out rows that the network has right; without any, the last epoch is best.
     """
     most_correct, weights = -1, {}
     for _ in range(epochs):

@@ -104,10 +104,10 @@ class PieceVectors:
     @classmethod
     def load_wordllama(cls) -> PieceVectors:
         """Read the vectors of the package wordllama; its code is not run."""
-        tokenizers = import_optional("tokenizers", "models", "this model")
-        safetensors = import_optional("safetensors.torch", "models", "this model")
+        tokenizers = import_optional("tokenizers", "papers", "this model")
+        safetensors = import_optional("safetensors.torch", "papers", "this model")
         try:
-            home = find_package_folder("wordllama", "models")
+            home = find_package_folder("wordllama", "papers")
         except ModuleNotFoundError:
             raise ModuleNotFoundError(
                 "wordllama is not installed; pip install --no-deps wordllama==0.4.0.post1", name="wordllama"

@@ -3,6 +3,19 @@
 Two phases follow each other on any encoder-decoder (`first_token`): sentences with tags, then rated translations. What
 is left out of the first phase is the metric without NANO. The tag given when a text is scored is that of the language
 in general, or of the dialect that is asked for.
+
+The sentences of the first phase have the tag of a language or a dialect, which is right half the time:
+
+>>> taipei, lisbon = Sentence("印表机没有纸了。", "zh", "TW"), Sentence("O comboio chegou.", "pt", "PT")
+>>> for example in make_tag_examples([taipei, lisbon], balance=1.0, seed=3):
+...     print(example)
+('candidate: 印表机没有纸了。 language: zh-TW', 1.0)
+('candidate: O comboio chegou. language: zh-TW', 0.0)
+
+Those of the second are rated translations in the form of WMT's direct assessments, a CSV file of lp, src, mt, ref and
+raw: the pair of languages (`en-zh`), the source, the translation that was rated, a reference, and the rating from 0 to
+100. Where a file has `score` in place of `raw` (z-scores by rater, as COMET's training files), these are taken as they
+are.
 """
 
 from __future__ import annotations
@@ -18,6 +31,7 @@ from typing import Any, TypeVar
 
 from lapsus.core.files import stage_file
 from lapsus.core.messages import format_list
+from lapsus.evaluation.text_metrics import format_tag
 from lapsus.io.readers import read_rows
 from lapsus.papers.nano.first_token import (
     DEFAULT_TRAINING,
@@ -27,15 +41,8 @@ from lapsus.papers.nano.first_token import (
     fit,
     read_notes,
 )
-from lapsus.papers.nano.inputs import INPUTS, TAGGED, format_tag
+from lapsus.papers.nano.inputs import INPUTS, TAGGED
 from lapsus.perturbations.semantic.edits import Language, find_semantic_edit
-
-# What NANO is pretrained on: sentences with the tag of a language or a dialect, which is right half the time.
-# >>> taipei, lisbon = Sentence("印表机没有纸了。", "zh", "TW"), Sentence("O comboio chegou.", "pt", "PT")
-# >>> for example in make_tag_examples([taipei, lisbon], balance=1.0, seed=3):
-# ...     print(example)
-# ('candidate: 印表机没有纸了。 language: zh-TW', 1.0)
-# ('candidate: O comboio chegou. language: zh-TW', 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +91,6 @@ def make_tag_examples(
         input_tag = own_tag if is_right else other_tags[int(pick * len(other_tags))]
         examples.append((TAGGED.format(candidate=each.text, tag=input_tag), float(is_right)))
     return examples
-
-
-# Rated translations in the form of WMT's direct assessments: a CSV file of lp, src, mt, ref, raw.
-# `lp` is the pair of languages (`en-zh`), `src` the source, `mt` the translation that was rated, `ref` a reference, `raw`
-# the rating from 0 to 100. Where a file has `score` in its place (z-scores by rater, as COMET's training files), these
-# are taken as they are.
 
 
 COLUMNS = ("lp", "src", "mt", "ref", "raw")
@@ -166,16 +167,15 @@ __all__ = [
     "RatedTranslation",
     "Sentence",
     "TrainingConfig",
-    "kendall_agreement",
     "finetune",
+    "kendall_agreement",
     "pretrain",
-    "format_tag",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Nano:
-    """A model that rates translations; `input_format` says what it reads besides the candidate: within, qe or qe-ref."""
+    """A model that rates translations; its input format (within, qe, qe-ref) says what else it reads."""
 
     model: Regressor
     input_format: str = "within"
@@ -220,7 +220,7 @@ def pretrain(
     seed: int = 0,
     **fit_options: Any,
 ) -> R:
-    """Return a model that has learnt whether a tag is a sentence's own; `make_tag_examples` says what the options mean."""
+    """Return a model that has learnt whether a tag is a sentence's own; options as in `make_tag_examples`."""
     inputs = make_tag_examples(sentences, balance=balance, positive=positive, copies=copies, seed=seed)
     return fit(model, inputs, training, seed=seed, **fit_options)
 

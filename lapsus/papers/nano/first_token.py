@@ -1,8 +1,8 @@
 """Regression with an encoder-decoder: a text goes in, the logit of one entry of the first decoded token comes out.
 
-So NANO, MetricX and T5's own regression tasks get a number out of a model that writes: `token_index` is the entry of the
-vocabulary that is read. A checkpoint of transformers is loaded (mT5, T5, ByT5, MetricX), or a small T5 begins here from
-nothing. The extra `models` installs what is needed.
+So NANO, MetricX and T5's own regression tasks get a number out of a model that writes: `token_index` is the entry of
+the vocabulary that is read. A checkpoint of transformers is loaded (mT5, T5, ByT5, MetricX), or a small T5 begins here
+from nothing. The extra `papers` installs what is needed.
 
 >>> begun = make_small_t5(train_byte_pieces(["a tram", "a train"]), EncoderDecoderConfig(size=16, layers=1, heads=2))
 >>> trained = fit(begun, [("a tram", 1.0), ("a train", 0.0)] * 8, TrainingConfig(steps=60, learning_rate=1e-2))
@@ -141,12 +141,12 @@ def load_checkpoint(
 
     Args:
         path: A folder, or the id of a model on the Hub.
-        token_index: The entry of the vocabulary that is read; by default the last one, which stands for no text in T5's.
+        token_index: The entry of the vocabulary that is read; by default the last one, no text in T5's.
         max_length: How many tokens are read; the paper of NANO reads 1,024.
         tokenizer: Where the tokenizer is, if not beside the model.
         append_eos: Whether the token that ends a text is read.
     """
-    transformers = import_optional("transformers", "models", BY)
+    transformers = import_optional("transformers", "papers", BY)
     with hide_transformers_bars():
         model = transformers.AutoModelForSeq2SeqLM.from_pretrained(path)
     loaded_tokenizer = transformers.AutoTokenizer.from_pretrained(tokenizer or path)
@@ -163,7 +163,7 @@ def make_small_t5(
     tokenizer: Any, shape: EncoderDecoderConfig = EncoderDecoderConfig(), *, seed: int = 0, max_length: int = 256
 ) -> FirstTokenRegressor:
     """Return a T5 that knows nothing, with the tokenizer that `train_byte_pieces` learnt."""
-    transformers = import_optional("transformers", "models", BY)
+    transformers = import_optional("transformers", "papers", BY)
     config = transformers.T5Config(
         vocab_size=len(tokenizer),
         d_model=shape.size,
@@ -185,8 +185,8 @@ def make_small_t5(
 
 def train_byte_pieces(texts: Iterable[str], size: int = 4096) -> Any:
     """Return a tokenizer of merged bytes, so that no text has an unknown part; its last entry stands for no text."""
-    tokenizers = import_optional("tokenizers", "models", BY)
-    transformers = import_optional("transformers", "models", BY)
+    tokenizers = import_optional("tokenizers", "papers", BY)
+    transformers = import_optional("transformers", "papers", BY)
     bpe = tokenizers.ByteLevelBPETokenizer()
     special = ["<pad>", "</s>"]
     bpe.train_from_iterator(texts, vocab_size=size - 1, min_frequency=2, special_tokens=special, show_progress=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-ANY = "any"
 PARTS = ("candidate", "reference", "source", "language")
 PART = re.compile(rf"(?:^| )({'|'.join(PARTS)}): ")
 WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
@@ -15,15 +14,6 @@ INPUTS: Mapping[str, str] = {
     "qe": "candidate: {candidate} source: {source} language: {tag}",
     "qe-ref": "candidate: {candidate} reference: {reference} source: {source} language: {tag}",
 }
-
-
-def format_tag(language: str, region: str = "") -> str:
-    """Return the tag of a dialect, or of a language in general.
-
-    >>> format_tag("zh", "TW"), format_tag("zh")
-    ('zh-TW', 'zh-any')
-    """
-    return f"{language}-{region or ANY}"
 
 
 def split_parts(text: str) -> Iterator[tuple[int, str]]:

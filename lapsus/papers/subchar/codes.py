@@ -113,7 +113,7 @@ def _spell_zhuyin() -> dict[str, str]:
 
 def _spell_wubi() -> dict[str, str]:
     """Return the four keys or fewer of Wubi 86, of the package pywubi (MIT)."""
-    wubi = import_optional("pywubi", "models", "the code wubi").wubi
+    wubi = import_optional("pywubi", "papers", "the code wubi").wubi
     return {
         character: _to_private_use(keys[0]) for character in HAN if (keys := wubi(character)) and keys[0] != character
     }

@@ -1,7 +1,7 @@
 """A tokenizer of transformers that reads Chinese by sound or shape, and gives every text back as it was.
 
-Characters become codes (`encode_texts.py`), of which byte-pair encoding learns pieces that may span characters. All is in
-`tokenizer.read_json`, so `AutoTokenizer` reads the folder without lapsus and gives the same numbers; only decoding to
+Characters become codes (`codes.py`), of which byte-pair encoding learns pieces that may span characters. All is in
+`tokenizer.json`, so `AutoTokenizer` reads the folder without lapsus and gives the same numbers; only decoding to
 characters needs this class. What has no code is read as it stands, and what the pieces lack as its bytes: no text is
 unknown.
 
@@ -48,7 +48,7 @@ CODE = re.compile(f"[{RUN[0]}-\ue0fe]*{END}|[{RUN}]|{JOINT}{{1,2}}")
 class SubCharTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc] # transformers has no types
     """Reads Chinese by sound or shape; make one with `train`, then save and load it as any tokenizer.
 
-    It has no `__init__`: transformers would then build a class anew from its vocabulary instead of `tokenizer.read_json`.
+    It has no `__init__`: transformers would then build a class anew from its vocabulary instead of `tokenizer.json`.
     Special tokens such as `[SEP]` within a text are read as the text that they are.
     """
 
@@ -128,7 +128,7 @@ class SubCharTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc] # transfo
         return CODE.sub(lambda match: known.get(match[0], "�"), codes)
 
     def save_pretrained(self, save_directory: str | PathLike[str], *args: Any, **options: Any) -> tuple[str, ...]:
-        """Write the folder; `AutoTokenizer` is told to take `tokenizer.read_json` as it is, also beside a config of BERT."""
+        """Write the folder; `AutoTokenizer` is told to take `tokenizer.json` as it is, also beside a config of BERT."""
         files = super().save_pretrained(save_directory, *args, **options)
         path = Path(save_directory) / "tokenizer_config.json"
         config = {**json.loads(path.read_text(encoding="utf-8")), "tokenizer_class": "PreTrainedTokenizerFast"}
