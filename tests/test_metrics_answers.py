@@ -171,7 +171,7 @@ def test_a_run_scores_as_the_metric_does():
     ]
     result = answer_f1([answer for answer, _ in rows], [golds for _, golds in rows])
     assert np.mean([row["score"] for row in judged]) == pytest.approx(result["f1"])
-    assert np.mean([row["exact"] for row in judged]) == pytest.approx(result["exact_match"])
+    assert np.mean([row["exact_match"] for row in judged]) == pytest.approx(result["exact_match"])
 
 
 def test_answers_are_scored_from_files(tmp_path):

@@ -83,17 +83,17 @@ def test_slots_as_lapsus_run_writes_them():
     assert (found["Entity F1"].value, found["SLU-F1"].value) == (wanted["entity_f1"], wanted["slu_f1"])
 
 
-@pytest.mark.parametrize("form", ["answers", "golds"])
+@pytest.mark.parametrize("form", ["answers", "references"])
 def test_answers_to_questions(form):
     draw = Random(3)
     rows = [
-        {"id": i, "prediction": sentence(draw, 2), "golds": [sentence(draw, 2), sentence(draw, 1)]} for i in range(40)
+        {"id": i, "prediction": sentence(draw, 2), "references": [sentence(draw, 2), sentence(draw, 1)]} for i in range(40)
     ]
-    wanted = answer_f1([row["prediction"] for row in rows], [row["golds"] for row in rows])
+    wanted = answer_f1([row["prediction"] for row in rows], [row["references"] for row in rows])
     if form == "answers":
-        rows = [{"id": row["id"], "prediction": row["prediction"], "gold": {"text": row["golds"]}} for row in rows]
+        rows = [{"id": row["id"], "prediction": row["prediction"], "gold": {"text": row["references"]}} for row in rows]
     else:
-        rows = [row | {"score": 0.5, "gold": row["golds"][0]} for row in rows]
+        rows = [row | {"score": 0.5, "gold": row["references"][0]} for row in rows]
     found = measures(both(rows), "clean")
     assert (found["Exact match"].value, found["F1"].value) == (wanted["exact_match"], wanted["f1"])
 
@@ -133,11 +133,11 @@ def test_labels_have_none_and_the_page_shows_those_that_are_there(tmp_path):
 def test_queries_that_were_run():
     draw = Random(7)
     rows = [
-        {"id": i, "prediction": "q", "gold": "q", "score": float(i % 3 == 0), "executed": float(draw.random() < 0.6)}
+        {"id": i, "prediction": "q", "gold": "q", "score": float(i % 3 == 0), "execution_match": float(draw.random() < 0.6)}
         for i in range(40)
     ]
     found = measures(both(rows), "clean")
-    for name, column in (("Same result", "executed"), ("Same clauses", "score")):
+    for name, column in (("Same result", "execution_match"), ("Same clauses", "score")):
         wanted = micro_worst_average([[row[column]] for row in rows])
         assert (found[name].value, found[name].low, found[name].high) == (
             sum(row[column] for row in rows) / 40,

@@ -617,7 +617,7 @@ def test_a_passage_is_judged_by_the_rules_of_its_benchmark():
         ("noiseqa", None, (0.0, 0.0)),
     ):
         judged = load_tasks()[task].answer_type.score(said, answers)
-        assert (judged["score"], judged["exact"]) == pytest.approx(expected)
+        assert (judged["score"], judged["exact_match"]) == pytest.approx(expected)
 
 
 def test_a_question_without_an_answer_is_answered_by_saying_so():
@@ -628,7 +628,7 @@ def test_a_question_without_an_answer_is_answered_by_saying_so():
     assert kind.score(kind.parse("Unanswerable.", none), none)["score"] == 1.0
     assert kind.score("Paris", none)["score"] == 0.0 == kind.score("unanswerable", some)["score"]
     assert kind.score(None, none) == {
-        "prediction": None, "gold": "unanswerable", "golds": ["unanswerable"], "score": 0.0, "exact": 0.0
+        "prediction": None, "gold": "unanswerable", "references": ["unanswerable"], "score": 0.0, "exact_match": 0.0
     }  # fmt: skip
     with pytest.raises(ValueError, match="row 'a' has no answer, and the task knows no word for that; leave it out"):
         SpanAnswer().score("Paris", none)
@@ -646,9 +646,9 @@ def test_dataset_features_name_the_labels():
 
     data = data.cast_column("label", ClassLabel(names=["no", "yes"]))
     task = make_task(["text"], "label", labels=["no", "yes"])
-    assert run_model(task, data, lambda _: [1])[0].rows[0] | {"asked": ""} == {
-        "id": "a", "dataset": "rows", "model": "<lambda>", "track": "clean", "answer": 1, "unparsed": False,
-        "prediction": "yes", "gold": "yes", "score": 1.0, "text": "x", "asked": "",
+    assert run_model(task, data, lambda _: [1])[0].rows[0] | {"request_key": ""} == {
+        "id": "a", "dataset": "rows", "model": "<lambda>", "track": "clean", "response": 1, "unparsed": False,
+        "prediction": "yes", "gold": "yes", "score": 1.0, "text": "x", "request_key": "",
     }  # fmt: skip
 
 
@@ -851,7 +851,7 @@ def test_half_a_character_is_kept_and_older_answers_are_read(tmp_path):
     model = FunctionModel(lambda rows: ["花\ud83d"] * len(rows), "half", "1")
     for asked in (2, 0):
         outcome = Evaluation(TrackSet.from_rows("mine", TASK, rows), model, tmp_path).execute()
-        assert (outcome.requested, [row["answer"] for row in outcome.tracks[0].rows]) == (asked, ["花\ud83d"] * 2)
+        assert (outcome.requested, [row["response"] for row in outcome.tracks[0].rows]) == (asked, ["花\ud83d"] * 2)
         (tmp_path / "mine" / "half" / "clean.jsonl").unlink()
     with ResponseCache(tmp_path / "old.sqlite") as cache, closing(sqlite3.connect(tmp_path / "old.sqlite")) as old:
         old.execute("INSERT INTO answers VALUES (?, ?)", ("k", '{"raw": "花呗", "scores": null, "problem": null}'))

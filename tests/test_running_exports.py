@@ -128,7 +128,7 @@ def test_lm_eval_finds_the_scores_of_a_run(sample, commands, causal, tmp_path):
         samples = {each["doc"]["id"]: each for each in theirs["samples"][f"sample-intent_{track.track}"]}
         for row in track.rows:
             likely = [float(response[0][0]) for response in samples[row["id"]]["resps"]]
-            assert likely == pytest.approx(list(row["scores"].values()), abs=1e-4)
+            assert likely == pytest.approx(list(row["label_logprobs"].values()), abs=1e-4)
         mean = sum(row["score"] for row in track.rows) / len(track.rows)
         assert theirs["results"][f"sample-intent_{track.track}"]["acc,none"] == pytest.approx(mean)
     sys.modules.pop("utils", None)  # each folder has its own

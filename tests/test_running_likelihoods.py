@@ -125,7 +125,7 @@ def test_scores_are_those_of_the_model_itself(causal, how, tmp_path):
         assert Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model, tmp_path).execute().requested == 0
         assert len(server.asked) == before and "/v1/chat/completions" not in server.asked
     for row, other in zip(outcome.tracks[0].rows, local.rows, strict=True):
-        assert row["scores"] == pytest.approx(other["scores"], abs=1e-4) and row["prediction"] == other["prediction"]
+        assert row["label_logprobs"] == pytest.approx(other["label_logprobs"], abs=1e-4) and row["prediction"] == other["prediction"]
     assert model.get_usage() == {"labels chosen by log-likelihood": 4}
 
 

@@ -101,7 +101,7 @@ def test_a_written_query_is_read_and_judged(database):
         "Here it is:\n```sql\nSELECT name\nFROM singer WHERE age > 2.5;\n```\nIt lists names.", row
     )
     judged = SqlAnswer().score(said, row)
-    assert (judged["score"], judged["executed"]) == (1.0, 1.0)
+    assert (judged["score"], judged["execution_match"]) == (1.0, 1.0)
     assert SqlAnswer().score(None, row)["score"] == 0.0
 
 

@@ -85,9 +85,9 @@ class TestSmolLM2:
         labels = ["Paris", "Rome", "Tokyo", "London", "Madrid"]
         clean, noisy = run(make_task(["text"], "label", labels=labels), ROWS, model, noise=["filler_bos"])
         assert [row["prediction"] for row in clean.rows] == ["Paris", "Rome", "Tokyo"]
-        assert all(len(row["scores"]) == len(labels) for row in noisy.rows)
+        assert all(len(row["label_logprobs"]) == len(labels) for row in noisy.rows)
         (written, *_) = run(make_task(["text"], "label"), ROWS[:1], model)
-        assert written.rows[0]["answer"] == "The capital of France is Paris."
+        assert written.rows[0]["response"] == "The capital of France is Paris."
 
     def test_a_label_may_begin_with_another(self, model):
         labels = ["Paris", "Paris_Rome", "Rome", "Rome_Tokyo", "Tokyo"]
@@ -98,7 +98,7 @@ class TestSmolLM2:
         task = make_task(["text"], "label", max_tokens=12)
         (local,) = run(task, ROWS, model)
         (remote,) = run(task, ROWS, served, out=tmp_path, batch=2)
-        assert [row["answer"] for row in remote.rows] == [row["answer"] for row in local.rows]
+        assert [row["response"] for row in remote.rows] == [row["response"] for row in local.rows]
         server = open_model(served)
         (again,) = run(task, ROWS, server, out=tmp_path)
         assert again.rows == remote.rows and server.get_usage() == {}, "nothing is asked twice"
@@ -107,7 +107,7 @@ class TestSmolLM2:
         task = make_task(["text"], "label", labels=["Paris", "Rome", "Tokyo"])
         server = open_model(served, {"tokenizer": smollm2})
         (track,) = run(task, ROWS[:1], server)
-        assert "Paris" in track.rows[0]["answer"] and track.rows[0]["score"] == 1.0
+        assert "Paris" in track.rows[0]["response"] and track.rows[0]["score"] == 1.0
         assert any("leaves out the log-probabilities" in name for name in server.get_usage())
 
 

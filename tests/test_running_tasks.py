@@ -218,13 +218,13 @@ def test_queries_run_on_the_databases_that_are_given(built, tmp_path):
     data = load_tracks(str(built("readin-cspider")), task, databases=tmp_path)
     known = asked_and_answered(data.task, data)
     right = run_model(data.task, data, lambda rows: [known[repr(row)] for row in rows])
-    assert {row["executed"] for track in right for row in track.rows} == {1.0}
+    assert {row["execution_match"] for track in right for row in track.rows} == {1.0}
     assert {(one.measure, one.value.value) for one in measure(right).task_scores} == {
         ("Same result", 1.0),
         ("Same clauses", 1.0),
     }
     broken = run_model(data.task, data, lambda rows: ["SELECT nothing FROM nowhere"] * len(rows))
-    assert {row["executed"] for track in broken for row in track.rows} == {0.0}
+    assert {row["execution_match"] for track in broken for row in track.rows} == {0.0}
 
 
 @pytest.mark.slow

@@ -189,8 +189,8 @@ def test_a_writer_translates_the_text_alone(tmp_path):
     model = open_model(f"hf:{tmp_path}", {"batch": 2})
     assert model.build_request(task, ROWS[0]) == TEXTS[0]
     track = run(task, ROWS, model)[0]
-    alone = [run(task, [row], model)[0].rows[0]["answer"] for row in ROWS]
-    assert [row["answer"] for row in track.rows] == alone
+    alone = [run(task, [row], model)[0].rows[0]["response"] for row in ROWS]
+    assert [row["response"] for row in track.rows] == alone
 
 
 QUESTION = "{text} Is it about weather or music ?"
@@ -247,8 +247,8 @@ def test_labels_that_tokenise_alike_are_refused(causal, words):
 def test_an_instruction_model_writes_where_there_are_no_labels(causal):
     task = make_task(["text"], "label")
     model = open_model(f"hf:{causal}", {"batch": 3})
-    together = [row["answer"] for row in run(task, ROWS, model)[0].rows]
-    assert together == [run(task, [row], model)[0].rows[0]["answer"] for row in ROWS]
+    together = [row["response"] for row in run(task, ROWS, model)[0].rows]
+    assert together == [run(task, [row], model)[0].rows[0]["response"] for row in ROWS]
 
 
 def test_without_a_chat_template_it_is_no_instruction_model(tmp_path):
@@ -262,7 +262,7 @@ def test_without_a_chat_template_it_is_no_instruction_model(tmp_path):
         f"<s> {QUESTION.format(text=ROWS[0]['text'])}"  # its tokenizer ends every text, which must not stand between
     )
     for label, word in WORDS.items():
-        assert row["scores"][label] == pytest.approx(
+        assert row["label_logprobs"][label] == pytest.approx(
             bare_likelihood(model.model, model.tokenizer, prompt, f" {word}"), abs=1e-4
         )
 

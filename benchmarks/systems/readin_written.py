@@ -91,7 +91,7 @@ def score_of(row: Mapping[str, Any], measure: str) -> float:
 
         return float(sacrebleu.sentence_bleu(row["prediction"] or "", [row["gold"]]).score) / 100
     if measure == "exact match":
-        return float(row["exact"])
+        return float(row["exact_match"])
     return float(row["score"])
 
 

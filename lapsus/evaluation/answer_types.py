@@ -281,7 +281,7 @@ class ExactAnswer(_FreeText):
 
 @dataclass(frozen=True, slots=True)
 class FrameAnswer(_FreeText):
-    """An intent and slots, or slots alone; `score` says whether all of it is right, `intent_right` the intent alone.
+    """An intent and slots, or slots alone; `score` says whether all of it is right, `intent_correct` the intent alone.
 
     The gold frame is `intent` with `tags` over `tokens`, or with `slots`, a list of [slot, text].
     """
@@ -361,7 +361,7 @@ class FrameAnswer(_FreeText):
             intent_columns = {
                 "prediction": parsed["intent"],
                 "gold": intent,
-                "intent_right": float(parsed["intent"] == intent),
+                "intent_correct": float(parsed["intent"] == intent),
             }
             right = right and parsed["intent"] == intent
         slots = [list(slot) for slot in parsed["slots"]]
@@ -409,7 +409,7 @@ def _normalise_slots(slots: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class SpanAnswer(_FreeText):
-    """A passage of the context: `score` is its F1, `exact` exact match, by the rules of the metric `answer_f1`.
+    """A passage of the context: `score` is its F1, `exact_match` the exact match, by the rules of the metric `answer_f1`.
 
     Where questions may have no answer, as in SQuAD 2.0, `unanswerable` is the word that says so.
     """
@@ -432,7 +432,7 @@ class SpanAnswer(_FreeText):
         if not any(golds):
             raise ValueError(f"row {row.get('id')!r} has no answer, and the task knows no word for that; leave it out")
         exact, f1 = match_best(prediction, golds, self.rules) if prediction else (0.0, 0.0)
-        return {"prediction": prediction, "gold": golds[0], "golds": golds, "score": f1, "exact": exact}
+        return {"prediction": prediction, "gold": golds[0], "references": golds, "score": f1, "exact_match": exact}
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,7 +459,7 @@ class TranslationAnswer(_FreeText):
 
 @dataclass(frozen=True, slots=True)
 class SqlAnswer(_FreeText):
-    """An SQL query: `score` is Spider's exact set match, values left out; `executed` compares results on a database.
+    """An SQL query: `score` is Spider's exact set match, values left out; `execution_match` compares results on a database.
 
     A row may hold `database`, the path of an SQLite file.
     """
@@ -481,7 +481,7 @@ class SqlAnswer(_FreeText):
         right = prediction is not None and match_clauses(prediction, gold)
         result = {"prediction": prediction, "gold": gold, "score": float(right)}
         if row.get("database"):
-            result["executed"] = float(prediction is not None and match_results(prediction, gold, row["database"]))
+            result["execution_match"] = float(prediction is not None and match_results(prediction, gold, row["database"]))
         return result
 
 

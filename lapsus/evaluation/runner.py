@@ -39,9 +39,9 @@ from lapsus.core.types import Track
 
 Row = Mapping[str, Any]
 COMPARABLE_KEYS = {  # what tracks of one model must share to stand in one folder
-    "identity": "revision of the model",
+    "model_identity": "revision of the model",
     "task": "version of the task",
-    "rows": "rows, right answers or labels",
+    "rows_digest": "rows, right answers or labels",
     "seed": "seed of the noise",
 }
 
@@ -200,8 +200,8 @@ class Evaluation:
         all_rows = [row for track in tracks for row in track.rows]
         errors: dict[str, int] = {}
         for row in all_rows:
-            if row.get("problem"):
-                errors[row["problem"]] = errors.get(row["problem"], 0) + 1
+            if row.get("error"):
+                errors[row["error"]] = errors.get(row["error"], 0) + 1
         n_unparsed = sum(bool(row["unparsed"]) for row in all_rows)
         return RunSummary(tracks, list(paths.values()), n_requested, n_reused, n_unparsed, errors)
 
@@ -211,9 +211,9 @@ class Evaluation:
     def _reuse_row(self, requests: Mapping[str, Request], row: Row) -> dict[str, Any] | None:
         """Return a row of an earlier run with its answer as it is read today; None where that was another question."""
         request = requests.get(str(row["id"]))
-        if request is None or row.get("asked") != request.key or "answer" not in row:
+        if request is None or row.get("request_key") != request.key or "response" not in row:
             return None
-        return self._make_prediction(request, Response(row["answer"], row.get("scores"), row.get("problem")))
+        return self._make_prediction(request, Response(row["response"], row.get("label_logprobs"), row.get("error")))
 
     def _check_folder(self, manifest: Mapping[str, Any]) -> None:
         """Refuse a folder with predictions that would stand beside the new ones, but are of another kind of run."""
@@ -224,9 +224,9 @@ class Evaluation:
             raise ValueError(
                 f"{self.folder} holds the predictions of another task ({previous['task']}); give another --out"
             )
-        if previous["identity"].partition(" at ")[0] != self.model.identity.partition(" at ")[0]:
+        if previous["model_identity"].partition(" at ")[0] != self.model.identity.partition(" at ")[0]:
             raise ValueError(
-                f"{self.folder} holds the predictions of another model ({previous['identity']}); "
+                f"{self.folder} holds the predictions of another model ({previous['model_identity']}); "
                 "give this one a --name of its own, or another --out"
             )
         new_tracks = {to_folder_name(name) for name in self.data.tracks}
@@ -248,10 +248,10 @@ class Evaluation:
         choices = [*self.task.answer_type.choices.items(), *({} if self._model_maps_labels else self.label_map).items()]
         return {
             "model": self.model.name,
-            "identity": self.model.identity,
+            "model_identity": self.model.identity,
             "task": self.task.identity,
-            "data": self.data.identity,
-            "rows": self.data.hash_tracks(list(self.data.tracks)[:1], choices),
+            "data_identity": self.data.identity,
+            "rows_digest": self.data.hash_tracks(list(self.data.tracks)[:1], choices),
             "seed": self.data.seed,
             "lapsus": version("lapsus"),
         }
@@ -342,7 +342,7 @@ class Evaluation:
             "dataset": self.data.name,
             "model": self.model.name,
             "track": request.track,
-            "answer": response.value,
+            "response": response.value,
             "unparsed": prediction is None,
             **task.answer_type.score(prediction, row),
             **{name: values[0] if len(values) == 1 else values for name, values in texts.items()},
@@ -351,9 +351,9 @@ class Evaluation:
             prediction_row["cluster"] = row[task.cluster]
         prediction_row |= {name: row[name] for name in ("edits", "operator") if row.get(name) is not None}
         prediction_row |= {
-            name: value for name, value in (("scores", response.logprobs), ("problem", response.error)) if value
+            name: value for name, value in (("label_logprobs", response.logprobs), ("error", response.error)) if value
         }
-        return prediction_row | {"asked": request.key}
+        return prediction_row | {"request_key": request.key}
 
     @property
     def _model_maps_labels(self) -> bool:
@@ -367,7 +367,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     """Return what an earlier run wrote down about itself."""
     try:
         manifest = json.loads(path.read_bytes())
-        return {**manifest, **{name: str(manifest[name]) for name in ("task", "identity")}}
+        return {**manifest, **{name: str(manifest[name]) for name in ("task", "model_identity")}}
     except (ValueError, LookupError, TypeError) as error:
         raise ValueError(
             f"{path} does not say which model answered which task there; delete it, or give another --out"

@@ -116,7 +116,7 @@ def _measure_translations(rows: Rows, clusters: Sequence[Any] | None, level: flo
 def _measure_queries(rows: Rows, clusters: Sequence[Any] | None, level: float) -> Measures:
     """Measure queries that were run on a database: whether they find what the right one finds, and say the same."""
     estimates: Measures = {}
-    for column, label in (("executed", "Same result"), ("score", "Same clauses")):
+    for column, label in (("execution_match", "Same result"), ("score", "Same clauses")):
         values = [[float(mark or 0.0)] for mark in rows[column]]
         result = micro_worst_average(values, clusters=clusters, confidence_level=level)
         estimates[label] = Estimate.from_result(result, "micro_average")
@@ -145,8 +145,8 @@ TASK_MEASURES = (
     TaskMeasure(("tags", "gold_tags"), _measure_frames),
     TaskMeasure(("slots", "gold_slots"), _measure_slots),
     TaskMeasure(("entities", "gold_entities"), _measure_slots),
-    TaskMeasure(("golds", "prediction"), _measure_answers),
-    TaskMeasure(("executed", "score"), _measure_queries),
+    TaskMeasure(("references", "prediction"), _measure_answers),
+    TaskMeasure(("execution_match", "score"), _measure_queries),
     TaskMeasure(("gold", "prediction"), _measure_answers, _has_list_golds),
     TaskMeasure(("gold", "prediction", "chrf"), _measure_translations, _has_free_text_golds),
     TaskMeasure(("gold", "prediction", "reference"), _measure_translations, _has_free_text_golds),
