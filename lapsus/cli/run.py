@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lapsus.evaluation.tracks import TrackSet
 
 PATH = click.Path(path_type=Path)
-EXTRA_SCORES = ("intent_right", "exact", "executed")  # columns of some tasks that are as good as a score
+EXTRA_SCORES = ("intent_correct", "exact_match", "execution_match")  # columns of some tasks that are as good as a score
 
 
 class Price(click.ParamType[tuple[float, float]]):
@@ -315,7 +315,7 @@ def collect_warnings(task: Task, outcome: RunSummary) -> list[str]:
     warnings = [f"no answer to {number:,} rows: {problem}" for problem, number in outcome.errors.items()]
     rows = [row for track in outcome.tracks for row in track.rows]
     if outcome.unparsed:
-        unparsed_response = next((row["answer"] for row in rows if row["unparsed"] and not row.get("problem")), None)
+        unparsed_response = next((row["response"] for row in rows if row["unparsed"] and not row.get("error")), None)
         example = "" if unparsed_response is None else f", such as {str(unparsed_response)[:80]!r}"
         choices = format_list(task.answer_type.choices.values(), empty="")
         hint = f"; the task reads {choices} (--label-map A=B: that A means B)" if example and choices else ""
@@ -334,7 +334,7 @@ def _warn_ambiguous_numbers(labels: Sequence[str], rows: Iterable[Mapping[str, A
     """Return how answers were read that are numbers, where each is the name of a label and the place of one."""
     from lapsus.evaluation.answer_types import format_label_map
 
-    responses = ((row["answer"], row.get("prediction")) for row in rows)
+    responses = ((row["response"], row.get("prediction")) for row in rows)
     numbers = sorted(
         {response for response, prediction in responses if isinstance(response, int) and str(response) == prediction}
     )
