@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lapsus.core.text import to_label
 from lapsus.io import readers
 from lapsus.io import tables as frames
-from lapsus.io.encoding import encode_column, hash_column, hash_texts, to_label
+from lapsus.io.encoding import encode_column, hash_column, hash_texts
 from lapsus.io.tables import Table
 from lapsus.reporting.columns import get_columns
 from lapsus.reporting.tracks import read_tracks

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,19 @@ def to_text(value: Any) -> str:
     ('slow down', 'slow down', '7')
     """
     return " ".join(value) if isinstance(value, list) else str(value)
+
+
+def to_label(value: Any) -> str:
+    """Return a prediction or gold answer as text, the same for 1, 1.0 and "1".
+
+    >>> to_label(1.0), to_label("1"), to_label({"b": 1, "a": [2]})
+    ('1', '1', '{"a": [2], "b": 1}')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
 def is_mostly_chinese(texts: Iterable[str]) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 from lapsus.core import bio
 from lapsus.core.checks import shorten_repr
 from lapsus.core.messages import format_list
+from lapsus.core.text import to_label
 from lapsus.evaluation.parsing import (
     find_json_object,
     find_number,
@@ -27,7 +28,6 @@ from lapsus.evaluation.parsing import (
     strip_reasoning,
     strip_wrapping,
 )
-from lapsus.io.encoding import to_label
 from lapsus.io.labels import UNNAMED_CLASS
 from lapsus.metrics.answer_f1.score import match_best, parse_golds
 

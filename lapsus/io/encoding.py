@@ -6,7 +6,6 @@ EncodedColumn(codes=array([ 0,  1,  1, -1,  1]...), words=['yes', '1'])
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lapsus.core.text import to_label
 from lapsus.io.tables import Column
 
 if TYPE_CHECKING:
@@ -24,19 +24,6 @@ if TYPE_CHECKING:
     from lapsus.core.checks import IntArray
 
     Codes = NDArray[np.uint64]
-
-
-def to_label(value: Any) -> str:
-    """Return a prediction or gold answer as text, the same for 1, 1.0 and "1".
-
-    >>> to_label(1.0), to_label("1"), to_label({"b": 1, "a": [2]})
-    ('1', '1', '{"a": [2], "b": 1}')
-    """
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
 MAX_WORDS = 100  # distinct answers, at most, that are kept as text

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from lapsus.core.messages import format_list
-from lapsus.io.encoding import to_label
+from lapsus.core.text import to_label
 from lapsus.io.predictions import format_quoted
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lapsus.core.messages import format_list
+from lapsus.core.text import to_label
 from lapsus.io import encoding, inspect_logs, lm_eval_logs, tables
 from lapsus.io import readers as readers
-from lapsus.io.encoding import to_label
 from lapsus.io.tables import Table
 
 if TYPE_CHECKING:

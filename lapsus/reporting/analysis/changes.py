@@ -9,7 +9,8 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.core.edits import Edit, apply
-from lapsus.io.encoding import NO_VALUE, to_label
+from lapsus.core.text import to_label
+from lapsus.io.encoding import NO_VALUE
 from lapsus.metrics.prediction_consistency.score import prediction_consistency
 from lapsus.reporting.analysis.alignment import (
     AlignedTrack,

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from lapsus.io.encoding import NO_VALUE, encode_column, to_label
+from lapsus.core.text import to_label
+from lapsus.io.encoding import NO_VALUE, encode_column
 from lapsus.reporting.analysis.alignment import AlignedTrack, find_clean_track, to_texts
 from lapsus.reporting.analysis.changes import LOSS_THRESHOLD, align_edits, split_by_edits
 from lapsus.reporting.columns import NO_ANSWER
