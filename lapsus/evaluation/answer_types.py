@@ -12,12 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy as np
+from typing import Any, Protocol
 
 from lapsus.core import bio
-from lapsus.core.checks import shorten_repr
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_label
 from lapsus.evaluation.parsing import (
@@ -30,10 +27,6 @@ from lapsus.evaluation.parsing import (
 )
 from lapsus.io.labels import UNNAMED_CLASS
 from lapsus.metrics.answer_f1.score import match_best, parse_golds
-
-if TYPE_CHECKING:
-    from lapsus.io.encoding import Codes, HashedColumn
-
 
 Row = Mapping[str, Any]
 
@@ -481,7 +474,9 @@ class SqlAnswer(_FreeText):
         right = prediction is not None and match_clauses(prediction, gold)
         result = {"prediction": prediction, "gold": gold, "score": float(right)}
         if row.get("database"):
-            result["execution_match"] = float(prediction is not None and match_results(prediction, gold, row["database"]))
+            result["execution_match"] = float(
+                prediction is not None and match_results(prediction, gold, row["database"])
+            )
         return result
 
 
@@ -507,50 +502,3 @@ class SimilarityAnswer(_FreeText):
 
     def score(self, prediction: float | None, row: Row) -> dict[str, Any]:
         return {"prediction": prediction, "score": None if prediction is None else prediction / 100}
-
-
-# Right answers that are whole sentences: a model that writes its own is not judged by whether the two are equal.
-
-
-MIN_LETTERS = (
-    20  # letters of a right answer, on average, from which it is a sentence and no label; one of Chinese counts two
-)
-
-
-def is_free_text(golds: HashedColumn | None) -> bool:
-    """Return whether right answers are whole sentences that differ from each other.
-
-    >>> from lapsus.io.encoding import hash_column, encode_column
-    >>> is_free_text(hash_column(encode_column(["The train is late.", "Nobody was in the old house."])))
-    True
-    >>> is_free_text(hash_column(encode_column(["entailment", "contradiction"])))
-    False
-    """
-    if golds is None or golds.distinct * 2 < len(golds):
-        return False
-    words = list(golds.words.values())
-    letters = sum(len(text) + sum(map(_is_han, text)) for text in words)
-    n_spaced = sum(" " in text.strip() or any(map(_is_han, text)) for text in words)
-    return letters >= MIN_LETTERS * len(words) and n_spaced * 2 > len(words)
-
-
-def check_free_text(predictions: Codes, golds: HashedColumn, place: str) -> None:
-    """Raise if right answers are sentences and most of what was said is none of them: being equal would say little.
-
-    Who looks for a sentence among the right ones finds or misses it; frames and lists, written as JSON, are equal or
-    not.
-    """
-    is_gold = np.isin(predictions, golds.hashes)
-    if 2 * is_gold.sum() >= len(is_gold) or not is_free_text(golds):
-        return
-    example = next(iter(golds.words.values()))
-    if not example.startswith(("{", "[")):
-        raise ValueError(
-            f"{place}: the right answers are sentences ({shorten_repr(example, 40)}) and the model writes its own, so that"
-            " being equal says little; give each row a score from 0 to 1, as sacrebleu's"
-            " sentence_chrf(prediction, [gold]).score / 100."
-        )
-
-
-def _is_han(letter: str) -> bool:
-    return "\u4e00" <= letter <= "\u9fff"

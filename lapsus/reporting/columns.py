@@ -17,8 +17,8 @@ import numpy as np
 
 from lapsus.core.text import to_label
 from lapsus.core.types import Track
-from lapsus.evaluation.answer_types import check_free_text
 from lapsus.io.encoding import NO_VALUE, EncodedColumn, HashedColumn, encode_column, hash_column, hash_texts
+from lapsus.io.labels import check_free_text
 from lapsus.io.predictions import format_quoted
 from lapsus.io.tables import Column, LazyRows, Table, take, to_list
 from lapsus.metrics.answer_f1.score import score_passages

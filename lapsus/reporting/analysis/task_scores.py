@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lapsus.core.text import is_mostly_chinese
-from lapsus.evaluation.answer_types import is_free_text
+from lapsus.io.labels import is_free_text
 from lapsus.metrics import (
     annotated_bleu,
     annotated_chrf,
