@@ -92,7 +92,7 @@ def operator_page(row: dict[str, str]) -> str:
 
     kind = type(OPERATORS[row["name"]])
     needs = f"It needs `pip install '{row['needs']}'`.\n\n" if row["needs"] else ""
-    use = f"```console\n$ lapsus perturb --operator {row['name']} --column text --key id in.jsonl out.jsonl\n```"
+    use = f"```console\n$ lapsus perturb --noise {row['name']} --text text --id id in.jsonl out.jsonl\n```"
     return f"# {row['name']}\n\n{row['summary']}.\n\n{needs}{use}\n\n::: {kind.__module__}.{kind.__qualname__}\n"
 
 
