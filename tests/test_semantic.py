@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,7 +18,7 @@ from lapsus.core.edits import apply
 from lapsus.evaluation.models.endpoint_client import Endpoint, EndpointError
 from lapsus.perturbations.core import perturb
 from lapsus.perturbations.semantic.edits import (
-    LISTS,
+    NAMES,
     OPERATORS,
     UNITS,
     _iter_places,
@@ -32,6 +35,7 @@ from lapsus.perturbations.semantic.instruction_model import (
     load_exemplars,
     make_semantic_models,
 )
+from lapsus.perturbations.semantic.word_lists import FOLDER, read_version, read_word_lists, split_lists
 
 FRMT = Path(__file__).parents[1].parent / "shared" / "data" / "frmt"
 SENTENCES = {
@@ -51,7 +55,36 @@ SENTENCES = {
         "Muitos alunos compraram três livros velhos.",
     ),
 }
-WORDS = {language: sorted({word for word in load_lexicon(language).replace if word}) for language in LISTS}
+WORDS = {language: sorted({word for word in load_lexicon(language).replace if word}) for language in NAMES}
+
+
+# word lists -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("language", sorted(NAMES))
+def test_every_list_of_a_file_is_read_and_its_version_is_that_of_the_operators(language):
+    text = (FOLDER / f"{language}.txt").read_text("utf-8")
+    lists = read_word_lists(language)
+    assert {name for name in lists if lists[name]} == {*re.findall(r"^\[(.+)\]$", text, re.MULTILINE)} - {"context"}
+    assert not [line for lines in lists.values() for line in lines.splitlines() if re.search(r"^# |<[a-z]+>", line)]
+    assert {unit.version for unit in UNITS if unit.language == language} == {read_version(language)}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[replce]\na / b\n", "the list 'replce', which is unknown or there twice"),
+        ("[replace]\na / b\n[replace]\nc / d\n", "the list 'replace', which is unknown or there twice"),
+        ("[insert]\nis<plain> > _ not\n", "has <plain>, but its list `context` has no such pattern"),
+    ],
+)
+def test_a_list_that_would_be_read_otherwise_is_refused(text, message):
+    with pytest.raises(ValueError, match=message):
+        split_lists(text, "here.txt")
+
+
+def test_the_lists_that_a_tool_writes_are_as_it_writes_them():
+    tool = Path(__file__).parents[1] / "tools" / "write_word_lists.py"
+    done = subprocess.run([sys.executable, tool, "--check"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def every_edit(text, language, kind):
@@ -60,7 +93,7 @@ def every_edit(text, language, kind):
 
 @st.composite
 def texts(draw):
-    language = draw(st.sampled_from(sorted(LISTS)))
+    language = draw(st.sampled_from(sorted(NAMES)))
     marks = st.sampled_from(["not", "不", "não", "12", "1990", "?", ",", "。", "吗"])
     pieces = st.one_of(st.sampled_from(WORDS[language]), marks, st.text(max_size=4))
     return language, ("" if language == "zh" else " ").join(draw(st.lists(pieces, max_size=8)))
@@ -85,7 +118,7 @@ def test_every_kind_of_edit_finds_its_place(language, text):
     assert find_semantic_edit(text, language).kind == "replace"
 
 
-@pytest.mark.parametrize("language", sorted(LISTS))
+@pytest.mark.parametrize("language", sorted(NAMES))
 def test_no_pair_of_the_lists_is_refused(language):
     carrier = {"en": "we saw {} there", "zh": "我们 {} 那里", "pt": "vimos {} ali"}[language]
     for rules in load_lexicon(language).replace.values():

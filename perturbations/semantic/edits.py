@@ -18,20 +18,26 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from lapsus.core.edits import Edit, Span, apply, common_affixes
 from lapsus.core.imports import import_optional
 from lapsus.perturbations.core import ShortRepr, perturb
-from lapsus.perturbations.semantic import en, pt, zh
-from lapsus.perturbations.semantic.word_lists import Rule, parse_groups, parse_rules, parse_word_list
+from lapsus.perturbations.semantic.word_lists import (
+    Rule,
+    parse_groups,
+    parse_rules,
+    parse_word_list,
+    read_version,
+    read_word_lists,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from random import Random
-    from types import ModuleType
 
     from lapsus.perturbations.core import Operator
 
 Language = Literal["en", "zh", "pt"]
 Kind = Literal["replace", "insert", "delete"]
 
-LISTS: dict[Language, ModuleType] = {"en": en, "zh": zh, "pt": pt}
+NAMES: dict[Language, str] = {"en": "English", "zh": "Chinese", "pt": "Portuguese"}
+NEVER = "(?!)"  # matches nothing
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 # a number of its own: no part of a name (A4, 5G, Sun-1), a time, an ordinal or a reference
 NUMBER = re.compile(r"(?<![A-Za-zÀ-ÿ\d°#\[/:–—-])(?<![\d][.,])[0-9]+(?:[.,][0-9]+)*(?![A-Za-zÀ-ÿ\dº°ª\]/:–—-]|[.,]\d)")
@@ -83,28 +89,25 @@ class Lexicon:
 @cache
 def load_lexicon(language: Language) -> Lexicon:
     """Return the word lists of `language`."""
-    if language not in LISTS:
-        raise ValueError(f"no semantic edits for language {language!r}: choose one of {', '.join(LISTS)}")
-    lists = LISTS[language]
+    if language not in NAMES:
+        raise ValueError(f"no semantic edits for language {language!r}: choose one of {', '.join(NAMES)}")
+    lists = read_word_lists(language)
     return Lexicon(
-        replace=parse_rules(lists.REPLACE),
-        insert=parse_rules(lists.INSERT),
-        opening_insert=parse_rules(lists.OPENING_INSERT),
-        delete=parse_rules(lists.DELETE),
-        numerals={word: digits for digits, word in (pair.split("=") for pair in lists.NUMERALS.split())},
-        synonyms=parse_groups(lists.SYNONYMS),
-        negations=parse_word_list(lists.NEGATIONS),
-        negating=parse_word_list(lists.NEGATING),
-        affirming=parse_word_list(lists.AFFIRMING),
-        fillers=parse_word_list(lists.FILLERS),
-        question=re.compile(lists.ASKED),
-        counts_before=re.compile(lists.COUNTS_BEFORE),
-        counts_after=re.compile(lists.COUNTS_AFTER),
-        years_before=re.compile(lists.YEARS_BEFORE),
+        replace=parse_rules(lists["replace"]),
+        insert=parse_rules(lists["insert"]),
+        opening_insert=parse_rules(lists["insert at the opening"]),
+        delete=parse_rules(lists["delete"]),
+        numerals={word: digits for digits, word in (pair.split("=") for pair in lists["numerals"].split())},
+        synonyms=parse_groups(lists["synonyms"]),
+        negations=parse_word_list(lists["negations"]),
+        negating=parse_word_list(lists["negating prefixes"]),
+        affirming=parse_word_list(lists["not negations"]),
+        fillers=parse_word_list(lists["fillers"]),
+        question=re.compile(lists["question"] or NEVER),
+        counts_before=re.compile(lists["counts before"] or NEVER),
+        counts_after=re.compile(lists["counts after"] or NEVER),
+        years_before=re.compile(lists["years before"] or NEVER),
     )
-
-
-NAMES: dict[Language, str] = {"en": "English", "zh": "Chinese", "pt": "Portuguese"}
 
 
 class WordListOperator(ShortRepr):
@@ -115,8 +118,8 @@ class WordListOperator(ShortRepr):
     version: str
 
     def __post_init__(self) -> None:
-        if not self.version and self.language in LISTS:
-            object.__setattr__(self, "version", LISTS[self.language].VERSION)
+        if not self.version and self.language in NAMES:
+            object.__setattr__(self, "version", read_version(self.language))
 
     @property
     def needs(self) -> str:
@@ -207,7 +210,7 @@ OPERATORS: dict[Kind, type[SemanticReplace | SemanticInsert | SemanticDelete]] =
     "insert": SemanticInsert,
     "delete": SemanticDelete,
 }
-UNITS = tuple(operator(language) for language in LISTS for operator in OPERATORS.values())
+UNITS = tuple(operator(language) for language in NAMES for operator in OPERATORS.values())
 
 
 def find_semantic_edit(

@@ -1,5 +1,9 @@
 """How the word lists of the semantic edits are written and read.
 
+The first line of a file ends with the version of the lists, which is that of their operators. `[replace]` begins a
+list; a line that starts with `# ` is a comment. A line `plain = (?! not)` of the list `context` names a pattern, which
+goes on in indented lines and stands as `<plain>` in rules.
+
 A line `north / south / east` lists words of which each denies the others, and goes on below if a stroke ends it;
 `all > some / few` goes one way only.
 A word may name the context it needs: what comes before in braces, `{!no|any} more` or `{the} left`, of which a dash
@@ -16,10 +20,77 @@ False
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
+FOLDER = Path(__file__).parent / "data"
+VERSION = re.compile(r"# .* Version (\d+)\n")
+LISTS = (
+    "context",
+    "replace",
+    "insert",
+    "insert at the opening",
+    "delete",
+    "numerals",
+    "synonyms",
+    "negations",
+    "negating prefixes",
+    "not negations",
+    "fillers",
+    "question",
+    "counts before",
+    "counts after",
+    "years before",
+)
 BEFORE = re.compile(r"\{(!?)([^{}]*[^{}\d,])\} ")
 LOOKAROUND = re.compile(r"\(\?<?[=!](?:[^()]|\([^()]*\))*\)")
+
+
+@cache
+def read_version(language: str) -> str:
+    """Return the version of a language's lists.
+
+    >>> read_version("en")
+    '2'
+    """
+    with (FOLDER / f"{language}.txt").open(encoding="utf-8") as file:
+        version = VERSION.fullmatch(file.readline())
+    if version is None:
+        raise ValueError(f"{file.name} does not begin with a comment that ends with its version; mend it")
+    return version[1]
+
+
+def read_word_lists(language: str) -> dict[str, str]:
+    """Return the lines of each list of a language; a list that the language has not is empty."""
+    path = FOLDER / f"{language}.txt"
+    return split_lists(path.read_text(encoding="utf-8"), path.name)
+
+
+def split_lists(text: str, source: str) -> dict[str, str]:
+    r"""Return the lines of each list of a file, with the named patterns filled in.
+
+    >>> lists = split_lists("[context]\nplain = (?! not)\n[insert]\nis<plain> > _ not\n", "here")
+    >>> lists["insert"], lists["delete"]
+    ('is(?! not) > _ not', '')
+    """
+    headed = re.split(r"^\[([a-z ]+)\]\n", re.sub(r"^#(?: .*)?\n", "", text, flags=re.MULTILINE), flags=re.MULTILINE)
+    lists = dict.fromkeys(LISTS, "")
+    for name, lines in zip(headed[1::2], headed[2::2], strict=True):
+        if name not in lists or lists[name]:
+            raise ValueError(f"{source} has the list {name!r}, which is unknown or there twice; name one of {LISTS}")
+        lists[name] = lines.rstrip()
+    lines = re.sub(r"\n +", "", lists.pop("context")).splitlines()
+    patterns = {name: pattern for name, _, pattern in (line.partition(" = ") for line in lines)}
+    return {name: _fill_in(lines, patterns, source) for name, lines in lists.items()}
+
+
+def _fill_in(lines: str, patterns: Mapping[str, str], source: str) -> str:
+    unknown = {*re.findall(r"<([a-z]+)>", lines)} - patterns.keys()
+    if unknown:
+        raise ValueError(f"{source} has <{min(unknown)}>, but its list `context` has no such pattern; add it")
+    return re.sub(r"<([a-z]+)>", lambda match: patterns[match[1]], lines)
 
 
 @dataclass(frozen=True, slots=True)
