@@ -17,10 +17,10 @@ from datasets import DatasetInfo, SplitDict, SplitInfo
 from datasets.info import DatasetInfosDict
 from mkdocs.structure.files import File, Files
 
-from lapsus.cli.list import build_catalogue
+from lapsus.cli.catalogue import list_units
 from lapsus.dataset_scripts import benchmarks
-from lapsus.hub.dataset_card import render_card, format_table
 from lapsus.hub.build import BuildResult
+from lapsus.hub.dataset_card import format_table, render_card
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lapsus.dataset_scripts import Benchmark
 
 ROOT = Path(__file__).parents[2]
-WHOLE = {
+ROOT_PAGES = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
@@ -42,36 +42,43 @@ FENCE = re.compile(r"(^ *```.*?^ *```|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
 
+def list_kinds() -> dict[str, list[dict[str, str]]]:
+    """Return the units that have pages, by kind."""
+    return {kind: list_units(kind) for kind in ("datasets", "metrics", "operators")}
+
+
 @cache
-def pages() -> dict[str, tuple[str, str]]:
+def build_pages() -> dict[str, tuple[str, str]]:
     """Return the generated pages: their path in the site, the file of the repository they come from, and their text."""
-    made = {page: (source, (ROOT / source).read_text(encoding="utf-8")) for source, page in WHOLE.items()}
-    units = build_catalogue()
+    pages = {page: (source, (ROOT / source).read_text(encoding="utf-8")) for source, page in ROOT_PAGES.items()}
+    units = list_kinds()
     for row in units["datasets"]:
         source = f"hub_cards/{row['name']}.md"
-        made[f"units/datasets/{row['name']}.md"] = (source, dataset_page(benchmarks()[row["name"]]))
+        pages[f"units/datasets/{row['name']}.md"] = (source, render_dataset_page(benchmarks()[row["name"]]))
     for row in units["metrics"]:
         source = f"metrics/{row['name']}/README.md"
-        made[f"units/metrics/{row['name']}.md"] = (
+        pages[f"units/metrics/{row['name']}.md"] = (
             source,
             FRONT_MATTER.sub("", (ROOT / source).read_text(encoding="utf-8")),
         )
     for row in units["operators"]:
-        made[f"units/operators/{row['name']}.md"] = ("", operator_page(row))
-    made |= {f"reference/{name.rpartition('.')[2]}.md": ("", reference(name)) for name in PUBLIC}
-    return made | {"units/index.md": ("", index(units))}
+        pages[f"units/operators/{row['name']}.md"] = ("", render_operator_page(row))
+    pages |= {f"reference/{name.rpartition('.')[2]}.md": ("", render_reference(name)) for name in PUBLIC}
+    return pages | {"units/index.md": ("", render_index(units))}
 
 
-def reference(package: str) -> str:
+def render_reference(package: str) -> str:
     """Return the page of a package: the documentation of its public classes and functions."""
-    home = import_module(package)
-    found = {name: getattr(home, name) for name in home.__all__}
-    shown = [f"::: {each.__module__}.{each.__qualname__}\n" for each in found.values() if hasattr(each, "__qualname__")]
-    return "\n".join([f"# `{package}`\n", f"{(home.__doc__ or '').partition(chr(10))[0]}\n", *shown])
+    module = import_module(package)
+    members = [getattr(module, name) for name in module.__all__]
+    entries = [
+        f"::: {member.__module__}.{member.__qualname__}\n" for member in members if hasattr(member, "__qualname__")
+    ]
+    return "\n".join([f"# `{package}`\n", f"{(module.__doc__ or '').partition(chr(10))[0]}\n", *entries])
 
 
-def dataset_page(benchmark: type[Benchmark]) -> str:
-    """Return the card of a dataset as it is when every official row was there."""
+def render_dataset_page(benchmark: type[Benchmark]) -> str:
+    """Return the card of a complete dataset."""
     infos = DatasetInfosDict(
         {
             config: DatasetInfo(
@@ -86,7 +93,7 @@ def dataset_page(benchmark: type[Benchmark]) -> str:
     return FRONT_MATTER.sub("", text).replace("| 0 | – |", "| those of the source | – |")
 
 
-def operator_page(row: dict[str, str]) -> str:
+def render_operator_page(row: dict[str, str]) -> str:
     """Return what an operator does, what it needs, and the documentation of its class."""
     from lapsus.perturbations import OPERATORS
 
@@ -96,7 +103,7 @@ def operator_page(row: dict[str, str]) -> str:
     return f"# {row['name']}\n\n{row['summary']}.\n\n{needs}{use}\n\n::: {kind.__module__}.{kind.__qualname__}\n"
 
 
-def index(units: dict[str, list[dict[str, str]]]) -> str:
+def render_index(units: dict[str, list[dict[str, str]]]) -> str:
     """Return the tables of all units."""
     parts = ["# Units\n\nWhat `lapsus list` shows.\n"]
     for kind, rows in units.items():
@@ -113,13 +120,13 @@ def on_startup(**_: Any) -> None:
         for path in (ROOT / folder).rglob("*.py"):
             target = package / path.relative_to(ROOT / folder if folder == "lapsus" else ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(fenced(path.read_text(encoding="utf-8")), encoding="utf-8")
+            target.write_text(fence_examples(path.read_text(encoding="utf-8")), encoding="utf-8")
     for folder in (package / "metrics", *(package / "metrics").iterdir()):  # functions have the names of their folders
         if folder.is_dir():
             (folder / "__init__.py").write_text("")
 
 
-def fenced(source: str) -> str:
+def fence_examples(source: str) -> str:
     """Return the source of a module with the examples of its docstrings between fences, to be shown as code."""
     return EXAMPLE.sub(r"\1```pycon\n\g<0>\1```\n\n", source)
 
@@ -128,40 +135,40 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Name every unit in the navigation."""
     nav = cast("list[dict[str, Any]]", config.nav)
     units = next(part["Units"] for part in nav if "Units" in part)
-    for kind, rows in build_catalogue().items():
+    for kind, rows in list_kinds().items():
         units.append({kind.capitalize(): [{row["name"]: f"units/{kind}/{row['name']}.md"} for row in rows]})
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages."""
-    for page, (_, text) in pages().items():
+    for page, (_, text) in build_pages().items():
         files.append(File.generated(config, page, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lead the links of a page to pages of the site, or to the repository."""
+    """Point the links of a page to pages of the site, or to the repository."""
     here = page.file.src_uri
-    source = pages()[here][0] if here in pages() else f"docs/{here}"
+    source = build_pages()[here][0] if here in build_pages() else f"docs/{here}"
     if not source:
         return markdown
     repository = str(config.repo_url).rstrip("/") + "/blob/main/"
-    homes = {origin: made for made, (origin, _) in pages().items() if origin}
+    page_by_source = {origin: path for path, (origin, _) in build_pages().items() if origin}
 
-    def lead(match: re.Match[str]) -> str:
+    def replace_link(match: re.Match[str]) -> str:
         target = match[2].removeprefix(repository).replace("/raw/main/", "/blob/main/").removeprefix(repository)
-        inside = target != match[2]
-        if not inside and re.match(r"[a-z]+:|#|/", target):
+        is_in_repository = target != match[2]
+        if not is_in_repository and re.match(r"[a-z]+:|#|/", target):
             return match[0]
         path, _, anchor = target.partition("#")
-        path = path if inside else posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
-        made = homes.get(path) or path.removeprefix("docs/")
-        if (path in homes or path.startswith("docs/")) and files.get_file_from_path(made):
-            found = posixpath.relpath(made, posixpath.dirname(here) or ".")
+        path = path if is_in_repository else posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+        site_page = page_by_source.get(path) or path.removeprefix("docs/")
+        if (path in page_by_source or path.startswith("docs/")) and files.get_file_from_path(site_page):
+            link = posixpath.relpath(site_page, posixpath.dirname(here) or ".")
         else:
-            found = repository + path
-        return f"{match[1]}{found}{anchor and '#' + anchor}{match[3]}"
+            link = repository + path
+        return f"{match[1]}{link}{anchor and '#' + anchor}{match[3]}"
 
     parts = FENCE.split(markdown)
-    return "".join(part if number % 2 else LINK.sub(lead, part) for number, part in enumerate(parts))
+    return "".join(part if number % 2 else LINK.sub(replace_link, part) for number, part in enumerate(parts))

@@ -91,7 +91,7 @@ def build_sections(key: str, results: Results, parts: Sequence[ExamplePart] = ()
         _comparison_section,
     )
     main_sections = [section for write in writers for section in write(key, results)]
-    return [*main_sections, *_example_section(key, results, parts), *_unmatched_section(key, results)]
+    return [*main_sections, *_example_section(key, results, parts), *_id_section(key, results)]
 
 
 def group_by(items: Iterable[Item], name: Callable[[Item], str]) -> dict[str, list[Item]]:
@@ -116,7 +116,7 @@ def _overview_section(key: str, results: Results) -> Iterator[Section]:
     for panel in plots.arrange_panels(by_family):
         name = f"{key}-overview-{len(figures)}"
         if len(panel.families) > 1:
-            figures.append(Figure(panel.title, _severity_plot(name, panel, by_family, order), name))
+            figures.append(Figure(panel.title, _make_severity_plot(name, panel, by_family, order), name))
             continue
         ranked = sorted(by_family[panel.title], key=lambda record: order.index(record.model))
         rows = [(record.model, record.averages, record.annotators) for record in ranked]
@@ -214,7 +214,7 @@ def _dialect_section(key: str, results: Results) -> Iterator[Section]:
     yield Section(f"{key}-dialects", "Dialect and meaning", text, table=make_table("Win rates of dialects", cells))
 
 
-def _severity_plot(
+def _make_severity_plot(
     name: str, panel: plots.Panel, by_family: Mapping[str, Sequence[FamilySummary]], order: Sequence[str]
 ) -> Callable[[], plots.Plot]:
     """Plot the average score of each model by the severity of a noise; at severity 0 it is the clean score."""
@@ -554,7 +554,7 @@ def _example_section(key: str, results: Results, parts: Sequence[ExamplePart]) -
         )
 
 
-def _unmatched_section(key: str, results: Results) -> Iterator[Section]:
+def _id_section(key: str, results: Results) -> Iterator[Section]:
     cells = [
         {
             "Model": text_cell(record.model),
