@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lapsus.dataset_scripts.simulated import noisy_features, perturb_rows
     from lapsus.dataset_scripts.source import Source, open_source
 
-__all__ = ["EDITS", "Benchmark", "Source", "benchmarks", "parse_label", "noisy_features", "perturb_rows", "open_source"]
+__all__ = ["EDITS", "Benchmark", "Source", "benchmarks", "noisy_features", "open_source", "parse_label", "perturb_rows"]
 
 __getattr__ = make_lazy_getattr(
     __name__,

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from datasets import Features, List, Value
 from rapidfuzz.distance import OSA, Levenshtein
 
-from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.dataset_scripts.benchmark import TEXT, Benchmark, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lapsus.dataset_scripts.source import Source
 
-TEXT = Value("string")
 LOGS = "keystrokes.jsonl"  # one log per line
 PARTICIPANT_FILES = "*_keystrokes.txt"  # the study's own files, one per typist and one key per line
 OWN_COLUMNS = (
@@ -72,7 +71,7 @@ class AaltoTyping(Benchmark):
         typings = List({"typist": Value("int32"), "wpm": Value("float32"), "text": TEXT})
         return Features({"id": TEXT, "text": typings, "clean_text": TEXT})
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the sentences, each with what every typist of the group made of it."""
         kind, _, group = config.partition(".")
         typings: dict[str, list[tuple[int, str]]] = {}
@@ -82,6 +81,8 @@ class AaltoTyping(Benchmark):
             totals[log.typist] = characters + len(log.typed) - 1, milliseconds + log.milliseconds
             text = undo_corrections(log) if kind == "uncorrected" else log.typed
             typings.setdefault(log.sentence, []).extend([] if text is None else [(log.typist, text)])
+        if kind == "clean":
+            totals = {}  # a sentence is there at any speed
         speeds = {typist: compute_words_per_minute(typist, *total) for typist, total in totals.items()}
         sentences = {hashlib.sha256(sentence.encode()).hexdigest()[:12]: sentence for sentence in typings}
         for key, sentence in sorted(sentences.items()):  # in the same order, whichever typists are there

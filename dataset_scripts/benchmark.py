@@ -18,6 +18,9 @@ from lapsus.dataset_scripts.source import MissingFileError, Source, open_files, 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
 
+Row = dict[str, Any]
+
+TEXT = datasets.Value("string")
 # The edits of a noisy row, as `lapsus.perturbations.Noise` records them: each replaces [start, end) of the clean text.
 # In a published row they are keyed by column, {"text": EDITS}: see `noisy_columns`.
 EDITS = datasets.List(
@@ -92,7 +95,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
         """Return the features of a config."""
         raise NotImplementedError
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the rows of a split, each with a unique `id`."""
         raise NotImplementedError
 
@@ -134,7 +137,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
                 return False
         return True
 
-    def _generate_examples(self, split: str) -> Generator[tuple[str, dict[str, Any]], None, None]:
+    def _generate_examples(self, split: str) -> Generator[tuple[str, Row], None, None]:
         if self.source is None:
             raise RuntimeError("_split_generators opens the source; call download_and_prepare()")
         source, config = self.source, self.config.name

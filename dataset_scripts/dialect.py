@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from datasets import ClassLabel, Features, List, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, parse_text
+from lapsus.dataset_scripts.benchmark import TEXT, Benchmark, Row, parse_text
 from lapsus.perturbations.semantic.edits import Language, find_semantic_edit
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from lapsus.dataset_scripts.source import Source
 
-Row = dict[str, Any]
-
-TEXT = Value("string")
 BUCKETS = ("lexical", "entity", "random")
 SPLITS = ("exemplars", "dev", "test")
 FRMT = "https://raw.githubusercontent.com/google-research/google-research/master/frmt/dataset"
@@ -68,7 +65,8 @@ class Frmt(Benchmark):
             translations = [list(source.read_tsv(name, 2)) for name in names]
             if len(translations[0]) != len(translations[1]):
                 raise ValueError(
-                    f"{names[0]} has {len(translations[0])} lines and {names[1]} {len(translations[1])}; get the files again"
+                    f"{names[0]} has {len(translations[0])} lines and {names[1]} {len(translations[1])}; "
+                    "get the files again"
                 )
             for number, ((english, base), (second_english, dialect)) in enumerate(zip(*translations, strict=True)):
                 if english != second_english:

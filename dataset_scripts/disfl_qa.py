@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from datasets import Features, List, Value
+from datasets import Features
 
-from lapsus.dataset_scripts.benchmark import Benchmark, parse_text
-from lapsus.dataset_scripts.readin import iter_squad
+from lapsus.dataset_scripts.benchmark import TEXT, Benchmark, Row, parse_text
+from lapsus.dataset_scripts.squad import ANSWERS, iter_squad
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from lapsus.dataset_scripts.source import Source
 
-TEXT = Value("string")
 FILES = {"train": "train.json", "validation": "dev.json", "test": "test.json"}
 SQUAD = "dev-v2.0.json"  # the paragraphs and answers of all splits are those of SQuAD 2.0's development set
 NO_QUESTION = re.compile(r"#VALUE!|(no )?((question|answer) ?)?(n/a)?\W*", re.IGNORECASE)  # what stands for no question
@@ -42,8 +41,7 @@ class DisflQa(Benchmark):
 
     def columns(self, config: str) -> Features:
         """Return the features of a config, with paragraph and answers where SQuAD's file is beside."""
-        answers = {"text": List(TEXT), "answer_start": List(Value("int32"))}
-        squad_columns = {"context": TEXT, "answers": answers} if self.source and _find_squad(self.source) else {}
+        squad_columns = {"context": TEXT, "answers": ANSWERS} if self.source and _find_squad(self.source) else {}
         clean = {} if config == "clean" else {"clean_question": TEXT}
         return Features({"id": TEXT, **squad_columns, "question": TEXT, **clean})
 
@@ -52,7 +50,7 @@ class DisflQa(Benchmark):
         """Return the licence: SQuAD's paragraphs are to be shared alike."""
         return "cc-by-sa-4.0" if any(file.endswith(SQUAD) for file in files) else cls.LICENSE
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the questions of a split; the id is SQuAD's. A repair that the files lost is not in `disfluent`."""
         name = source.find_one(FILES[split])
         squad_name = _find_squad(source)
@@ -65,7 +63,7 @@ class DisflQa(Benchmark):
             if not isinstance(pair, dict):
                 raise ValueError(f"{where} is {pair!r}, not an object; mend the question")  # noqa: TRY004 - likewise
             clean, disfluent = parse_text(pair, "original", where), parse_text(pair, "disfluent", where, empty=True)
-            row: dict[str, Any] = {"id": key}
+            row: Row = {"id": key}
             if squad_name:
                 if key not in squad_rows:
                     raise ValueError(f"{where} is not in {squad_name}; get the file that belongs to it")

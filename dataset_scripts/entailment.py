@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from datasets import ClassLabel, Features, Value, Version
+from datasets import ClassLabel, Features, Version
 
 from lapsus.core.messages import format_list
-from lapsus.dataset_scripts.benchmark import Benchmark, parse_label
+from lapsus.dataset_scripts.benchmark import TEXT, Benchmark, Row, parse_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from lapsus.dataset_scripts.source import Source
 
-TEXT = Value("string")
 LABEL = ClassLabel(names=["not_entailed", "entailed"])
 LABELS = (
     dict.fromkeys(("true", "yes", "1", "entailed", "entailment"), "entailed")
@@ -50,7 +49,7 @@ class Rte(Benchmark):
         """Return the features of a config."""
         return Features({"id": TEXT, "premise": TEXT, "hypothesis": TEXT, "label": LABEL, "task": TASK})
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the pairs of a split; RTE1 calls the label `value`, the others `entailment`."""
         name = source.find_one(f"{config}_{SPLITS[split]}.xml")
         for pair in source.read_xml(name).iter("pair"):
@@ -134,13 +133,13 @@ class Parte(Benchmark):
             }
         )
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the pairs with the wanted side rewritten."""
         for row in self.iter_pairs(source):
             if config in {"default", row["rewritten"]}:
                 yield row
 
-    def iter_pairs(self, source: Source) -> Iterator[dict[str, Any]]:
+    def iter_pairs(self, source: Source) -> Iterator[Row]:
         """Yield all pairs; a side that is empty or equal to its original was not rewritten."""
         name = source.find_one(
             *(f"{stem}{end}" for stem in ("*parte*", "*") for end in (".jsonl", ".csv", ".tsv", ".tab"))

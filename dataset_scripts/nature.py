@@ -112,7 +112,7 @@ class Nature(Benchmark):
 
 def make_noise(operator: Operator) -> Noise:
     """Return the noise of an operator's config."""
-    return Noise(operator, column="tokens", tags="tags", key="id")
+    return Noise(operator, text="tokens", tags="tags", id="id")
 
 
 def find_selector_trainer(name: str = SELECTOR) -> SelectorTrainer:

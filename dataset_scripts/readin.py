@@ -7,14 +7,14 @@ read here. So are the public files that the tasks come from: they give the test 
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from datasets import ClassLabel, Features, List, Translation, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, parse_label, parse_text
+from lapsus.dataset_scripts.benchmark import TEXT, Benchmark, Row, parse_label, parse_text
 from lapsus.dataset_scripts.source import MissingFileError
+from lapsus.dataset_scripts.squad import ANSWERS, iter_squad, strip_line_end
 from lapsus.stats.noise_rates import compute_edit_distances
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from lapsus.core.checks import FloatArray
     from lapsus.dataset_scripts.source import Source
 
-Row = dict[str, Any]
-
-TEXT = Value("string")
 ANNOTATIONS = List({"annotator": Value("int8"), "text": TEXT})
 ANNOTATORS = (1, 2, 3)
 TRACKS = {"keyboard": ("keyboard_", ""), "speech": ("asr_", "speech_")}  # kind of noise -> words in the file names
@@ -132,8 +129,8 @@ class Readin(Benchmark):
         for name, pairs in texts.items():
             for first, second in find_swapped_rows(find_outliers(pairs)):
                 raise ValueError(
-                    f"{name} has the texts of rows {first} and {second} exchanged: each reads like the other's clean text "
-                    f"in {clean_name}; align the files"
+                    f"{name} has the texts of rows {first} and {second} exchanged: "
+                    f"each reads like the other's clean text in {clean_name}; align the files"
                 )
 
     def check_same(self, clean: Row, noisy: Row, clean_name: str, name: str) -> None:
@@ -181,7 +178,8 @@ def find_swapped_rows(rows: Sequence[OutlierRow]) -> Iterator[tuple[int, int]]:
 
     People do type a neighbour's text now and then, so that one such row is no mistake of a file.
 
-    >>> list(find_swapped_rows([OutlierRow(1, "借呗", "花贝", 1), OutlierRow(5, "花呗", "借被", 1), OutlierRow(7, "余额", "借呗", 1)]))
+    >>> first, second = OutlierRow(1, "借呗", "花贝", 1), OutlierRow(5, "花呗", "借被", 1)
+    >>> list(find_swapped_rows([first, second, OutlierRow(7, "余额", "借呗", 1)]))
     [(1, 5)]
     """
     for index, row in enumerate(rows):
@@ -207,11 +205,6 @@ def list_noisy_patterns(track: str, annotator: int) -> list[str]:
 def format_annotations(texts: Sequence[str]) -> list[dict[str, Any]]:
     """Return the annotators' texts."""
     return [{"annotator": number, "text": text} for number, text in zip(ANNOTATORS, texts, strict=True)]
-
-
-def strip_line_end(row: Mapping[str, Any], field: str, where: str) -> str:
-    """Return a text of a row without the line end that some files have in their strings."""
-    return parse_text(row, field, where, empty=True).rstrip("\r\n")
 
 
 class ReadinAfqmc(Readin):
@@ -259,7 +252,7 @@ class ReadinCmrc2018(Readin):
             "id": TEXT,
             "context": TEXT,
             "question": TEXT,
-            "answers": {"text": List(TEXT), "answer_start": List(Value("int32"))},
+            "answers": ANSWERS,
         }
     )
 
@@ -353,9 +346,7 @@ class ReadinWmt2021(Readin):
     TITLE = "READIN WMT2021"
     LANGUAGES = ("zh", "en")
     TASKS = ("translation",)
-    ROWS = count_expected_rows(
-        {"test": 1_948}, speech=None
-    )  # the number of rows that speech recognition lost is not published
+    ROWS = count_expected_rows({"test": 1_948}, speech=None)  # how many rows speech recognition lost is not published
     NOISY = {"clean_zh": ("translation", "zh")}
     WORDS = ("wmt", "nmt")
     PUBLIC = ("newstest2021.zh-en.src.zh",)
@@ -395,58 +386,6 @@ class ReadinWmt2021(Readin):
         return {"id": row["id"], "translation": {name: row[name] for name in ("zh", "en")}} | (
             {"clean_zh": row["clean_zh"]} if "clean_zh" in row else {}
         )
-
-
-def iter_squad(source: Source, name: str, *, unanswerable: bool = False) -> Iterator[Row]:
-    """Yield the questions of a SQuAD-style file, or of one object per line with the same keys.
-
-    A question may be empty, as a recogniser hears some; without an answer it is refused unless `unanswerable`.
-    """
-    try:
-        is_json_lines = "question" in json.loads(next(source.read_lines(name)))
-    except json.JSONDecodeError:
-        is_json_lines = False
-    if is_json_lines:
-        questions = list(source.read_json_lines(name, "id", "context", "question", "answers"))
-    else:
-        content = source.read_json(name)
-        if not isinstance(content, dict) or "data" not in content:
-            raise ValueError(f"{name} is no SQuAD-style file (an object with `data`); name the original file")
-        questions = [
-            {**question, "context": paragraph["context"]}
-            for article in content["data"]
-            for paragraph in article["paragraphs"]
-            for question in paragraph["qas"]
-        ]
-    for question in questions:
-        where = f"{name} question {question['id']!r}"
-        if not isinstance(question["id"], str | int) or question["id"] == "":
-            raise ValueError(f"{where} has an id that is no text; mend the question")
-        context = parse_text(question, "context", where).rstrip("\r\n")
-        answers = read_answers(question, where)
-        if not (answers["text"] or unanswerable):
-            raise ValueError(f"{where} has no answer; mend the question")
-        question_text = strip_line_end(question, "question", where)
-        yield {"id": str(question["id"]), "context": context, "question": question_text, "answers": answers}
-
-
-def read_answers(question: Mapping[str, Any], where: str) -> dict[str, list[Any]]:
-    """Return the answers of a question as SQuAD lists them, each within the paragraph.
-
-    That the answer is at its stated position is not checked: 200 of CMRC's are not.
-    """
-    answers = question["answers"]
-    if isinstance(answers, list):
-        answers = {key: [answer[key] for answer in answers] for key in ("text", "answer_start")}
-    texts, starts = answers["text"], answers["answer_start"]
-    if len(texts) != len(starts):
-        raise ValueError(f"{where} has {len(texts)} answers at {len(starts)} places; mend the question")
-    for text, start in zip(texts, starts, strict=True):
-        if not isinstance(text, str) or not text.strip() or type(start) is not int:
-            raise ValueError(f"{where} has the answer {text!r} at {start!r}; give a text and a number")
-        if not -1 <= start < len(question["context"]):
-            raise ValueError(f"{where} has an answer at {start}, outside of its paragraph; mend the question")
-    return {"text": texts, "answer_start": starts}
 
 
 UNITS = (ReadinAfqmc, ReadinCmrc2018, ReadinCspider, ReadinWmt2021)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from datasets import Features, Version
 
@@ -13,9 +13,8 @@ from lapsus.perturbations import Noise
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lapsus.dataset_scripts.benchmark import Row
     from lapsus.dataset_scripts.source import Source
-
-Row = dict[str, Any]
 
 CLEAN = "clean"
 
@@ -45,7 +44,7 @@ class Simulated(Readin):
         """Return the noise of a track."""
         operator, seed = make_track_operator(track)
         column = self.FIELDS[0] if len(self.FIELDS) == 1 else self.FIELDS
-        return Noise(operator, column=column, key="id", seed=seed)
+        return Noise(operator, text=column, id="id", seed=seed)
 
 
 class ReadinAfqmcSim(Simulated, ReadinAfqmc):

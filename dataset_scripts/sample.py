@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from datasets import ClassLabel, Features, List, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.dataset_scripts.benchmark import TEXT, Benchmark, Row
 from lapsus.dataset_scripts.simulated import TRACKS, make_track_operator, noisy_features, perturb_rows
 from lapsus.perturbations import OPERATORS, Noise
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from lapsus.dataset_scripts.source import Source
 
-TEXT = Value("string")
 PARAPHRASE = Features(
     {"id": TEXT, "sentence1": TEXT, "sentence2": TEXT, "label": ClassLabel(names=["different", "paraphrase"])}
 )
@@ -119,7 +118,7 @@ class Sample(Benchmark):
             return noisy_features(self.make_english_noise(config), SLU)
         return {"clean": PARAPHRASE, "original": SLU, "dialect": DIALECT}.get(config, ENTAILMENT)
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the rows of a split."""
         if config in TRACKS:
             yield from perturb_rows(self.make_chinese_noise(config), self.rows(source, "clean", split))
@@ -135,7 +134,7 @@ class Sample(Benchmark):
                 if row.pop("split") == split and in_config:
                     yield row
 
-    def iter_joined(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+    def iter_joined(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield each row with the sentences of all annotators of a track."""
         tracks = [self.rows(source, f"{config}.{annotator}", split) for annotator in (1, 2, 3)]
         for annotator_rows in zip(*tracks, strict=True):
@@ -148,12 +147,12 @@ class Sample(Benchmark):
     def make_chinese_noise(track: str) -> Noise:
         """Return the noise of a track over the Chinese questions."""
         operator, seed = make_track_operator(track)
-        return Noise(operator, column=("sentence1", "sentence2"), key="id", seed=seed)
+        return Noise(operator, text=("sentence1", "sentence2"), id="id", seed=seed)
 
     @staticmethod
     def make_english_noise(track: str) -> Noise:
         """Return the noise of a track over the English commands."""
-        return Noise(OPERATORS[track], column="tokens", tags="tags", key="id")
+        return Noise(OPERATORS[track], text="tokens", tags="tags", id="id")
 
 
 UNITS = (Sample,)

@@ -31,7 +31,7 @@ def perturb_rows(
     The features of these rows are `noisy_features(noise, features)`.
 
     >>> from lapsus.perturbations import OPERATORS, Noise
-    >>> noise = Noise(OPERATORS["filler_bos"], column="text", key="id")
+    >>> noise = Noise(OPERATORS["filler_bos"], text="text", id="id")
     >>> row = next(perturb_rows(noise, [{"id": "a", "text": "wake me at six"}]))
     >>> row["clean_text"], row["text"].endswith(" wake me at six")
     ('wake me at six', True)
@@ -60,7 +60,7 @@ def noisy_features(noise: Noise, clean: Features) -> Features:
 
     >>> from datasets import Value
     >>> from lapsus.perturbations import OPERATORS, Noise
-    >>> noise = Noise(OPERATORS["filler_bos"], column="text", key="id")
+    >>> noise = Noise(OPERATORS["filler_bos"], text="text", id="id")
     >>> list(noisy_features(noise, Features({"id": Value("string"), "text": Value("string")}))["edits"])
     ['text']
     """

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from datasets import ClassLabel, Features, List, Value, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, parse_text
+from lapsus.dataset_scripts.benchmark import TEXT, Benchmark, Row, parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lapsus.dataset_scripts.source import Source
 
-TEXT = Value("string")
 FILES = {"train": "train.jsonl", "validation": "devel.jsonl", "test": "test.jsonl"}
 TRANSCRIPTS = "multi_slurp_hermit_predictions.jsonl"
 
@@ -53,7 +52,7 @@ class SlurpAsr(Benchmark):
             }
         )
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the requests of a split; a request without any transcript is not in `speech`."""
         transcripts: dict[str, str] = {}
         if config == "speech":

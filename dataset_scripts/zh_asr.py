@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from datasets import Features, Value, Version
+from datasets import Features, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, parse_text
+from lapsus.dataset_scripts.benchmark import TEXT, Benchmark, Row, parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lapsus.dataset_scripts.source import Source
 
-TEXT = Value("string")
 FILES = {  # split -> its file, by itself or in the repository's folders
     "aishell1": ("aishell1.csv", "aishell1/dev.csv"),
     "magicdata": ("magicdata.csv", "magicdata/dev.csv"),
@@ -46,7 +45,7 @@ class ZhAsr(Benchmark):
         """Return the features of a config."""
         return Features({"id": TEXT, "text": TEXT} | ({} if config == "clean" else {"clean_text": TEXT}))
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the utterances of a collection; the id is its name and the number of the row, from 0."""
         name = source.find_one(*FILES[split])
         for number, pair in enumerate(source.read_table(name, "recognition", "transcript", delimiter=",")):

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from datasets import ClassLabel, Features, List, Value, Version
+from datasets import ClassLabel, Features, List, Version
 
-from lapsus.dataset_scripts.benchmark import Benchmark, parse_label, parse_text
+from lapsus.dataset_scripts.benchmark import TEXT, Benchmark, Row, parse_label, parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lapsus.dataset_scripts.source import Source
 
-TEXT = Value("string")
 FILES = {"train": "train.json", "validation": "development.json"}
 ACTS = ("inform", "deny")
 SLOTS = (
@@ -59,7 +58,7 @@ class ZhAsrSlu(Benchmark):
         clean = {} if config == "clean" else {"clean_text": TEXT}
         return Features({"id": TEXT, "text": TEXT, **clean, "frame": List(frame)})
 
-    def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
+    def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the utterances that were transcribed in full; the id is dialogue and turn."""
         name = source.find_one(FILES[split])
         for dialogue, turns in enumerate(source.read_json(name)):
