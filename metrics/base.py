@@ -18,7 +18,7 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 
-from lapsus.core.checks import materialise, shorten_repr
+from lapsus.core.checks import check_same_length, materialise, shorten_repr
 
 if TYPE_CHECKING:
     import datasets
@@ -122,9 +122,7 @@ class StrictMetric(evaluate.Metric, metaclass=abc.ABCMeta):  # type: ignore[misc
     def _build_table(self, columns: dict[str, Any]) -> pa.Table:
         kinds = self._choose_types(columns)
         arrays = {name: to_arrow_column(name, columns[name], kind) for name, kind in kinds.items()}
-        if len(set(map(len, arrays.values()))) > 1:
-            listing = ", ".join(f"{len(array)} {name}" for name, array in arrays.items())
-            raise ValueError(f"The columns differ in length ({listing}): give one element of each per example.")
+        check_same_length(**arrays)
         return pa.table(arrays)
 
     def _choose_types(self, columns: dict[str, Any]) -> dict[str, pa.DataType]:

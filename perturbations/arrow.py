@@ -4,7 +4,7 @@
 >>> from lapsus.perturbations.core import Shout
 >>> from lapsus.perturbations.noise import Noise
 >>> table = pa.table({"id": ["u1"], "text": ["slow down"], "n": [3]})
->>> perturb_table([Noise(Shout(), column="text", key="id")], table).select(["n", "text", "clean_text"]).to_pylist()
+>>> perturb_table([Noise(Shout(), text="text", id="id")], table).select(["n", "text", "clean_text"]).to_pylist()
 [{'n': 3, 'text': 'slow down!', 'clean_text': 'slow down'}]
 """
 
@@ -77,7 +77,7 @@ def _perturb_batch(noise: Noise, batch: Mapping[str, Any]) -> dict[str, Any]:
             try:
                 noise(row)
             except Exception as fault:
-                label = f"with the id {row[noise.key][0]!r}" if noise.key else repr(row[noise.columns[0]][0])[:60]
+                label = f"with the id {row[noise.id][0]!r}" if noise.id else repr(row[noise.columns[0]][0])[:60]
                 raise ValueError(
                     f"{noise.op.name} fails on the row {label} ({type(fault).__name__}: {fault}); "
                     "mend the row, or leave it out"

@@ -1,7 +1,7 @@
 """Noise for whole datasets: the callable that `Dataset.map` takes.
 
 >>> from lapsus.perturbations.core import Shout
->>> row = Noise(Shout(), column="text", key="id")({"id": "u1", "text": "slow down"})
+>>> row = Noise(Shout(), text="text", id="id")({"id": "u1", "text": "slow down"})
 >>> row["text"], row["clean_text"], row["edits"]
 ('slow down!', 'slow down', [{'start': 9, 'end': 9, 'text': '!'}])
 """
@@ -42,13 +42,13 @@ class Noise:
 
     Args:
         op: The operator.
-        column: The column to perturb: texts, or with `tags` the tokens. Several columns of text may be named; each
-            gets its own noise, and `edits` then holds a list per column. One person enters them in one sitting.
-        key: The column with the example's id. Noise depends on it and not on where the row stands.
+        text: The column to perturb: texts, or with `tags` the tokens. Several columns of text may be named; each
+            gets its own noise, and `edits` then holds a list per column. One person enters them in one session.
+        id: The column with the example's id, from which its noise is drawn, wherever the row stands.
         seed: Another seed, other noise.
         tags: The column with BIO tags; the row then holds `tokens`, `tags` and their clean twins.
         tag_names: What the tags are called where the column holds numbers, as `ClassLabel` does; `map` sees to it.
-        answers: The column with SQuAD answers (`text`, `answer_start`) within `column`; they stay whole and are moved.
+        answers: The column with SQuAD answers (`text`, `answer_start`) within `text`; they stay whole and are moved.
         context: The column with what the texts are about, such as a passage; `en_repair` takes words from it.
         protect: Words never touched.
         protect_slots: Labels of slots never touched.
@@ -64,8 +64,8 @@ class Noise:
     """
 
     op: Operator
-    column: str | tuple[str, ...] = "text"
-    key: str | None = None
+    text: str | tuple[str, ...] = "text"
+    id: str | None = None
     seed: int = 0
     tags: str | None = None
     tag_names: tuple[str, ...] = ()
@@ -80,8 +80,8 @@ class Noise:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "released", list_versions(self.op))
-        if not isinstance(self.column, str):
-            object.__setattr__(self, "column", tuple(self.column))
+        if not isinstance(self.text, str):
+            object.__setattr__(self, "text", tuple(self.text))
         if len(self.columns) > 1 and (self.tags or self.answers):
             raise ValueError(f"tags and answers belong to one column, but {self.columns} are named; name one")
         if self.tags and self.context:
@@ -92,7 +92,7 @@ class Noise:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns to perturb."""
-        return (self.column,) if isinstance(self.column, str) else self.column
+        return (self.text,) if isinstance(self.text, str) else self.text
 
     def __call__(self, rows: Row) -> dict[str, Any]:
         """Perturb one row or a batch of rows."""
@@ -215,7 +215,7 @@ class Noise:
             if replayed != noisy:
                 fault = f"the edits of the row do not lead from clean_{name} to {name}"
                 if self.on_error == "raise":
-                    raise ValueError(f"row {(rows[self.key][i] if self.key else i)!r}: {fault}; perturb the clean text")
+                    raise ValueError(f"row {(rows[self.id][i] if self.id else i)!r}: {fault}; perturb the clean text")
                 return {}, fault
             lists[name] = compose_edits(clean, parse_edits(before), parse_edits(after))
         if self.tags and lists[self.columns[0]]:
@@ -227,7 +227,7 @@ class Noise:
 
     def _perturb_rows(self, rows: Row) -> dict[str, Any]:
         """Perturb a batch as if it were clean."""
-        keys = [None if key is None else str(key) for key in rows[self.key]] if self.key else None
+        keys = [None if key is None else str(key) for key in rows[self.id]] if self.id else None
         if self.tags:
             return self._add_records(*self._perturb_tokens(rows, keys))
         if len(self.columns) == 1:
@@ -387,7 +387,7 @@ class Noise:
 
 def list_columns(noise: Noise) -> tuple[str, ...]:
     """Return the columns that a noise names."""
-    return tuple(filter(None, (*noise.columns, noise.key, noise.tags, noise.answers, noise.context)))
+    return tuple(filter(None, (*noise.columns, noise.id, noise.tags, noise.answers, noise.context)))
 
 
 def is_answers_column(name: str) -> bool:

@@ -1,14 +1,15 @@
-"""Noise as the command line spells it: `OPERATOR[:ANNOTATORS][@SEVERITY]`, and several joined by `+`.
+"""Noise specs: `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]`, and several operators joined by `+`.
 
 `zh_keyboard:3` is three annotators, `filler_eos:2` two seeds, `zh_homophone@0.3` one track at a rate of 0.3, and
-`zh_speech:3+zh_homophone@0.1` homophones on what each of three speakers dictated.
+`zh_speech:3+zh_homophone@0.1` homophones on what each of three speakers dictated. `typed=zh_keyboard:3` calls the
+tracks `typed.1` to `typed.3`.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from types import MappingProxyType
@@ -56,14 +57,15 @@ OPERATORS: Mapping[str, Operator] = _Operators()
 
 
 SPEC = re.compile(r"(?P<name>[^:@=+\s]+)(:(?P<count>[0-9]+))?(@(?P<severity>[^:@=+\s]+))?")
+TRACK = re.compile(r"(?:(?P<track>[^:@=+]+)=)?(?P<noise>.*)", re.DOTALL)  # a spec has no other `=`
 MAX_ANNOTATORS = 1000  # tracks of one spec; each becomes a config
 
 
 class NoiseStep(NamedTuple):
-    """One operator with one seed."""
+    """One operator, and the number of the annotator that its seed stands for: 0 where the operator is the annotator."""
 
     operator: Operator
-    seed: int
+    annotator: int
 
 
 class NoiseTrack(NamedTuple):
@@ -76,8 +78,68 @@ class NoiseTrack(NamedTuple):
     steps: tuple[NoiseStep, ...]
 
     def make_noises(self, *, seed: int = 0, **settings: Any) -> tuple[Noise, ...]:
-        """Return the noise of each step, for `in_turn`; `settings` are those of `Noise`."""
-        return tuple(Noise(step.operator, seed=seed + step.seed, **settings) for step in self.steps)
+        """Return the noise of each step, for `apply_in_turn`; `settings` are those of `Noise`."""
+        return tuple(Noise(step.operator, seed=pair_seed(seed, step.annotator), **settings) for step in self.steps)
+
+
+def pair_seed(seed: int, annotator: int) -> int:
+    """Return the seed of an annotator under another seed; all pairs of a seed and an annotator have different ones.
+
+    Under seed 0 annotator n draws from seed n.
+
+    >>> [pair_seed(seed, annotator) for seed in (0, 1) for annotator in (1, 2, 3)]
+    [1, 2, 3, 1001, 1002, 1003]
+    """
+    return seed * MAX_ANNOTATORS + annotator if annotator else seed
+
+
+def parse_noises(specs: Iterable[str]) -> dict[str, tuple[NoiseTrack, ...]]:
+    """Return the tracks of each spec, by the name that it gives them, or by its operators.
+
+    >>> {name: len(tracks) for name, tracks in parse_noises(["typed=zh_keyboard:3", "zh_homophone:2@0.3"]).items()}
+    {'typed': 3, 'zh_homophone_30%': 2}
+    """
+    noises: dict[str, tuple[NoiseTrack, ...]] = {}
+    for spec in specs:
+        name, noise = split_track_name(spec)
+        tracks = parse_noise(noise)
+        name = name or format_noise_name(noise)
+        if name in noises:
+            raise ValueError(f"two tracks are called {name!r}; name one of them: TRACK={noise}")
+        noises[name] = tracks
+    return noises
+
+
+def split_track_name(spec: str) -> tuple[str, str]:
+    """Return the name that a spec gives its track, or nothing, and its noise.
+
+    >>> split_track_name("typed=zh_keyboard:3"), split_track_name("zh_keyboard")
+    (('typed', 'zh_keyboard:3'), ('', 'zh_keyboard'))
+    """
+    match = TRACK.fullmatch(spec)
+    return (match["track"] or "", match["noise"]) if match else ("", spec)
+
+
+def list_operator_names(spec: str) -> list[str]:
+    """Return the names of the operators of a spec, in their order.
+
+    >>> list_operator_names("both=zh_speech:3+zh_homophone@0.1")
+    ['zh_speech', 'zh_homophone']
+    """
+    return [part.partition("@")[0].partition(":")[0] for part in split_track_name(spec)[1].split("+")]
+
+
+def format_noise_name(noise: str) -> str:
+    """Return what the tracks of a noise are called: its operators, each with its severity in percent.
+
+    >>> format_noise_name("zh_homophone:3@0.3"), format_noise_name("zh_speech:3+zh_homophone@0.1")
+    ('zh_homophone_30%', 'zh_speech+zh_homophone_10%')
+    """
+    names = []
+    for part in noise.split("+"):
+        name, _, severity = part.partition("@")
+        names.append(name.partition(":")[0] + (f"_{float(severity) * 100:g}%" if severity else ""))
+    return "+".join(names)
 
 
 def parse_noise(spec: str) -> tuple[NoiseTrack, ...]:
@@ -85,13 +147,13 @@ def parse_noise(spec: str) -> tuple[NoiseTrack, ...]:
 
     ANNOTATORS asks for that many tracks: the operator's annotators 1 to N where it has any, otherwise the seeds 1
     to N. Without it there is one track: the operator as `lapsus list` shows it, with seed 0, as `lapsus perturb` has
-    it. SEVERITY is the operator's setting `rate`; of an operator without one, the share of its edits that stay. Of
-    several operators each is put on what the ones before made; one without ANNOTATORS is the same in all tracks.
+    it. SEVERITY is the operator's setting `rate`; of an operator without one, the share of its edits that are kept.
+    Several operators are applied in order; one without ANNOTATORS is the same in all tracks.
 
-    >>> [(track.suffix, step.operator.who, step.operator.rate, step.seed)
+    >>> [(track.suffix, step.operator.who, step.operator.rate, step.annotator)
     ...  for track in parse_noise("zh_keyboard:2@0.5") for step in track.steps]
     [('.1', 1, 0.5, 0), ('.2', 2, 0.5, 0)]
-    >>> [(track.suffix, [(step.operator.name, step.seed) for step in track.steps])
+    >>> [(track.suffix, [(step.operator.name, step.annotator) for step in track.steps])
     ...  for track in parse_noise("filler_eos:2+speako")]
     [('.1', [('filler_eos', 1), ('speako', 0)]), ('.2', [('filler_eos', 2), ('speako', 0)])]
     """
@@ -99,8 +161,8 @@ def parse_noise(spec: str) -> tuple[NoiseTrack, ...]:
     matches = [SPEC.fullmatch(part) for part in parts]
     if not all(matches):
         raise ValueError(
-            f"{spec!r} is no noise; write OPERATOR[:ANNOTATORS][@SEVERITY], such as zh_keyboard:3@0.5, "
-            "and + between several"
+            f"{spec!r} is no noise spec; write OPERATOR[:ANNOTATORS][@SEVERITY], e.g. zh_keyboard:3@0.5, "
+            "with + between several operators"
         )
     tracks = [_parse_single(match, part) for match, part in zip(matches, parts, strict=True) if match]
     counts = {len(group) for group in tracks if group[0].suffix}

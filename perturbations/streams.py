@@ -1,13 +1,15 @@
-"""Random draws for many texts at once: cheaper than seeding one stream for each.
+"""Random streams that start at a hash of a key, and draws by weight.
 
-A hash of the example's key starts its stream (splitmix64), so that a draw depends on nothing but name, seed and key.
-`HashedStream` is the same stream for one example, as a `Random`.
+A draw depends on the operator's name, the seed and the key alone. Draws for many texts are made at once: cheaper than a
+seeded `Random` for each. `HashedStream` is the same stream for one text. The texts of one session, and those of one
+block of a hundred rows, also share a stream. Sessions and blocks follow from the keys, which stand in the noisy rows.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import accumulate
 from random import Random
@@ -23,23 +25,26 @@ UInt64Array = NDArray[np.uint64]
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # splitmix64: a counter sent through a mixer is a random stream
 MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 HALF = np.uint64(32)
+STEP, MASK = int(GOLDEN), 2**64 - 1
+STEPS = tuple(zip((30, 27), map(int, MIXERS), strict=True))  # of `scramble`, as plain integers
+ENDING_NUMBER = re.compile(r"[0-9]+$")
 
 
 def scramble(words: UInt64Array) -> UInt64Array:
-    """Scramble 64-bit words so that near ones come out far apart."""
+    """Return 64-bit words scrambled, so that similar words become unrelated ones."""
     for shift, factor in zip((30, 27), MIXERS, strict=True):
         words = (words ^ (words >> np.uint64(shift))) * factor
     return words ^ (words >> np.uint64(31))
 
 
 def encode_texts(texts: Sequence[str]) -> tuple[CodePoints, Int64Array]:
-    """Return the code points of all texts in a row, and the bounds of the texts."""
+    """Return the code points of all texts in one array, and where each text begins and ends in it."""
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     return points, np.fromiter(accumulate(map(len, texts), initial=0), np.int64, len(texts) + 1)
 
 
 def stream_starts(name: str, keys: Sequence[str]) -> UInt64Array:
-    """Return one hash per key: where its random stream starts, the same in every batch and on every machine."""
+    """Return the start of each key's random stream: a hash, the same in every batch and on every machine."""
     points, bounds = encode_texts(keys)
     offsets = np.arange(len(points)) - np.repeat(bounds[:-1], np.diff(bounds))
     summed = np.zeros(len(points) + 1, np.uint64)
@@ -49,7 +54,7 @@ def stream_starts(name: str, keys: Sequence[str]) -> UInt64Array:
 
 
 def draw_indices(name: str, keys: Sequence[str], options: int) -> list[int]:
-    """Return, for each key, one of `options` numbers, each as likely.
+    """Return for each key a number below `options`, all equally likely.
 
     >>> draw_indices("filler_bos/0", ["u1", "u2", "u3"], 8)
     [4, 2, 6]
@@ -59,9 +64,9 @@ def draw_indices(name: str, keys: Sequence[str], options: int) -> list[int]:
 
 
 class HashedStream(Random):
-    """The stream of one example whose operator draws for all at once: `random()` gives the draws of the batch.
+    """The stream of one text, whose `random()` gives the same numbers as draws for a whole batch.
 
-    Draw 0 is the start itself, draw n is the start moved by n times `GOLDEN` and mixed; of each, the upper half counts.
+    Draw 0 is the start itself; draw n is the start plus n times `GOLDEN`, scrambled. The upper 32 bits are the number.
 
     >>> from lapsus.perturbations.core import pick
     >>> [pick(HashedStream(start), range(8)) for start in stream_starts("filler_bos/0", ["u1", "u2", "u3"]).tolist()]
@@ -69,14 +74,14 @@ class HashedStream(Random):
     """
 
     def seed(self, a: object = None, version: int = 2) -> None:
-        """Begin at the 64-bit word `a`."""
+        """Start at the 64-bit word `a`."""
         if not isinstance(a, int):
-            raise TypeError(f"a hashed stream starts at {a!r}; give the number that `starts` returns")
+            raise TypeError(f"a hashed stream starts at {a!r}; give a number of `stream_starts`")
         self.start = a
         self.n_drawn = 0
 
     def random(self) -> float:
-        """Return the next number from 0 up to 1."""
+        """Return the next number in [0, 1)."""
         word = np.array([self.start], np.uint64)
         if self.n_drawn:
             word = scramble(word + np.array([self.n_drawn], np.uint64) * GOLDEN)  # as an array: it may wrap around
@@ -85,50 +90,99 @@ class HashedStream(Random):
 
 
 def stream_start(rng: Random) -> int:
-    """Return where the draws of one text start: a hashed stream's own start, or one draw of any other stream."""
+    """Return the start of the draws of one text: that of a hashed stream, or one draw from any other."""
     return rng.start if isinstance(rng, HashedStream) else int(rng.random() * 2**53)
 
 
-# Texts that one person enters together: the columns of a row are one sitting, a hundred rows in a row are a block.
-# A row whose id ends in a number belongs to the block of that number's hundreds, any other row is a block of its own. So
-# the row's id, which stands in every noisy row, records both.
+class FastStream:
+    """The draws of a hashed stream after its first, on plain integers: for many short streams.
 
+    >>> hashed, fast = HashedStream(7), FastStream(7)
+    >>> _ = hashed.random()
+    >>> [hashed.random(), hashed.random()] == [fast.random(), fast.random()]
+    True
+    """
 
-NUMBER = re.compile(r"[0-9]+$")
+    __slots__ = ("word",)
+
+    def __init__(self, start: int) -> None:
+        """Start at a 64-bit word."""
+        self.word = start
+
+    def random(self) -> float:
+        """Return the next number in [0, 1)."""
+        self.word = word = (self.word + STEP) & MASK
+        for shift, factor in STEPS:
+            word = ((word ^ (word >> shift)) * factor) & MASK
+        return ((word ^ (word >> 31)) >> 32) / 2**32
 
 
 class SharedStarts(NamedTuple):
-    """Where the draws start that texts share: those of one sitting, and those of one block."""
+    """The starts of the draws that a text shares with those of its session, and with those of its block."""
 
     session: int
     block: int
 
 
 class SessionStream(HashedStream):
-    """The stream of one text, and where the draws start that it shares with others."""
+    """The stream of one text, with the starts of the draws that it shares."""
 
     shared_starts: SharedStarts
 
 
 def find_block(key: str) -> str:
-    """Return the block that a row belongs to, from the row's key: the key without its last two digits.
+    """Return the block of a row: its key without the last two digits; a key that ends in no number is its own block.
 
     >>> find_block("test-01234"), find_block("1299"), find_block("7"), find_block("a")
     ('test-12', '12', '0', 'a')
     """
-    number = NUMBER.search(key)
+    number = ENDING_NUMBER.search(key)
     return key[: number.start()] + (number.group()[:-2].lstrip("0") or "0") if number else key
 
 
 def session_starts(name: str, sessions: Sequence[str]) -> list[SharedStarts]:
-    """Return where the shared draws of each text start, the same in every batch and on every machine."""
+    """Return the starts of the shared draws of each text, the same in every batch and on every machine."""
     own_starts = stream_starts(f"{name}/sitting", sessions).tolist()
     block_starts = stream_starts(f"{name}/block", list(map(find_block, sessions))).tolist()
     return list(map(SharedStarts, own_starts, block_starts))
 
 
 def open_session_stream(name: str, key: str) -> SessionStream:
-    """Return the stream of a text that is entered in a sitting of its own."""
+    """Return the stream of a text that is a session of its own."""
     stream = SessionStream(int(stream_starts(name, [key])[0]))
     (stream.shared_starts,) = session_starts(name, [key])
     return stream
+
+
+class WeightedOptions(NamedTuple):
+    """Texts to draw from, and the sums of their weights up to each."""
+
+    texts: tuple[str, ...]
+    cumulative: tuple[float, ...]
+
+    @classmethod
+    def from_weights(cls, weights: Mapping[str, float]) -> WeightedOptions:
+        """Return the options of a table of weights."""
+        return cls(tuple(weights), tuple(accumulate(weights.values())))
+
+    def pick(self, share: float) -> str:
+        """Return the option at a share from 0 to 1.
+
+        >>> WeightedOptions.from_weights({"a": 1, "b": 3}).pick(0.5)
+        'b'
+        """
+        return self.texts[pick_index(self.cumulative, share)]
+
+
+def pick_index(cumulative: Sequence[float], share: float) -> int:
+    """Return the index at a share from 0 to 1 of the sums of weights up to each index.
+
+    >>> pick_index([1.0, 4.0], 0.5), pick_index([1.0, 4.0], 1.0)
+    (1, 1)
+    """
+    return min(bisect(cumulative, share * cumulative[-1]), len(cumulative) - 1)
+
+
+def draw_index(weights: Iterable[float], share: float) -> int:
+    """Return the index at a share from 0 to 1 of these weights."""
+    return pick_index(list(accumulate(weights)), share)

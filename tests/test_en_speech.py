@@ -8,7 +8,8 @@ from lapsus.perturbations import EnSpeech, apply, perturb, perturb_batch
 from lapsus.perturbations.en.sounds import classify_sounds, pronounce
 from lapsus.perturbations.en.speech.dictation import GOLDEN, person_quantile, split_tokens
 from lapsus.perturbations.en.speech.hearing import SOUND_SHIFTS, apply_accent, find_similar_words, split_sounds
-from lapsus.perturbations.en.speech.model import WORD_FEATURES, WeightedOptions, load_recognisers, word_features
+from lapsus.perturbations.en.speech.model import WORD_FEATURES, load_recognisers, word_features
+from lapsus.perturbations.streams import WeightedOptions
 
 REQUESTS = [
     f"{ask} {what} {when}"

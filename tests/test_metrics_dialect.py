@@ -11,6 +11,7 @@ from scipy import optimize, stats
 from statsmodels.stats.proportion import proportion_confint
 
 from lapsus.metrics import dialect_awareness, mixed_effects, win_rate
+from lapsus.stats import estimate_average
 
 PAIRS = st.lists(st.tuples(*[st.sampled_from([0, 0.5, 1, -3.25])] * 2), min_size=1, max_size=40)
 
@@ -76,6 +77,26 @@ def test_pairs_that_share_an_original_are_one_finding():
     assert (one["p_value"], one["win_rate_ci"], one["significant"]) == (None, None, False)
 
 
+@given(st.lists(st.tuples(*[st.integers(0, 2)] * 2, st.integers(0, 5)), min_size=2, max_size=30))
+def test_dropped_ties_leave_no_trace_in_clusters(rows):
+    """The rate and its interval are those of the pairs that do not tie, which share originals as before."""
+    high, low, clusters = columns(rows)
+    dropped = win_rate(high, low, clusters=clusters, ties="drop")
+    decided = [row for row in rows if row[0] != row[1]]
+    assume(len({cluster for *_, cluster in decided}) < len(decided))
+    high, low, clusters = columns(decided)
+    alone = win_rate(high, low, clusters=clusters)
+    assert {key: dropped[key] for key in ("win_rate", "trials")} == {key: alone[key] for key in ("win_rate", "trials")}
+    assert dropped["win_rate_ci"] == (alone["win_rate_ci"] and pytest.approx(alone["win_rate_ci"]))
+
+
+def test_half_a_win_counts_half_in_clusters():
+    high, low, clusters = [1, 0, 1, 1, 0, 0], [1, 0, 0, 0, 1, 0], [0, 0, 1, 1, 2, 2]
+    halves = [0.5, 0.5, 1, 1, 0, 0.5]
+    expected = estimate_average(np.array(halves), clusters).interval
+    assert win_rate(high, low, clusters=clusters, ties="half")["win_rate_ci"] == pytest.approx(expected)
+
+
 def test_a_win_is_strict_and_exact():
     assert win_rate([0.1 + 0.2], [0.3])["wins"] == 1
     assert win_rate([0.3], [0.3])["ties"] == 1
@@ -90,6 +111,8 @@ def test_holm_beside_bonferroni():
     first = win_rate(*scores, comparisons=[0.5, 0.9])
     assert first["p_value_holm"] == pytest.approx(3 * p_value)
     assert win_rate(*scores, comparisons=3)["p_value_holm"] is None
+    assert win_rate(*scores, comparisons=np.int64(3)) == win_rate(*scores, comparisons=3)
+    assert win_rate(*scores, comparisons=np.array([0.5, 0.9])) == first
 
 
 @pytest.mark.parametrize(
@@ -363,7 +386,7 @@ def test_examples_that_share_an_original(missing):
             assert twice[kind]["1"][key] == pytest.approx(once[kind]["1"][key], rel=0.02)
     with pytest.raises(ValueError, match=r"clusters\[\d+\] differs within one example"):
         mixed_effects(score, condition, example, clusters=range(len(score)))
-    with pytest.raises(ValueError, match="only the cluster 'a'"):
+    with pytest.raises(ValueError, match="All rows have one cluster"):
         mixed_effects(score, condition, example, clusters=["a"] * len(score))
 
 

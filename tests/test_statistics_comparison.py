@@ -141,6 +141,8 @@ def test_swaps_are_all_counted():
     together = statistics.permutation_test(np.repeat(first, 3), np.repeat(second, 3), np.repeat(range(60), 3), seed=0)
     assert together == pytest.approx(drawn, abs=0.02)
     assert statistics.permutation_test(first, first, seed=0) == 1
+    extreme = statistics.permutation_test(np.ones(40), np.zeros(40), seed=0, n_resamples=999)
+    assert extreme == 1 / 1000, "the observed assignment is one of them, so that p is never 0"
 
 
 def test_resampling_measures_each_sample_by_its_own_error():

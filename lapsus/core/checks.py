@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     FloatArray: TypeAlias = NDArray[np.float64]
     IntArray: TypeAlias = NDArray[np.int64]
 
-FEWEST = 10  # labels from which two columns without a common one are a mistake
+MIN_LABELS = 10  # rows from which two columns without a common label are a mistake
 
 Groups: TypeAlias = "Iterable[Any] | Mapping[str, Iterable[Any]]"
 
@@ -45,8 +45,10 @@ def materialise(name: str, values: Any) -> Any:
 
     Tensors and arrays of other types become lists, also inside a list; masked elements become None.
 
-    >>> materialise("predictions", (letter for letter in "ab")), materialise("predictions", np.ma.array([1, 2], mask=[True, False]))
-    (['a', 'b'], [None, 2])
+    >>> materialise("predictions", (letter for letter in "ab"))
+    ['a', 'b']
+    >>> materialise("predictions", np.ma.array([1, 2], mask=[True, False]))
+    [None, 2]
     """
     if isinstance(values, (str, bytes, Mapping, AbstractSet)) or not isinstance(values, Iterable):
         raise TypeError(f"{name} is {shorten_repr(values)}, not a column: give one element per example in a list.")
@@ -91,7 +93,8 @@ def check_texts(name: str, values: Iterable[str], first: int = 0) -> Sequence[st
     except TypeError:
         index, value = next((i, v) for i, v in enumerate(column) if not isinstance(v, str))
         raise TypeError(
-            f"{name}[{first + index}] is {shorten_repr(value)}, not text: convert it with str() if that is what was meant."
+            f"{name}[{first + index}] is {shorten_repr(value)}, not text: "
+            "convert it with str() if that is what was meant."
         ) from None
     return column
 
@@ -206,7 +209,7 @@ def _check_shared_vocabulary(label_columns: Mapping[str, Any], codes: Sequence[I
     """Raise if a column of several labels, which repeat, shares none with any other: the wording differs."""
     for index, (name, column) in enumerate(zip(label_columns, codes, strict=True)):
         other_columns = [other for number, other in enumerate(codes) if number != index]
-        if len(column) < FEWEST or not other_columns or any((column == other).any() for other in other_columns):
+        if len(column) < MIN_LABELS or not other_columns or any((column == other).any() for other in other_columns):
             continue
         own, theirs = np.unique(column), np.unique(np.concatenate(other_columns))
         if 1 < len(own) <= len(column) / 2 and len(theirs) > 1 and not np.isin(own, theirs).any():
@@ -215,8 +218,8 @@ def _check_shared_vocabulary(label_columns: Mapping[str, Any], codes: Sequence[I
             }
             other = next(key for key in descriptions if key != name)
             raise ValueError(
-                f"{name} are {descriptions[name]} and {other} are {descriptions[other]}: none is ever equal, as if the same labels were"
-                " called otherwise; use the same names, or label_map."
+                f"{name} are {descriptions[name]} and {other} are {descriptions[other]}: none is ever equal, as if the "
+                "same labels had other names; use the same names, or label_map."
             )
 
 
@@ -291,6 +294,22 @@ def factorize(name: str, values: Iterable[Any]) -> tuple[IntArray, list[Any]]:
     if occurs.all():
         return offsets, list(range(low, high + 1))
     return (np.cumsum(occurs) - 1)[offsets], (np.flatnonzero(occurs) + low).tolist()
+
+
+def number_clusters(clusters: Iterable[Any] | None, **column: Any) -> IntArray:
+    """Return the number of each row's cluster; without clusters, each row is its own.
+
+    The rows are those of `column`, a metric's argument by its name, which errors give.
+
+    >>> number_clusters(["b", "a", "b"], predictions=[1, 2, 3]), number_clusters(None, predictions=[1, 2])
+    (array([0, 1, 0]), array([0, 1]))
+    """
+    ((_, rows),) = column.items()
+    if clusters is None:
+        return np.arange(len(rows))
+    numbers, _ = factorize("clusters", clusters)
+    check_same_length(**column, clusters=numbers)
+    return numbers
 
 
 def has_repeats(numbers: IntArray) -> bool:

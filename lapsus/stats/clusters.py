@@ -52,9 +52,7 @@ def sum_by_cluster(values: FloatArray, clusters: Iterable[Any] | None = None) ->
     """
     if clusters is None:
         return ClusterSums(values, np.ones(len(values), np.int64))
-    cluster_numbers, _ = checks.factorize("clusters", clusters)
-    checks.check_same_length(scores=values, clusters=cluster_numbers)
-    return sum_by_cluster_number(values, cluster_numbers)
+    return sum_by_cluster_number(values, checks.number_clusters(clusters, scores=values))
 
 
 def sum_by_cluster_number(values: NDArray[Any], cluster_numbers: IntArray) -> ClusterSums:

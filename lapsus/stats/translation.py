@@ -63,10 +63,7 @@ def score_annotated(
     checks.check_texts("predictions", ["" if text is None else text for text in flat])
     missing = np.array([text is None for text in flat]).reshape(-1, width)
     checks.check_annotated("predictions", missing)
-    cluster_ids = np.arange(len(gold))
-    if clusters is not None:
-        cluster_ids, _ = checks.factorize("clusters", clusters)
-        checks.check_same_length(predictions=rows, clusters=cluster_ids)
+    cluster_ids = checks.number_clusters(clusters, predictions=rows)
 
     empty_counts = [0] * len(scorer.count_sentence("", ""))
     counts = np.array(

@@ -8,7 +8,7 @@ import numpy as np
 
 from lapsus import stats
 from lapsus.core import checks
-from lapsus.stats.classification import compute_class_rates, compute_class_ratios
+from lapsus.stats.classification import compute_class_rates, compute_class_ratios, compute_f1
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -60,15 +60,12 @@ def classification(
     true, predicted, correct = (
         np.bincount(codes, minlength=len(numbers)) for codes in (truth, guess, truth[truth == guess])
     )
-    cluster_ids = np.arange(len(truth))
-    if clusters is not None:
-        cluster_ids, _ = checks.factorize("clusters", clusters)
-        checks.check_same_length(predictions=guess, clusters=cluster_ids)
+    cluster_ids = checks.number_clusters(clusters, predictions=guess)
     right = stats.sum_by_cluster_number((truth == guess).astype(float), cluster_ids)
     rates = compute_class_rates([compute_class_ratios(truth, guess, cluster_ids)], confidence_level)
     mapped = label_map or {}
     labels = {
-        str(mapped.get(label_by_code[number], label_by_code[number])): _compute_rates(*counts)
+        str(mapped.get(label_by_code[number], label_by_code[number])): compute_f1(*counts)
         for number, counts in enumerate(zip(true.tolist(), predicted.tolist(), correct.tolist(), strict=True))
     }
     return {
@@ -82,12 +79,3 @@ def classification(
 
 def _to_list(labels: Any) -> list[Any]:
     return list(labels.tolist() if isinstance(labels, np.ndarray) else labels)
-
-
-def _compute_rates(true: int, predicted: int, correct: int) -> dict[str, Any]:
-    return {
-        "f1": 2 * correct / (true + predicted),
-        "precision": correct / predicted if predicted else None,
-        "recall": correct / true if true else None,
-        "counts": {"true": true, "predicted": predicted, "correct": correct},
-    }

@@ -50,17 +50,14 @@ def dialect_awareness(
     decided = wins + losses
     p_value = stats.sign_test(wins, losses, "greater") if decided else None
     interval = stats.wilson_interval(trials - losses, trials, confidence_level)
-    if clusters is not None:
-        cluster_ids, names = checks.factorize("clusters", clusters)
-        checks.check_same_length(predictions=own, clusters=cluster_ids)
-        if len(names) < trials:
-            interval = stats.clustered_rate_interval(
-                stats.sum_by_cluster_number((outcomes >= 0).astype(float), cluster_ids), confidence_level
-            )
-            comparable = decided and len(names) > 1
-            p_value = (
-                stats.score_test(stats.sum_by_cluster_number(outcomes, cluster_ids), "greater") if comparable else None
-            )
+    cluster_ids = checks.number_clusters(clusters, predictions=own)
+    if checks.has_repeats(cluster_ids):
+        is_won = stats.sum_by_cluster_number((outcomes >= 0).astype(float), cluster_ids)
+        interval = stats.clustered_rate_interval(is_won, confidence_level)
+        comparable = decided and is_won.n_clusters > 1
+        p_value = (
+            stats.score_test(stats.sum_by_cluster_number(outcomes, cluster_ids), "greater") if comparable else None
+        )
     return {
         "awareness_rate": (trials - losses) / trials,
         "awareness_rate_ci": interval,

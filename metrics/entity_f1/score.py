@@ -60,10 +60,7 @@ def entity_f1(
     guessed, true = _read_entities("predictions", predictions), _read_entities("references", references)
     examples = checks.check_same_length(predictions=guessed, references=true)
     stats.check_level(confidence_level)
-    cluster_ids = np.arange(examples)
-    if clusters is not None:
-        cluster_ids, _ = checks.factorize("clusters", clusters)
-        checks.check_same_length(predictions=guessed, clusters=cluster_ids)
+    cluster_ids = checks.number_clusters(clusters, predictions=guessed)
     totals: dict[str, Counter[str]] = {"true": Counter(), "predicted": Counter(), "correct": Counter()}
     counts = np.empty((3, examples), np.int64)  # the true, predicted and correct ones of each utterance
     for index, (guess, truth) in enumerate(zip(guessed, true, strict=True)):

@@ -111,10 +111,7 @@ def human_likeness(
 
 def _number_clusters(clean: Sequence[str], clusters: Iterable[Any] | None) -> tuple[checks.IntArray, checks.IntArray]:
     """Return the number of each example's original, and its fold: by the first text of the original."""
-    cluster_ids = np.arange(len(clean))
-    if clusters is not None:
-        cluster_ids, _ = checks.factorize("clusters", clusters)
-        checks.check_same_length(references=clean, clusters=cluster_ids)
+    cluster_ids = checks.number_clusters(clusters, references=clean)
     _, first, number = np.unique(cluster_ids, return_index=True, return_inverse=True)
     fold = np.array([crc32(clean[place].encode("utf-8", "replace")) % FOLDS for place in first])
     return cluster_ids, fold[number]

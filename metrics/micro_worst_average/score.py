@@ -75,10 +75,7 @@ def micro_worst_average(
         checks.check_same_length(predictions=table, clean_scores=rows[-1])
         if direction == "higher":
             _check_same_unit(table, rows[-1])
-    cluster_ids = np.arange(len(table))
-    if clusters is not None:
-        cluster_ids, _ = checks.factorize("clusters", clusters)
-        checks.check_same_length(predictions=table, clusters=cluster_ids)
+    cluster_ids = checks.number_clusters(clusters, predictions=table)
     sign = 1.0 if direction == "higher" else -1.0
     bounded = all(row.min() >= 0 and row.max() <= 1 for row in (np.where(present, table, 0), *rows))
     settings = _IntervalSettings(confidence_level, n_resamples, seed, bounded=bounded)

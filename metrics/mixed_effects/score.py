@@ -273,14 +273,13 @@ def _number_clusters(clusters: Iterable[Any] | None, example_of: checks.IntArray
     """Return the number of the cluster that each example is in, or None where each is its own."""
     if clusters is None:
         return None
-    row_cluster, names = checks.factorize("clusters", clusters)
-    checks.check_same_length(predictions=example_of, clusters=row_cluster)
+    row_cluster = checks.number_clusters(clusters, predictions=example_of)
     cluster_of = np.empty(number, np.int64)
     cluster_of[example_of] = row_cluster
     if (differs := cluster_of[example_of] != row_cluster).any():
         raise ValueError(f"clusters[{differs.argmax()}] differs within one example: give all its rows the same.")
-    if len(names) < 2:
-        raise ValueError(f"There is only the cluster {names[0]!r}: one says nothing of how others would differ.")
+    if not row_cluster.any():
+        raise ValueError("All rows have one cluster: give at least two, or the spread between clusters is unknown.")
     return cluster_of
 
 

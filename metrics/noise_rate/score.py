@@ -14,7 +14,6 @@ from lapsus.stats.noise_rates import EditCounts, compute_edit_distances
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from numpy.typing import NDArray
 
     Split = Callable[[str], list[str]]
 
@@ -65,10 +64,7 @@ def noise_rate(
     noisy = checks.check_list("predictions", predictions)
     checks.check_same_length(predictions=noisy, references=clean)
     stats.check_level(confidence_level)
-    cluster_ids = None
-    if clusters is not None:
-        cluster_ids, _ = checks.factorize("clusters", clusters)
-        checks.check_same_length(predictions=noisy, clusters=cluster_ids)
+    cluster_ids = checks.number_clusters(clusters, predictions=noisy)
     counts = _count_unit_edits(noisy, clean, SPLITTERS[unit])
     has_rate = counts.lengths > 0
     skipped = len(clean) - int(has_rate.sum())
@@ -78,11 +74,10 @@ def noise_rate(
         raise ValueError("references are all empty: there is nothing to score.")
     if skipped:
         counts = counts.select(has_rate)
-        cluster_ids = None if cluster_ids is None else cluster_ids[has_rate]
+        cluster_ids = np.unique(cluster_ids[has_rate], return_inverse=True)[1]
     means, worsts = counts.mean_by_example, counts.worst_by_example
-    dense_ids = None if cluster_ids is None else np.unique(cluster_ids, return_inverse=True)[1]
     parts = {
-        name: _sum_by_cluster(dense_ids, sums, sizes)
+        name: stats.ClusterSums(np.bincount(cluster_ids, sums), np.bincount(cluster_ids, sizes))
         for name, sums, sizes in (
             ("micro_average", means, np.ones(len(means))),
             ("worst_average", worsts, np.ones(len(worsts))),
@@ -102,13 +97,6 @@ def noise_rate(
         "examples": len(counts.lengths),
         "skipped": skipped,
     }
-
-
-def _sum_by_cluster(cluster_ids: checks.IntArray | None, sums: NDArray[Any], sizes: NDArray[Any]) -> stats.ClusterSums:
-    """Return the sums over the texts of each original, by its number; without numbers each text is its own."""
-    if cluster_ids is None:
-        return stats.ClusterSums(sums, sizes)
-    return stats.ClusterSums(np.bincount(cluster_ids, sums), np.bincount(cluster_ids, sizes))
 
 
 def _count_unit_edits(noisy: Sequence[Any], clean: Sequence[str], split: Split | None) -> EditCounts:

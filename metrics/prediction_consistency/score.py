@@ -70,10 +70,7 @@ def prediction_consistency(
     outcomes = np.where(old == gold, TO_WRONG, np.where(new == gold, TO_RIGHT, OTHER_WRONG)).astype(np.int8)
     same = new == old
     outcomes[same] = np.where(new[same] == gold[same], SAME_RIGHT, SAME_WRONG)
-    cluster_ids = np.arange(len(new))
-    if clusters is not None:
-        cluster_ids, _ = checks.factorize("clusters", clusters)
-        checks.check_same_length(predictions=new, clusters=cluster_ids)
+    cluster_ids = checks.number_clusters(clusters, predictions=new)
 
     def score(members: Any) -> dict[str, Any]:
         counts = np.bincount(outcomes[members], minlength=5)

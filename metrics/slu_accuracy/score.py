@@ -90,10 +90,7 @@ def slu_accuracy(
         np.bincount(label_numbers, minlength=len(names)).tolist()
         for label_numbers in (true_spans.label, guessed_spans.label, true_spans.label[correct])
     ]
-    cluster_ids = np.arange(examples)
-    if clusters is not None:
-        cluster_ids, _ = checks.factorize("clusters", clusters)
-        checks.check_same_length(predictions=guessed.intents, clusters=cluster_ids)
+    cluster_ids = checks.number_clusters(clusters, predictions=guessed.intents)
     cluster_of_token = np.repeat(cluster_ids, lengths)
     spans = [
         np.bincount(cluster_of_token[firsts], minlength=int(cluster_ids.max()) + 1)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from scipy import optimize, stats
 
 from lapsus import stats as statistics
 from lapsus.core import checks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-POWER = 0.8  # the chance of finding a rate that is called detectable
 
 
 def win_rate(
@@ -64,12 +60,12 @@ def win_rate(
     high, low = checks.check_scores("predictions", predictions), checks.check_scores("references", references)
     examples = checks.check_same_length(predictions=high, references=low)
     other_p_values = None
-    if isinstance(comparisons, Sequence):
+    if isinstance(comparisons, Iterable):
         other_p_values = checks.check_scores("comparisons", comparisons).tolist()
         if wrong := [p for p in other_p_values if not 0 <= p <= 1]:
             raise ValueError(f"comparisons holds {wrong[0]}: give p-values, or the number of tests.")
-    number = len(other_p_values) + 1 if other_p_values is not None else comparisons
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+    number = comparisons if other_p_values is None else len(other_p_values) + 1
+    if isinstance(number, bool) or not isinstance(number, Integral) or number < 1:
         raise ValueError(f"comparisons is {comparisons!r}: state how many tests are made, this one included.")
 
     outcomes = np.sign(high - low)
@@ -81,8 +77,8 @@ def win_rate(
     interval = statistics.wilson_interval(counted, trials, confidence_level)
     p_value = statistics.sign_test(wins, losses, alternative) if wins + losses else None
     majority: float | None = statistics.sign_test(wins, examples - wins, alternative)
-    cluster_ids, shared = _number_clusters(clusters, examples)
-    if shared:
+    cluster_ids = checks.number_clusters(clusters, predictions=high)
+    if checks.has_repeats(cluster_ids):
         p_value = majority = interval = None
         if cluster_ids.max() and wins + losses:
             p_value = statistics.score_test(statistics.sum_by_cluster_number(outcomes, cluster_ids), alternative)
@@ -113,15 +109,6 @@ def win_rate(
     }
 
 
-def _number_clusters(clusters: Iterable[Any] | None, examples: int) -> tuple[checks.IntArray, bool]:
-    """Return the number of each pair's original, and whether any is shared."""
-    if clusters is None:
-        return np.arange(examples), False
-    cluster_ids, names = checks.factorize("clusters", clusters)
-    checks.check_same_length(predictions=range(examples), clusters=cluster_ids)
-    return cluster_ids, len(names) < examples
-
-
 def minimum_detectable_rate(trials: int, alpha: float, alternative: str) -> float | None:
     """Return the true rate nearest to 1/2 that the test would have found with a chance of 80 %.
 
@@ -134,5 +121,5 @@ def minimum_detectable_rate(trials: int, alpha: float, alternative: str) -> floa
     if not is_significant.any():
         return None
     min_wins = int(is_significant.argmax())
-    rate = optimize.brentq(lambda true: stats.binom.sf(min_wins - 1, trials, true) - POWER, 0.5, 1.0)
+    rate = optimize.brentq(lambda true: stats.binom.sf(min_wins - 1, trials, true) - statistics.POWER, 0.5, 1.0)
     return float(1 - rate if alternative == "less" else rate)

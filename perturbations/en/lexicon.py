@@ -1,4 +1,4 @@
-"""The packed tables of English that lapsus ships, in `data/lexicon`; `build.py` there makes them."""
+"""The packed tables of English that lapsus ships, in `data/lexicon`; `tools/build_en_lexicon.py` makes them."""
 
 from __future__ import annotations
 

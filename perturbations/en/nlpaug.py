@@ -11,11 +11,9 @@ from __future__ import annotations
 import math
 import random
 import re
-from bisect import bisect
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lapsus.core.edits import Edit, overlaps
@@ -25,6 +23,7 @@ from lapsus.perturbations.en.lexicon import find_senses, lemmatise
 from lapsus.perturbations.en.masked_model import MaskedLM
 from lapsus.perturbations.en.synonyms import Gap
 from lapsus.perturbations.en.tagging import PERCEPTRON
+from lapsus.perturbations.streams import draw_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -148,8 +147,7 @@ def _draw_word(candidates: Sequence[tuple[str, float]], old: str, draw: float) -
     alternatives = [(word, score) for word, score in candidates if word.lower() != old.lower()]
     if not alternatives:
         return old
-    cumulative = list(accumulate(math.exp(score - alternatives[0][1]) for _, score in alternatives))
-    return alternatives[min(bisect(cumulative, draw * cumulative[-1]), len(alternatives) - 1)][0]
+    return alternatives[draw_index((math.exp(score - alternatives[0][1]) for _, score in alternatives), draw)][0]
 
 
 def make_augmentation(tfidf: str, contextual: MaskedLM | None = None) -> Mixture:

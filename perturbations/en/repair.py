@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lapsus.core.edits import Edit, overlaps
 from lapsus.perturbations.core import ShortRepr, TextByTextMixin
+from lapsus.perturbations.streams import draw_index, pick_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -114,7 +114,7 @@ class RepairWord(NamedTuple):
 
 @cache
 def load_fitted() -> Mapping[str, Any]:
-    """Return what `benchmarks/fit_en_repair.py` counted in Disfl-QA's training questions."""
+    """Return what `tools/fit_en_repair.py` counted in Disfl-QA's training questions."""
     counts: dict[str, Any] = json.loads(FITTED.read_text(encoding="utf-8"))
     return counts
 
@@ -157,7 +157,7 @@ def draw_key(weights: Mapping[str, float], share: float) -> str:
     'b'
     """
     cumulative = _cumulate(tuple(weights.values()))
-    return tuple(weights)[min(bisect(cumulative, share * cumulative[-1]), len(cumulative) - 1)]
+    return tuple(weights)[pick_index(cumulative, share)]
 
 
 class _Repair:
@@ -235,8 +235,7 @@ class _Repair:
         weights = [sites.get(f"{kinds[at - 1]} {kinds[at]}", sites["any"]) for at in places]
         if not weights:
             return 0
-        cumulative = list(accumulate(weights))
-        return places[min(bisect(cumulative, self.draw() * cumulative[-1]), len(places) - 1)]
+        return places[draw_index(weights, self.draw())]
 
     def draw_false_start(self) -> list[str]:
         """Return the beginning of another question, or of a request the words that will be said again."""
@@ -291,8 +290,7 @@ class _Repair:
         near = [phrase for phrase in pool if phrase.count(" ") == size - 1] or list(pool)
         if size > 1 and " " not in near[0]:
             return [*self.draw_phrase(kind, 1, target), *self.draw_phrase(("word", "s")[size % 2], size - 1)]
-        weights = _cumulate(tuple(pool[phrase] for phrase in near))
-        phrase = near[min(bisect(weights, self.draw() * weights[-1]), len(near) - 1)]
+        phrase = near[pick_index(_cumulate(tuple(pool[phrase] for phrase in near)), self.draw())]
         return phrase.split()
 
     def draw_number(self, target: str) -> str:

@@ -87,7 +87,7 @@ class EnUnmarked:
 
 @cache
 def load_fitted() -> Mapping[str, Mapping[str, float]]:
-    """Return what `benchmarks/fit_en_unmarked.py` counted: how often each is lost, by whom."""
+    """Return what `tools/fit_en_unmarked.py` counted: how often each is lost, by whom."""
     shares: dict[str, dict[str, float]] = json.loads(FITTED.read_text(encoding="utf-8"))
     return shares
 

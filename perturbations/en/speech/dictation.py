@@ -12,10 +12,8 @@ before was missed. What comes back for a missed stretch sounds like it and is li
 from __future__ import annotations
 
 import re
-from bisect import bisect
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
 from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
@@ -24,6 +22,7 @@ from lapsus.core.edits import Edit, trim_edit
 from lapsus.perturbations.en.sounds import pronounce
 from lapsus.perturbations.en.speech.hearing import SOUND_SHIFTS, apply_accent, draw_similar_word, split_sounds
 from lapsus.perturbations.en.speech.model import Recogniser, load_recognisers, word_features
+from lapsus.perturbations.streams import draw_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -290,8 +289,7 @@ class _EnglishDictation:
     def drop(self, words: list[str], sounds: list[str], target: int) -> None:
         """Leave out words until so many are left, the shorter the likelier."""
         while len(words) > target:
-            cumulative = list(accumulate(1 / len(word) for word in words))
-            at = min(bisect(cumulative, self.draw() * cumulative[-1]), len(words) - 1)
+            at = draw_index((1 / len(word) for word in words), self.draw())
             del words[at], sounds[at]
 
     def draw_word_by_word(self, words: list[str], sounds: list[str], following: str) -> list[str]:

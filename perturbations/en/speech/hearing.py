@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from itertools import accumulate
 from math import exp, log
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +13,7 @@ from lapsus.perturbations.en.sounds import (
     pronounce,
 )
 from lapsus.perturbations.en.speech.model import load_recognisers
+from lapsus.perturbations.streams import draw_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,12 +45,11 @@ class HeardWord(NamedTuple):
 @cache
 def _load_vocabulary(recogniser: str) -> dict[int, tuple[list[str], list[tuple[float, str]]]]:
     """Return the sounds of words that are about as long as some length, with (rarity, word), by that length."""
-    frequent = load_frequent_pronunciations()
+    frequent, model = load_frequent_pronunciations(), load_recognisers()[recogniser]
     known = [
         *list(frequent)[: VOCABULARY[recogniser]],
-        *(word for word in load_recognisers()[recogniser].words if word.isascii()),
+        *(word for word in model.words if word.isascii()),
     ]
-    model = load_recognisers()[recogniser]
     by_length: dict[int, list[tuple[str, float, str]]] = {}
     for word in dict.fromkeys(word for word in known if word not in load_offensive_words()):
         if word[0].isalpha() and (sounds := classify_sounds(frequent.get(word) or pronounce(word))):
@@ -93,13 +92,7 @@ def draw_similar_word(
         return None
     scores = [score(recogniser, heard, before, after) for heard in candidates]
     best = max(scores)
-    cumulative = list(accumulate(exp(value - best) for value in scores))
-    threshold = draw() * cumulative[-1]
-    return next(
-        heard.word
-        for heard, limit in zip(candidates, cumulative, strict=True)
-        if threshold < limit or limit == cumulative[-1]
-    )
+    return candidates[draw_index((exp(value - best) for value in scores), draw())].word
 
 
 def score(recogniser: str, heard: HeardWord, before: str, after: str | None) -> float:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
 from math import log
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from lapsus.perturbations.en.sounds import load_frequencies
+from lapsus.perturbations.streams import WeightedOptions
 
 FITTED = Path(__file__).parents[1] / "data" / "en_speech.json"
 BACKOFF = 3.0  # how many words what is expected weighs beside the pairs counted
@@ -22,26 +21,6 @@ WORD_FEATURES = (
     "length", "capital",
 )  # fmt: skip
 """The numbers that a word's chance of being missed depends on; `word_features` says what they are."""
-
-
-class WeightedOptions(NamedTuple):
-    """What can be written, and how likely each option or an earlier one is."""
-
-    texts: tuple[str, ...]
-    cumulative: tuple[float, ...]
-
-    @classmethod
-    def from_weights(cls, weights: Mapping[str, float]) -> WeightedOptions:
-        """Return the options of a table of weights."""
-        return cls(tuple(weights), tuple(accumulate(weights.values())))
-
-    def pick(self, share: float) -> str:
-        """Return the option at a share from 0 to 1.
-
-        >>> WeightedOptions.from_weights({"a": 1, "b": 3}).pick(0.5)
-        'b'
-        """
-        return self.texts[min(bisect(self.cumulative, share * self.cumulative[-1]), len(self.texts) - 1)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +93,7 @@ class Recogniser:
 
 @cache
 def load_recognisers() -> Mapping[str, Recogniser]:
-    """Return what `benchmarks/fit_en_speech.py` found, by what a recogniser is for: `assistant` and `search`."""
+    """Return what `tools/fit_en_speech.py` found, by what a recogniser is for: `assistant` and `search`."""
     return {
         name: Recogniser.from_fit(fitted) for name, fitted in json.loads(FITTED.read_text(encoding="utf-8")).items()
     }

@@ -19,7 +19,7 @@ from lapsus.core.edits import Edit
 from lapsus.perturbations.en.typist.keys import LAYOUTS
 from lapsus.perturbations.en.typist.model import PARTS, SIZE, classify_characters, find_source, load_typist_model
 from lapsus.perturbations.en.typist.slips import KeyPress, make_slip
-from lapsus.perturbations.streams import GOLDEN, HALF, scramble, stream_start, stream_starts
+from lapsus.perturbations.streams import GOLDEN, HALF, MASK, STEP, FastStream, scramble, stream_start, stream_starts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ and a blank typed after the text: each a factor that is 1 on average."""
 TEXT_TRAITS = ("haste", "unseen", "small")  # what also differs from one text to the next
 HASTE_POWERS = {"fingers": 1.25, "mind": 0.8, "small": 0.8, "open": 0.6, "blank": 0.2}
 """The power of haste with which slips of each source grow: from the people who slip least to those who slip most, wrong
-keys become more frequent than wrong words, and the blank at the end hardly so (benchmarks/fit_en_keyboard.py)."""
+keys become more frequent than wrong words, and the blank at the end hardly so (tools/fit_en_keyboard.py)."""
 
 
 def draw_uniform(begin: UInt64Array, draw: int) -> NDArray[np.float64]:
@@ -80,9 +80,7 @@ MAX_RATE = 10  # rate
 FIRST_KEY = 64  # draws before it belong to the text as a whole
 UNKNOWN = SIZE // PARTS[0]  # places below it are of characters that no key types
 DRAWS = 64  # kept for each key
-MASK = 2**64 - 1
 PERSON = 0x9E3779B1
-STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))  # of splitmix64
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +171,7 @@ def simulate_typing(
     edits_by_text: list[list[Edit]] = [[] for _ in texts]
     columns = (column[uncorrected].tolist() for column in (text[hit], at[hit], kind, key[hit], notice_draws, keep_odds))
     for row, position, number, stream, notice_draw, key_odds in zip(*columns, strict=True):
-        press = KeyPress(texts[row], position, model, DrawStream(stream + 2 * int(GOLDEN)).draw, op.layout)
+        press = KeyPress(texts[row], position, model, FastStream(stream + 2 * STEP).random, op.layout)
         edit = make_slip(model.kinds[number], press)
         if edit and press.draw() < habit and not leaves_only_words(texts[row], edit, model.words):
             second = make_slip(model.kinds[number], press)  # fingers prefer what they have typed before
@@ -215,23 +213,6 @@ def leaves_only_words(text: str, edit: Edit, words: frozenset[str]) -> bool:
             return False
     now = text[start : edit.start] + edit.text + text[edit.end : end]
     return all(word in words for word in re.findall(r"[a-z]+", now.lower()))
-
-
-class DrawStream:
-    """The further draws of one key press: the stream of `hashed_draws`, number by number."""
-
-    __slots__ = ("word",)
-
-    def __init__(self, word: int) -> None:
-        """Begin at a 64-bit word."""
-        self.word = word
-
-    def draw(self) -> float:
-        """Return the next number from 0 up to 1."""
-        self.word = word = (self.word + int(GOLDEN)) & MASK
-        for shift, factor in STEPS:
-            word = ((word ^ (word >> shift)) * factor) & MASK
-        return ((word ^ (word >> 31)) >> 32) / 2**32
 
 
 UNITS = (EnKeyboard(),)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lapsus.perturbations.streams import encode_texts
+from lapsus.perturbations.streams import WeightedOptions, encode_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,21 +100,6 @@ MAX_CHANCE = 0.5  # chance of one kind of slip at one key
 Floats = NDArray[np.float64]
 
 
-class WeightedOptions(NamedTuple):
-    """What can be written, and how likely each option or an earlier one is."""
-
-    texts: tuple[str, ...]
-    cumulative: tuple[float, ...]
-
-    def pick(self, share: float) -> str:
-        """Return the option at a share from 0 to 1.
-
-        >>> WeightedOptions(("a", "b"), (1.0, 4.0)).pick(0.5)
-        'b'
-        """
-        return self.texts[min(bisect(self.cumulative, share * self.cumulative[-1]), len(self.texts) - 1)]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class TypistModel:
     """The fitted typist.
@@ -156,10 +139,7 @@ class TypistModel:
             uncorrected_share / (1 - uncorrected_share),
             {source: slips[:, sources == source].sum(axis=1) for source in sorted(set(sources.tolist()))},
             {
-                kind: {
-                    name: WeightedOptions(tuple(weights), tuple(accumulate(weights.values())))
-                    for name, weights in by_class.items()
-                }
+                kind: {name: WeightedOptions.from_weights(weights) for name, weights in by_class.items()}
                 for kind, by_class in fitted["written"].items()
             },
             fitted["shares"],
@@ -170,7 +150,7 @@ class TypistModel:
 
 @cache
 def load_typist_model() -> TypistModel:
-    """Return what `benchmarks/fit_en_keyboard.py` found in the logs of 1,160 typists (Dhakal et al. 2018)."""
+    """Return what `tools/fit_en_keyboard.py` found in the logs of 1,160 typists (Dhakal et al. 2018)."""
     return TypistModel.from_fit(json.loads(FITTED.read_text(encoding="utf-8")))
 
 

@@ -30,7 +30,7 @@ ALIKE = 40
 
 @cache
 def load_fitted() -> Any:
-    """Return what benchmarks/fit_speech.py has found."""
+    """Return what tools/fit_speech.py has found."""
     return json.loads(FITTED.read_text(encoding="utf-8"))
 
 

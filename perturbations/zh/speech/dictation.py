@@ -13,7 +13,6 @@ ever, and the punctuation is the recogniser's own. What the parameters are fitte
 from __future__ import annotations
 
 import re
-from bisect import bisect
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
 from lapsus.core.edits import Edit, trim_edit
+from lapsus.perturbations.streams import draw_index
 from lapsus.perturbations.zh.input_method.pinyin import Word, load_engine
 from lapsus.perturbations.zh.speech.accents import (
     ACCENTS,
@@ -398,8 +398,8 @@ class _ChineseDictation:
             fits = (language * (bigrams.cost(word.text, following) - following.cost) for _, word in candidates)
             scores = [score + fit for score, fit in zip(scores, fits, strict=True)]
         least = min(scores)
-        weights = list(accumulate(exp((least - score) / self.speaker.temperature) for score in scores))
-        self.last = candidates[min(bisect(weights, self.draw() * weights[-1]), len(candidates) - 1)][1].text
+        weights = (exp((least - score) / self.speaker.temperature) for score in scores)
+        self.last = candidates[draw_index(weights, self.draw())][1].text
         return self.last
 
     def write_mark(self, part: str, start: int) -> None:

@@ -1,6 +1,6 @@
 """What a person and their input method have learned: words often confused, words typed right, candidates moved up.
 
-The file holds words and numbers, fitted by benchmarks/fit_keyboard.py: how often READIN's annotators typed one word for
+The file holds words and numbers, fitted by tools/fit_keyboard.py: how often READIN's annotators typed one word for
 another, and shares of words in AFQMC's training questions. It holds none of their sentences.
 """
 
