@@ -2,9 +2,9 @@
 
 Each side is read by a bidirectional LSTM, every unit looks for its like in the other side, and both sides are compared
 (the scheme of Chen et al., Enhanced LSTM for Natural Language Inference, ACL 2017, at a tenth of its size). With
-`network=Convolutions` each unit is read with its neighbours only (nearer to Parikh et al., A Decomposable Attention
-Model, EMNLP 2016), in half the time; `network=Bags` counts what both sides have, in a tenth. Nothing is downloaded: it
-learns from the pairs alone, in minutes on one core. The extra `papers` installs torch.
+`network=ConvolutionNetwork` each unit is read with its neighbours only (nearer to Parikh et al., A Decomposable
+Attention Model, EMNLP 2016), in half the time; `network=BagNetwork` counts what both sides have, in a tenth. Nothing is
+downloaded: it learns from the pairs alone, in minutes on one core. The extra `papers` installs torch.
 
 >>> pairs = [("怎么还款", "如何还款", "same"), ("怎么还款", "怎么退款", "other")] * 16
 >>> model = train(pairs, epochs=20, rate=5e-3)

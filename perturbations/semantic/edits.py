@@ -223,7 +223,7 @@ def find_semantic_edit(
 ) -> SemanticEdit | None:
     """Return the first edit that applies, in the paper's order: replace, insert, delete; None if none does.
 
-    `operators` are those of the word lists, unless others are given, such as `semantic_models(endpoint)`.
+    `operators` are those of the word lists, unless others are given, such as `make_semantic_models(endpoint)`.
     """
     load_lexicon(language)
     kinds = operators or {kind: operator(language) for kind, operator in OPERATORS.items()}
