@@ -336,6 +336,20 @@ def test_a_mended_card_leaves_the_version_where_it_is(here, folders, tmp_path):
     assert first.url.endswith(here.repos["datasets", "org/small"].tags["v1.0.0"])
 
 
+@pytest.mark.parametrize("name", ["README.md", CLEAN_FILE])  # a blob of git, and a large file
+def test_files_of_the_same_size_are_compared_by_their_bytes(here, folders, tmp_path, name):
+    upload(folders.first, "org/small", version="1.0.0")
+    changed = shutil.copytree(folders.first, tmp_path / "small")
+    content = (changed / name).read_bytes()
+    middle = len(content) - 5 if name == "README.md" else len(content) // 2  # prose of the card, a page of Parquet
+    (changed / name).write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
+    if name == CLEAN_FILE:
+        with pytest.raises(UploadError, match=f"v1.0.0 is there with other data \\({CLEAN_FILE}\\)"):
+            upload(changed, "org/small", version="1.0.0")
+    assert upload(changed, "org/small").uploaded == (name,)
+    assert here.files("datasets", "org/small")[name] == (changed / name).read_bytes()
+
+
 @pytest.mark.parametrize("drop", ["before", "after"])
 def test_a_tag_that_fails_is_made_by_the_next_upload(here, folders, drop):
     here.faults = [Fault("POST", "/tag/", drop=drop)]

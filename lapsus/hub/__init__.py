@@ -1,6 +1,6 @@
 """Build dataset folders that the Hub and its viewer accept, and upload them.
 
-`build_rows` builds an author's own rows: `from lapsus.hub import make`.
+`build_rows` builds a dataset from an author's own rows.
 """
 
 from typing import TYPE_CHECKING

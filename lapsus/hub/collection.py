@@ -54,7 +54,9 @@ def update_collection(org: str, *, title: str = TITLE, token: str | None = None,
             raise
         except Exception as error:
             cause, _ = diagnose_error(error, api, org, timeout)
-            raise UploadError(f"the repos of {org} were not collected: {cause}; repeat lapsus collect {org}") from error
+            raise UploadError(
+                f"the repos of {org} were not collected: {cause}; repeat lapsus collection {org}"
+            ) from error
     added = tuple(name for repo_type, name in repos if (repo_type, name) not in existing)
     return Collection(collection.url, added, tuple(name for repo_type, name in repos if (repo_type, name) in existing))
 

@@ -258,7 +258,8 @@ def _format_loading_example(benchmark: type[Benchmark], infos: DatasetInfosDict,
     arguments = [f'"<org>/{benchmark.NAME}"', f'"{config}"', f'split="{split}"']
     if PARTIAL not in _format_partial_notice(benchmark, build):
         arguments.append(f'revision="v{benchmark.VERSION}"')
-    return f"```python\nfrom datasets import load_dataset\n\nrows = load_dataset({', '.join(arguments)})\nprint(rows[0])\n```"
+    call = f"load_dataset({', '.join(arguments)})"
+    return f"```python\nfrom datasets import load_dataset\n\nrows = {call}\nprint(rows[0])\n```"
 
 
 def _format_sources_table(build: BuildResult) -> str:

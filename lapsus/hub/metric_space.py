@@ -117,7 +117,8 @@ def render_requirements(name: str) -> str:
 def parse_docstring_section(docstring: str, section: str) -> dict[str, str]:
     r"""Return the names in a section of a Google docstring, in order, with their descriptions.
 
-    >>> parse_docstring_section("Args:\n    texts: those to score.\n    seed: of the resampling,\n        a number.\n", "Args")
+    >>> section = "Args:\n    texts: those to score.\n    seed: of the resampling,\n        a number.\n"
+    >>> parse_docstring_section(section, "Args")
     {'texts': 'those to score.', 'seed': 'of the resampling, a number.'}
     """
     match = re.search(rf"^{section}:\n((?:    .+\n?)+)", docstring, flags=re.MULTILINE)

@@ -79,7 +79,7 @@ def upload(
     Without a `token`, the one of HF_TOKEN or of `hf auth login` counts. `timeout` is how many seconds the Hub may be
     silent; huggingface_hub repeats most requests five times before it gives up. Raises UploadError.
     """
-    _require_file(folder, "README.md")
+    _require_file(folder, CARD)
     if mismatch := find_row_count_mismatch(folder):
         raise UploadError(f"{folder.name} was not uploaded to {repo_id}: {mismatch}; build the folder again")
     options = _UploadOptions(private, gated, version, replace_version)
@@ -90,7 +90,7 @@ def upload_space(
     folder: Path, repo_id: str, *, token: str | None = None, private: bool = False, timeout: float = 60.0
 ) -> UploadResult:
     """Make the Space `repo_id` hold the metric of `folder`, for `evaluate.load(repo_id)`; otherwise as `upload`."""
-    _require_file(folder, "README.md")
+    _require_file(folder, CARD)
     _require_file(folder, f"{repo_id.rpartition('/')[2]}.py")
     return _upload(folder, repo_id, "space", token, timeout, _UploadOptions(private))
 
@@ -117,19 +117,44 @@ class _RemoteState:
     files: dict[str, RepoFile]
 
 
+@dataclass(frozen=True, slots=True)
+class _Repo:
+    """A repo on the Hub, which may not exist yet."""
+
+    api: HfApi
+    id: str
+    type: RepoType
+
+    def read_state(self, revision: str | None = None) -> _RemoteState:
+        """Return the files of a commit, by default the newest one."""
+        from huggingface_hub.hf_api import RepoFile
+
+        commit = revision or str(self.api.repo_info(self.id, repo_type=self.type).sha)
+        tree = self.api.list_repo_tree(self.id, repo_type=self.type, revision=commit, recursive=True)
+        return _RemoteState(commit, {entry.path: entry for entry in tree if isinstance(entry, RepoFile)})
+
+    def find_tag(self, tag: str) -> _RemoteState | None:
+        """Return the state that a tag names."""
+        tags = self.api.list_repo_refs(self.id, repo_type=self.type).tags if tag else []
+        return next((self.read_state(ref.target_commit) for ref in tags if ref.name == tag), None)
+
+    def format_commit_url(self, state: _RemoteState) -> str:
+        return f"{self.api.endpoint}/{self.type}s/{self.id}/commit/{state.commit}"
+
+
 def _upload(
     folder: Path, repo_id: str, repo_type: RepoType, token: str | None, timeout: float, options: _UploadOptions
 ) -> UploadResult:
     from huggingface_hub import HfApi
 
-    api = HfApi(token=token)
+    repo = _Repo(HfApi(token=token), repo_id, repo_type)
     local = _list_local_files(folder)
     with set_client_timeout(timeout):
-        result, commit = _upload_changes(api, folder, local, repo_id, repo_type, options, timeout)
+        result, commit = _upload_changes(repo, folder, local, options, timeout)
         try:
-            tag_changes = _move_tag(api, repo_id, repo_type, options, commit, local)
+            tag_changes = _move_tag(repo, options.tag, commit, local)
         except Exception as error:
-            cause, cure = diagnose_error(error, api, repo_id, timeout)
+            cause, cure = diagnose_error(error, repo.api, repo_id, timeout)
             raise UploadError(
                 f"{folder.name} was uploaded to {repo_id}, but not tagged {options.tag}: {cause}; {cure}"
             ) from error
@@ -137,92 +162,78 @@ def _upload(
 
 
 def _upload_changes(
-    api: HfApi,
-    folder: Path,
-    local: dict[str, Path],
-    repo_id: str,
-    repo_type: RepoType,
-    options: _UploadOptions,
-    timeout: float,
+    repo: _Repo, folder: Path, local: dict[str, Path], options: _UploadOptions, timeout: float
 ) -> tuple[UploadResult, str]:
     """Send what differs; return what was done, and the commit that holds it."""
-    from huggingface_hub import CommitOperationAdd, CommitOperationDelete
-
     before: _RemoteState | None = None
     settings: tuple[str, ...] = ()
     try:
-        sdk = "gradio" if repo_type == "space" else None
-        api.create_repo(repo_id, repo_type=repo_type, private=options.private, space_sdk=sdk, exist_ok=True)
-        settings = tuple(_apply_settings(api, repo_id, repo_type, options))
-        before = _read_remote_state(api, repo_id, repo_type)
-        _check_same_data(api, folder, local, repo_id, repo_type, options)
-        uploads, removals = _plan_changes(local, before, repo_type)
-        foreign_files = tuple(sorted(before.files.keys() - local.keys() - {*removals, GITATTRIBUTES}))
-        if not uploads and not removals:
-            return UploadResult(
-                _format_commit_url(api, repo_id, repo_type, before), foreign_files=foreign_files, settings=settings
-            ), before.commit
-        commit = api.create_commit(
-            repo_id,
-            [CommitOperationAdd(path, local[path]) for path in uploads]
-            + [CommitOperationDelete(path, is_folder=False) for path in removals],
-            commit_message=f"Upload with lapsus{options.tag and f', data version {options.version}'}",
-            repo_type=repo_type,
-            parent_commit=before.commit,
-        )
-        return UploadResult(commit.commit_url, uploads, removals, foreign_files, settings), commit.oid
+        sdk = "gradio" if repo.type == "space" else None
+        repo.api.create_repo(repo.id, repo_type=repo.type, private=options.private, space_sdk=sdk, exist_ok=True)
+        settings = tuple(_apply_settings(repo, options))
+        before = repo.read_state()
+        if options.tag and not options.replace_version:
+            _check_same_data(repo, folder, local, options.tag)
+        return _commit_changes(repo, local, before, options, settings)
     except UploadError:
         raise
     except Exception as error:  # for every error, tell the user what reached the Hub
-        current = _try_read_remote_state(api, repo_id, repo_type)
+        current = _try_read_state(repo)
         if (
-            before and current and _plan_changes(local, current, repo_type) == ((), ())
+            before and current and _plan_changes(local, current, repo.type) == ((), ())
         ):  # the commit arrived, but the answer was lost
-            return UploadResult(
-                _format_commit_url(api, repo_id, repo_type, current),
-                *_plan_changes(local, before, repo_type),
-                settings=settings,
-            ), current.commit
-        cause, cure = diagnose_error(error, api, repo_id, timeout)
+            changes = _plan_changes(local, before, repo.type)
+            return UploadResult(repo.format_commit_url(current), *changes, settings=settings), current.commit
+        cause, cure = diagnose_error(error, repo.api, repo.id, timeout)
         raise UploadError(
-            f"{folder.name} was not uploaded to {repo_id}: {cause}; {_describe_state(before, current)}; {cure}"
+            f"{folder.name} was not uploaded to {repo.id}: {cause}; {_describe_state(before, current)}; {cure}"
         ) from error
 
 
-def _find_tag(api: HfApi, repo_id: str, repo_type: RepoType, tag: str) -> _RemoteState | None:
-    """Return the state that a tag names."""
-    tags = api.list_repo_refs(repo_id, repo_type=repo_type).tags if tag else []
-    return next(
-        (_read_remote_state(api, repo_id, repo_type, each.target_commit) for each in tags if each.name == tag), None
+def _commit_changes(
+    repo: _Repo, local: dict[str, Path], before: _RemoteState, options: _UploadOptions, settings: tuple[str, ...]
+) -> tuple[UploadResult, str]:
+    """Send what differs as one commit, where anything does."""
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+    uploads, removals = _plan_changes(local, before, repo.type)
+    foreign_files = tuple(sorted(before.files.keys() - local.keys() - {*removals, GITATTRIBUTES}))
+    if not uploads and not removals:
+        url = repo.format_commit_url(before)
+        return UploadResult(url, foreign_files=foreign_files, settings=settings), before.commit
+    commit = repo.api.create_commit(
+        repo.id,
+        [CommitOperationAdd(path, local[path]) for path in uploads]
+        + [CommitOperationDelete(path, is_folder=False) for path in removals],
+        commit_message=f"Upload with lapsus{options.tag and f', data version {options.version}'}",
+        repo_type=repo.type,
+        parent_commit=before.commit,
     )
+    return UploadResult(commit.commit_url, uploads, removals, foreign_files, settings), commit.oid
 
 
-def _check_same_data(
-    api: HfApi, folder: Path, local: dict[str, Path], repo_id: str, repo_type: RepoType, options: _UploadOptions
-) -> None:
+def _check_same_data(repo: _Repo, folder: Path, local: dict[str, Path], tag: str) -> None:
     """Raise where the version is on the Hub with other rows."""
-    tagged_state = _find_tag(api, repo_id, repo_type, options.tag)
+    tagged_state = repo.find_tag(tag)
     different = _find_changed_data(local, tagged_state) if tagged_state else []
-    if different and not options.replace_version:
+    if different:
         raise UploadError(
-            f"{folder.name} was not uploaded to {repo_id}: {options.tag} is there with other data "
+            f"{folder.name} was not uploaded to {repo.id}: {tag} is there with other data "
             f"({format_list(different, 3)}); build it as another version, or move the tag with --replace-version"
         )
 
 
-def _move_tag(
-    api: HfApi, repo_id: str, repo_type: RepoType, options: _UploadOptions, commit: str, local: dict[str, Path]
-) -> tuple[str, ...]:
+def _move_tag(repo: _Repo, tag: str, commit: str, local: dict[str, Path]) -> tuple[str, ...]:
     """Let the tag of the version name the commit, unless it names one with the same rows."""
-    if not options.tag:
+    if not tag:
         return ()
-    tagged_state = _find_tag(api, repo_id, repo_type, options.tag)
+    tagged_state = repo.find_tag(tag)
     if tagged_state:
         if not _find_changed_data(local, tagged_state):
             return ()
-        api.delete_tag(repo_id, tag=options.tag, repo_type=repo_type)
-    api.create_tag(repo_id, tag=options.tag, revision=commit, repo_type=repo_type)
-    return (f"tag {options.tag} moved" if tagged_state else f"tagged {options.tag}",)
+        repo.api.delete_tag(repo.id, tag=tag, repo_type=repo.type)
+    repo.api.create_tag(repo.id, tag=tag, revision=commit, repo_type=repo.type)
+    return (f"tag {tag} moved" if tagged_state else f"tagged {tag}",)
 
 
 def _find_changed_data(local: dict[str, Path], tagged_state: _RemoteState) -> list[str]:
@@ -248,17 +259,9 @@ def _list_local_files(folder: Path) -> dict[str, Path]:
     }
 
 
-def _read_remote_state(api: HfApi, repo_id: str, repo_type: RepoType, revision: str | None = None) -> _RemoteState:
-    from huggingface_hub.hf_api import RepoFile
-
-    commit = revision or str(api.repo_info(repo_id, repo_type=repo_type).sha)
-    tree = api.list_repo_tree(repo_id, repo_type=repo_type, revision=commit, recursive=True)
-    return _RemoteState(commit, {entry.path: entry for entry in tree if isinstance(entry, RepoFile)})
-
-
-def _try_read_remote_state(api: HfApi, repo_id: str, repo_type: RepoType) -> _RemoteState | None:
+def _try_read_state(repo: _Repo) -> _RemoteState | None:
     try:
-        return _read_remote_state(api, repo_id, repo_type)
+        return repo.read_state()
     except Exception:  # noqa: BLE001 - the upload's own error is the one to tell of
         return None
 
@@ -272,16 +275,16 @@ def _plan_changes(
     return uploads, tuple(name for name in remote.files if name in own_names and name not in local)
 
 
-def _apply_settings(api: HfApi, repo_id: str, repo_type: RepoType, options: _UploadOptions) -> Iterator[str]:
+def _apply_settings(repo: _Repo, options: _UploadOptions) -> Iterator[str]:
     """Change the settings that are not as wished, before any file is sent; yield what was changed."""
     if not (options.private or options.gated):
         return
-    info = api.repo_info(repo_id, repo_type=repo_type)
+    info = repo.api.repo_info(repo.id, repo_type=repo.type)
     if options.private and not info.private:
-        api.update_repo_settings(repo_id, private=True, repo_type=repo_type)
+        repo.api.update_repo_settings(repo.id, private=True, repo_type=repo.type)
         yield "made private"
     if options.gated and info.gated != options.gated:
-        api.update_repo_settings(repo_id, gated=options.gated, repo_type=repo_type)
+        repo.api.update_repo_settings(repo.id, gated=options.gated, repo_type=repo.type)
         yield f"gated ({options.gated})"
 
 
@@ -294,10 +297,6 @@ def _is_same_file(path: Path, remote: RepoFile | None) -> bool:
             return hashlib.file_digest(file, "sha256").hexdigest() == remote.lfs.sha256
         blob = b"blob %d\0" % remote.size + file.read()
     return hashlib.sha1(blob, usedforsecurity=False).hexdigest() == remote.blob_id
-
-
-def _format_commit_url(api: HfApi, repo_id: str, repo_type: RepoType, remote: _RemoteState) -> str:
-    return f"{api.endpoint}/{repo_type}s/{repo_id}/commit/{remote.commit}"
 
 
 def _format_count(files: tuple[str, ...]) -> str:
