@@ -1,18 +1,19 @@
-"""The tests and intervals that metrics and reports share; docs/statistics.md has their simulated coverage and level.
+"""The intervals and tests that metrics and reports share; docs/statistics.md has their simulated coverage and level.
 
-Probabilities and rates are fractions; an interval is `[low, high]`, or None where the data say nothing about it.
-Everything takes `clusters`, the original that each row was made from: rows of one original are not independent.
+Probabilities and rates are fractions; an interval is `[low, high]`, or None where the data do not determine it.
+All functions take `clusters`: rows with the same value have one original, and are not independent.
 
 To describe and to compare two tracks, these are enough:
 
 - `estimate_average(scores, clusters)`: a mean score and its interval.
-- `compare_paired(first, second, clusters)`: the mean difference of two paired scores, right or wrong or graded, with its
-  interval, the p-value that the interval inverts, the size of the effect, and the smallest difference that so many
-  examples would find. (Average, worst and drops over several annotators: `micro_worst_average(..., clusters=...)`.)
+- `compare_paired(first, second, clusters)`: the mean difference of two paired scores, right or wrong or graded, with
+  its interval, the p-value that the interval inverts, the effect size, and the smallest detectable difference.
+  (Average, worst average and drops over several annotators: `micro_worst_average(..., clusters=...)`.)
 - `holm(p_values)`: corrected p-values of one family of hypotheses; pass each hypothesis once.
-- `compare_group_extremes(scores, groups, clusters)`: which groups of examples are served worst and best, and a test of the gap.
-- `permutation_test(first, second, clusters)`: the same hypothesis, without assuming a distribution.
-- `krippendorff_alpha(units)`: how far several judges of the same units agree.
+- `compare_group_extremes(scores, groups, clusters)`: the groups with the lowest and the highest mean, and a test of the
+  gap between them.
+- `permutation_test(first, second, clusters)`: the same hypothesis as `compare_paired`, without assuming a distribution.
+- `krippendorff_alpha(units)`: the agreement of several judges of the same units.
 """
 
 from lapsus.stats.agreement import krippendorff_alpha

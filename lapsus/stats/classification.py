@@ -1,4 +1,4 @@
-"""Balanced accuracy and macro F1 of classes given as numbers, and their intervals."""
+"""F1, precision and recall of counts; balanced accuracy and macro F1 of classes, with their intervals."""
 
 from __future__ import annotations
 
@@ -13,6 +13,20 @@ if TYPE_CHECKING:
 
     from lapsus.core.checks import IntArray
     from lapsus.stats import Interval
+
+
+def compute_f1(true: int, predicted: int, correct: int) -> dict[str, Any]:
+    """Return F1, precision and recall with their counts; None where the denominator is 0.
+
+    >>> compute_f1(4, 2, 1)["precision"], compute_f1(0, 2, 0)["recall"]
+    (0.5, None)
+    """
+    return {
+        "f1": 2 * correct / (true + predicted) if true + predicted else None,
+        "precision": correct / predicted if predicted else None,
+        "recall": correct / true if true else None,
+        "counts": {"true": true, "predicted": predicted, "correct": correct},
+    }
 
 
 class ClassRatios(NamedTuple):
@@ -36,8 +50,8 @@ def compute_class_ratios(gold: IntArray, predicted: IntArray, clusters: IntArray
 
     Args:
         gold: the number of each row's true class, from 0 on.
-        predicted: the number of the predicted class; -1 for an answer that is no class.
-        clusters: the number of what each row was made from; None where each is its own.
+        predicted: the number of the predicted class; -1 for a prediction that is no class.
+        clusters: the number of each row's cluster; None where each row is its own.
     """
     cluster_ids = np.arange(len(gold)) if clusters is None else clusters
     shared = clusters is not None and int((np.bincount(clusters) > 0).sum()) < len(gold)
@@ -55,7 +69,7 @@ def compute_class_ratios(gold: IntArray, predicted: IntArray, clusters: IntArray
 
 
 def compute_class_rates(annotators: Sequence[ClassRatios], level: float) -> ClassRates:
-    """Return the rates on average over annotators, whose originals have the same numbers.
+    """Return the rates on average over annotators, whose clusters have the same numbers.
 
     >>> rates = compute_class_rates([compute_class_ratios(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]))], 0.95)
     >>> rates.balanced_accuracy, rates.macro_f1, [round(end, 2) for end in rates.balanced_accuracy_ci]
@@ -63,20 +77,3 @@ def compute_class_rates(annotators: Sequence[ClassRatios], level: float) -> Clas
     """
     recalls = average_ratios([annotator.recalls for annotator in annotators], level)
     return ClassRates(*recalls, *average_ratios([annotator.f1 for annotator in annotators], level))
-
-
-# Precision, recall and F1 of counts.
-
-
-def compute_f1(true: int, predicted: int, correct: int) -> dict[str, Any]:
-    """Return F1, precision and recall with their counts; one of nothing is None.
-
-    >>> compute_f1(4, 2, 1)["precision"], compute_f1(0, 2, 0)["recall"]
-    (0.5, None)
-    """
-    return {
-        "f1": 2 * correct / (true + predicted) if true + predicted else None,
-        "precision": correct / predicted if predicted else None,
-        "recall": correct / true if true else None,
-        "counts": {"true": true, "predicted": predicted, "correct": correct},
-    }

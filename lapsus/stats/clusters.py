@@ -1,4 +1,4 @@
-"""Sums of rows by their original (cluster): the independent unit is the original, not the row."""
+"""Sums by cluster, the independent unit: rows with the same original form a cluster."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from lapsus.core.checks import FloatArray, IntArray
 
 
+NO_VARIANCE = 1e-15  # a variance below it is rounding
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterSums:
     """Two sums by cluster, whose ratio is estimated (a mean, where each row has size 1)."""
@@ -26,7 +29,7 @@ class ClusterSums:
 
     @property
     def n_clusters(self) -> int:
-        """The number of clusters of size above 0: one without a row (or span, or token) is not counted."""
+        """The number of clusters that have a row (or span, or token)."""
         return int(np.count_nonzero(self.sizes))
 
     @property
@@ -38,8 +41,8 @@ class ClusterSums:
     def variance(self) -> float:
         """The variance of the mean, from the spread between clusters, without the factor n / (n - 1).
 
-        It may be below that of as many independent rows. To take the larger of the two would be too careful: where the
-        rows of a cluster are unrelated, the larger of two estimates of one variance is above it.
+        It may be below the variance of as many independent rows. The larger of the two would be too large: where the
+        rows of a cluster are unrelated, both estimate the same variance, and the larger is above it.
         """
         return float(((self.sums - self.mean * self.sizes) ** 2).sum() / self.sizes.sum() ** 2)
 
@@ -56,7 +59,7 @@ def sum_by_cluster(values: FloatArray, clusters: Iterable[Any] | None = None) ->
 
 
 def sum_by_cluster_number(values: NDArray[Any], cluster_numbers: IntArray) -> ClusterSums:
-    """Return the sums by cluster, where clusters are numbers from 0 on; a number that does not occur is left out."""
+    """Return the sums by cluster, where clusters are numbers from 0 on; numbers that do not occur are left out."""
     sizes = np.bincount(cluster_numbers)
     occurs = sizes > 0
     return ClusterSums(np.bincount(cluster_numbers, values)[occurs].astype(np.float64), sizes[occurs])

@@ -1,4 +1,8 @@
-"""Rates and average scores with intervals that hold near 0 and 1, whether or not rows share an original."""
+"""Intervals of rates, of mean scores and of means of ratios, which hold near 0 and 1 and with rows in clusters.
+
+Rates and scores between 0 and 1 get Wilson's interval at their effective number of trials; other scores are resampled
+by cluster; means of ratios, such as the recalls of classes, get a sum of Jeffreys' intervals.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from lapsus.stats.clusters import ClusterSums, sum_by_cluster
+from lapsus.stats.clusters import NO_VARIANCE, ClusterSums, sum_by_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from lapsus.core.checks import FloatArray, IntArray
 
-
 Interval = list[float]
+MANY_CLUSTERS = 1000  # above so many, skew hardly matters and Student's t replaces resampling
+
+
+def check_level(level: float) -> None:
+    """Raise unless the confidence level is a fraction strictly between 0 and 1."""
+    if not 0 < level < 1:
+        raise ValueError(f"confidence_level is {level}: give a fraction such as 0.95.")
 
 
 def wilson_interval(successes: float, trials: float, level: float, quantile: float | None = None) -> Interval | None:
@@ -48,14 +58,14 @@ def clustered_rate_interval(sums: ClusterSums, level: float) -> Interval | None:
 
 
 def effective_interval(rate: float, variance: float, clusters: int, level: float) -> Interval:
-    """Return the interval of a score between 0 and 1, given the estimated variance of it and the number of clusters.
+    """Return the interval of a score between 0 and 1 from its estimated variance and the number of clusters.
 
     Wilson's interval at the effective number of trials: the one at which independent trials of 0 and 1 would vary as
     much as the score does (Korn and Graubard), with Student's t for the number of clusters. Without any spread, every
     cluster counts as one trial.
     """
     rate = min(1.0, max(0.0, rate))
-    effective = rate * (1 - rate) / variance if variance > 1e-15 and 0 < rate < 1 else float(clusters)
+    effective = rate * (1 - rate) / variance if variance > NO_VARIANCE and 0 < rate < 1 else float(clusters)
     return wilson_interval(
         rate * effective, effective, level, float(special.stdtrit(clusters - 1, 0.5 + level / 2))
     ) or [0, 1]
@@ -64,7 +74,7 @@ def effective_interval(rate: float, variance: float, clusters: int, level: float
 def clustered_wilson_interval(successes: IntArray, trials: IntArray, level: float) -> Interval | None:
     """Return the interval of a rate whose trials come in clusters, given the counts of each cluster.
 
-    >>> clustered_wilson_interval(np.array([5, 0, 5, 5]), np.array([5, 5, 5, 5]), 0.95)  # four findings, not twenty
+    >>> clustered_wilson_interval(np.array([5, 0, 5, 5]), np.array([5, 5, 5, 5]), 0.95)  # four clusters of five
     [0.1..., 0.9...]
     """
     return clustered_rate_interval(ClusterSums(np.asarray(successes, float), trials), level)
@@ -72,7 +82,7 @@ def clustered_wilson_interval(successes: IntArray, trials: IntArray, level: floa
 
 @dataclass(frozen=True, slots=True)
 class AverageEstimate:
-    """A mean score, its interval, and the numbers of examples and originals behind it."""
+    """A mean score, its interval, and the numbers of examples and clusters."""
 
     mean: float
     interval: Interval | None
@@ -92,8 +102,8 @@ def estimate_average(
 
     Scores between 0 and 1 get Wilson's interval at their effective number; others are resampled, `n_resamples` times.
 
-    >>> found = estimate_average(np.array([1.0] * 20))
-    >>> found.mean, found.interval
+    >>> average = estimate_average(np.array([1.0] * 20))
+    >>> average.mean, average.interval
     (1.0, [0.82..., 1.0])
     """
     scores = np.asarray(scores, float)
@@ -115,11 +125,11 @@ def ratio_interval(
 def jackknife_interval(rate: float, leave_one_out: FloatArray, level: float) -> Interval | None:
     """Return the interval of a score between 0 and 1 that is no mean, such as BLEU of a corpus.
 
-    `leave_one_out` holds the score of the corpus without each cluster in turn; their variance gives the effective number.
+    `leave_one_out` holds the score without each cluster in turn; its variance gives the effective number of trials.
 
-    >>> rights = np.array([1.0] * 30 + [0] * 10)
-    >>> without = (rights.sum() - rights) / 39
-    >>> bool(np.allclose(jackknife_interval(0.75, without, 0.95), estimate_average(rights).interval))
+    >>> scores = np.array([1.0] * 30 + [0] * 10)
+    >>> leave_one_out = (scores.sum() - scores) / 39
+    >>> bool(np.allclose(jackknife_interval(0.75, leave_one_out, 0.95), estimate_average(scores).interval))
     True
     """
     clusters = len(leave_one_out)
@@ -127,18 +137,6 @@ def jackknife_interval(rate: float, leave_one_out: FloatArray, level: float) -> 
         return None
     variance = (clusters - 1) / clusters * float(((leave_one_out - leave_one_out.mean()) ** 2).sum())
     return effective_interval(rate, variance, clusters, level)
-
-
-def check_level(level: float) -> None:
-    """Raise unless the confidence level is a fraction strictly between 0 and 1."""
-    if not 0 < level < 1:
-        raise ValueError(f"confidence_level is {level}: give a fraction such as 0.95.")
-
-
-# Bootstrap intervals, which resample whole clusters.
-
-
-MANY = 1000  # clusters above which Student's t is used
 
 
 def percentile_interval(draws: FloatArray, level: float) -> Interval:
@@ -152,8 +150,8 @@ def studentised_interval(
 ) -> Interval | None:
     """Return the interval of sum / size by resampling clusters, each resample measured by its own standard error.
 
-    This accounts for skewed scores, for which the plain percentiles of resampled means are too short. Above a
-    thousand clusters skew hardly matters, and Student's t, which is faster, is used.
+    Where scores are skewed, the percentiles of resampled means are too short; this interval is not. Above
+    `MANY_CLUSTERS` it is Student's t, which is faster.
 
     >>> scores = np.array([0.1, 0.2, 0.1, 0.4, 0.3, 2.5])
     >>> low, high = studentised_interval(scores, np.ones(6), 0.95, 2000, seed=0)
@@ -166,7 +164,7 @@ def studentised_interval(
     error = float(np.sqrt(((sums - mean * sizes) ** 2).sum()) / sizes.sum())
     if error <= 1e-12 * max(1.0, abs(mean)):
         return [float(mean), float(mean)]
-    if len(sums) > MANY:
+    if len(sums) > MANY_CLUSTERS:
         reach = float(special.stdtrit(len(sums) - 1, 0.5 + level / 2)) * error * np.sqrt(len(sums) / (len(sums) - 1))
         return [float(mean - reach), float(mean + reach)]
     draws = len(sums) * resample_means(
@@ -175,7 +173,7 @@ def studentised_interval(
     total, size, squares, products, size_squares = draws.T
     means = total / size
     spread = np.sqrt(np.maximum(0, squares - 2 * means * products + means**2 * size_squares)) / size
-    usable = spread > 1e-9 * error  # leave out resamples without spread, such as one cluster drawn every time
+    usable = spread > 1e-9 * error  # a resample of one cluster alone has no spread
     low, high = np.quantile((means - mean)[usable] / spread[usable], [0.5 - level / 2, 0.5 + level / 2])
     return [float(mean - high * error), float(mean - low * error)]
 
@@ -183,8 +181,8 @@ def studentised_interval(
 def resample_means(rows: FloatArray, n_resamples: int, seed: int) -> FloatArray:
     """Return the column means of `n_resamples` samples of the rows, drawn with replacement.
 
-    Drawing N of N rows is one multinomial draw over the distinct rows: same distribution, and where few are distinct
-    (scores of 0 and 1) the work does not grow with N. Where most are distinct, rows are picked one by one.
+    A sample of N from N rows is one multinomial draw over the distinct rows, whose cost does not grow with N where few
+    rows are distinct, as with scores of 0 and 1. Where most are distinct, rows are picked one by one.
     """
     generator = np.random.Generator(np.random.SFC64(seed))
     size = len(rows)
@@ -208,17 +206,11 @@ def count_distinct_rows(rows: FloatArray) -> tuple[FloatArray, IntArray]:
     return rows[first], counts
 
 
-# The mean of several ratios of sums, such as the recalls of classes, and its interval.
-
-
-NO_VARIANCE = 1e-15
-
-
 @dataclass(frozen=True, slots=True)
 class ClassRatiosEstimate:
-    """Ratios between 0 and 1, with the variance of each, and the number of clusters that it was seen in.
+    """Ratios between 0 and 1, with the variance and the number of clusters of each.
 
-    `contributions` is what each cluster adds to the mean of the ratios, `n_clusters` how many clusters have a row.
+    `contributions` is what each cluster adds to the mean of the ratios, `n_clusters` the number of clusters with a row.
     """
 
     values: FloatArray
@@ -231,13 +223,14 @@ class ClassRatiosEstimate:
 def estimate_ratios(
     ratio_of: IntArray, cluster_of: IntArray, parts: FloatArray, sizes: FloatArray, *, shared: bool
 ) -> ClassRatiosEstimate:
-    """Return ratios of sums, given what rows add above (`parts`) and below the line (`sizes`).
+    """Return ratios of sums: each row adds its `parts` to the numerator of its ratio, its `sizes` to the denominator.
 
-    Ratios and clusters are numbers from 0 on; a ratio to which nothing adds is left out. Unless rows share clusters, a
-    cluster occurs at most once in each ratio.
+    Ratios and clusters are numbers from 0 on; a ratio without a denominator is left out. With `shared`, rows of one
+    ratio may share a cluster.
 
-    >>> found = estimate_ratios(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([1.0, 0, 1]), np.ones(3), shared=False)
-    >>> found.values, found.clusters
+    >>> parts, sizes = np.array([1.0, 0, 1]), np.ones(3)
+    >>> ratios = estimate_ratios(np.array([0, 0, 1]), np.array([0, 1, 2]), parts, sizes, shared=False)
+    >>> ratios.values, ratios.clusters
     (array([0.5, 1. ]), array([2., 1.]))
     """
     size = np.bincount(ratio_of, sizes)
@@ -262,14 +255,14 @@ def estimate_ratios(
 def average_ratios(sides: Sequence[ClassRatiosEstimate], level: float) -> tuple[float, Interval | None]:
     """Return the mean of the mean ratios of several sides, such as annotators, and its interval.
 
-    Each ratio gets Jeffreys' interval at its effective number (see `effective_interval`), and the squared distances of
-    their ends from the ratios are added up (MOVER). As ratios and sides share clusters, the sum is scaled by the
-    variance of the mean over the sum of the ratios' own variances. The quantile is Student's, with Satterthwaite's
-    degrees of freedom. A ratio seen in one cluster alone may be anything from 0 to 1. With fewer than two clusters
-    there is no interval.
+    Each ratio gets Jeffreys' interval at its effective number of trials (see `effective_interval`), and the squared
+    distances of the ends from the ratios are added up (MOVER). As ratios and sides share clusters, the sum is scaled by
+    the variance of the mean over the sum of the ratios' own variances. The quantile is Student's, with Satterthwaite's
+    degrees of freedom. The interval of a ratio with one cluster is [0, 1]. With fewer than two clusters in all there is
+    no interval.
 
-    >>> rights = np.array([1.0] * 30 + [0] * 10)
-    >>> side = estimate_ratios(np.repeat([0, 1], 20), np.arange(40), rights, np.ones(40), shared=False)
+    >>> scores = np.array([1.0] * 30 + [0] * 10)
+    >>> side = estimate_ratios(np.repeat([0, 1], 20), np.arange(40), scores, np.ones(40), shared=False)
     >>> average_ratios([side], 0.95)
     (0.75, [0.6..., 0.8...])
     """
@@ -297,7 +290,7 @@ def average_ratios(sides: Sequence[ClassRatiosEstimate], level: float) -> tuple[
 
 
 def _interval_half_widths(values: FloatArray, effective: FloatArray, clusters: FloatArray, level: float) -> FloatArray:
-    """Return how far the lower and the upper ends of Jeffreys' intervals are from the ratios."""
+    """Return the distances of the lower and of the upper ends of Jeffreys' intervals from the ratios."""
     right, wrong = values * effective, (1 - values) * effective
     tail = 0.5 - level / 2
     low = np.where((right > NO_VARIANCE) & (clusters > 1), special.betaincinv(right + 0.5, wrong + 0.5, tail), 0.0)

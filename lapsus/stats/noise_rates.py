@@ -1,4 +1,4 @@
-"""The error rate: edits from a clean text to a noisy one, per character of the clean text."""
+"""Noise rates: edits from a clean text to a noisy one, per character of the clean text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lapsus.core.checks import FloatArray, IntArray
 
 
-LONG = 1000  # characters from which few edits beside many characters are found faster
+LONG = 1000  # characters of a clean text from which a band around the diagonal is searched first
 
 
 def compute_edit_distances(
@@ -25,18 +25,20 @@ def compute_edit_distances(
 ) -> IntArray:
     """Return the Levenshtein distance of each pair: the fewest insertions, deletions and replacements.
 
-    They are of the characters of texts, or of the words of lists. `cap` is the length of the longest clean text,
-    for callers that know it.
+    They count the characters of texts, or the words of lists. `cap` is the length of the longest clean text, for
+    callers that know it.
 
-    >>> compute_edit_distances(["花贝提额", "您"], ["花呗提额", "你好"]), compute_edit_distances([["a", "lmap"]], [["a", "lamp", "is"]])
-    (array([1, 2]), array([2]))
+    >>> compute_edit_distances(["花贝提额", "您"], ["花呗提额", "你好"])
+    array([1, 2])
+    >>> compute_edit_distances([["a", "lmap"]], [["a", "lamp", "is"]])
+    array([2])
     """
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cpdist
 
     if (max(map(len, clean), default=0) if cap is None else cap) < LONG:
         return np.asarray(cpdist(noisy, clean, scorer=Levenshtein.distance), np.int64)
-    pairs = zip(noisy, clean, strict=True)  # a band around the diagonal first, which is widened where it is too narrow
+    pairs = zip(noisy, clean, strict=True)  # the band is widened where it is too narrow
     return np.array([Levenshtein.distance(*pair, score_hint=len(pair[1]) // 5) for pair in pairs], np.int64)
 
 
@@ -54,7 +56,7 @@ class EditCounts(NamedTuple):
 
     @property
     def rates(self) -> FloatArray:
-        """The rate of each annotator and example."""
+        """The rate of each annotator and example; `select` the examples with a length above 0 first."""
         return self.edits / self.lengths
 
     @property
@@ -82,12 +84,12 @@ class EditCounts(NamedTuple):
         return float(self.edits.sum() / self.characters)
 
     def select(self, mask: NDArray[np.bool_]) -> EditCounts:
-        """Return the rates of the chosen examples."""
+        """Return the counts of some examples."""
         return EditCounts(self.edits[:, mask], self.present[:, mask], self.lengths[mask])
 
 
 def count_edits(noisy: Sequence[Sequence[str]], clean: Sequence[str]) -> EditCounts:
-    """Return the rates of texts with any number of annotators each.
+    """Return the edits of texts with any number of annotators each.
 
     >>> count_edits([["ab", "b"], ["c"]], ["ab", "c"]).mean_by_example
     array([0.25, 0.  ])
@@ -104,23 +106,9 @@ def count_edits(noisy: Sequence[Sequence[str]], clean: Sequence[str]) -> EditCou
     return EditCounts(edits, present, np.array([len(text) for text in clean], np.int64))
 
 
-def compute_joint_rates(noisy: Sequence[Sequence[str]], clean: Sequence[Sequence[str]]) -> list[float]:
-    """Return one rate over all texts of each row, such as both sentences of a pair; each row needs clean characters.
-
-    >>> compute_joint_rates([["ab", "c"], ["x"]], [["ab", "cd"], ["y"]])
-    [0.25, 1.0]
-    """
-    if not clean:
-        return []
-    edits = compute_edit_distances([text for row in noisy for text in row], [text for row in clean for text in row])
-    ends = np.cumsum([len(row) for row in clean])
-    totals = np.add.reduceat(edits, [0, *ends[:-1]]).tolist()
-    return [count / sum(map(len, row)) for count, row in zip(totals, clean, strict=True)]
-
-
 @dataclass(frozen=True, slots=True)
 class TrackNoiseRates:
-    """The error rates of one column of one track."""
+    """The noise rates of one column of one track."""
 
     location: str  # "config/split"
     column: str
@@ -132,18 +120,18 @@ class TrackNoiseRates:
 class NoiseRateAccumulator:
     """Sums of the edit distances between the clean and noisy texts of one split.
 
-    A column `clean_X` is the clean side of `X`, or of the path that `noisy` names for it; an empty path leaves it out.
+    A column `clean_X` is the clean text of `X`, or of the path that `noisy` names for it; an empty path leaves it out.
     The texts of the columns `joined` are also measured as one text, one after the other.
     """
 
     def __init__(
         self,
-        place: str,
+        location: str,
         features: Mapping[str, Any],
         noisy: Mapping[str, tuple[str, ...]],
         joined: tuple[str, ...] = (),
     ) -> None:
-        self.place = place
+        self.location = location
         self.columns: dict[str, tuple[str, ...]] = {}
         for clean in features:
             path = noisy.get(clean, (clean.removeprefix("clean_"),))
@@ -181,12 +169,12 @@ class NoiseRateAccumulator:
         self.sums[name] += [len(counts.lengths), *sums, counts.characters]
 
     def finish(self) -> Iterator[TrackNoiseRates]:
-        """Yield one line of the card's table per noisy column."""
+        """Yield the rates of each noisy column that has rows."""
         for name, (rows, mean, worst, edits, characters) in self.sums.items():
             if rows:
                 is_annotated = self.annotators[name] > 1
                 yield TrackNoiseRates(
-                    self.place, name, mean / rows, worst / rows if is_annotated else None, edits / characters
+                    self.location, name, mean / rows, worst / rows if is_annotated else None, edits / characters
                 )
 
 

@@ -1,4 +1,9 @@
-"""Compare two scores of the same examples: mean difference, interval, p-value, effect size."""
+"""Tests: of two scores of the same examples, of counts, of the gap between groups, and corrections for several tests.
+
+`compare_paired` gives a mean difference with its interval, p-value and effect size. `mcnemar` and `sign_test` are for
+counts, `permutation_test` assumes no distribution, `compare_group_extremes` tests the gap between the groups with the
+lowest and the highest mean, `bonferroni` and `holm` correct p-values.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import optimize, special
 
-from lapsus.stats.clusters import ClusterSums, sum_by_cluster
+from lapsus.stats.clusters import NO_VARIANCE, ClusterSums, sum_by_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,9 +23,9 @@ if TYPE_CHECKING:
     from lapsus.core.checks import FloatArray, IntArray
     from lapsus.stats.intervals import Interval
 
-
-POWER = 0.8  # the chance of finding a difference that is called detectable
-NO_VARIANCE = 1e-15
+POWER = 0.8  # of a test against the smallest detectable difference
+EXACT_UP_TO = 16  # clusters with a difference, at most, for the exact permutation test: 65,536 ways of swapping
+BATCH = 4_000_000  # signs drawn at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,7 @@ class PairedComparison:
     p_value: float | None
     test: str | None
     effect_size: float | None  # the difference in standard deviations of the differences (Cohen's d for pairs)
-    minimum_detectable: float | None  # the smallest true difference that the test finds with a chance of 80 %
+    minimum_detectable: float | None  # the smallest true difference that the test detects with 80 % power
     examples: int
     clusters: int
 
@@ -40,18 +45,18 @@ class PairedComparison:
 def compare_paired(
     first: FloatArray, second: FloatArray, clusters: Iterable[Any] | None = None, *, level: float = 0.95
 ) -> PairedComparison:
-    """Return how much higher the first of two paired scores is on average, and whether that could be chance.
+    """Return the mean difference of two paired scores, with its interval and a test that it is 0.
 
-    Scores between 0 and 1 get the score test of the sums of each original (without clusters, and with scores of 0 and
-    1, it is McNemar's) and the interval that inverts it; other scores get Student's t over originals.
+    Scores between 0 and 1 get the score test of the sums by cluster (McNemar's, where scores are 0 or 1 and each row is
+    its own cluster) and the interval that inverts it; other scores get Student's t over clusters.
 
-    >>> found = compare_paired(np.array([1.0] * 18 + [0, 0]), np.array([1.0] * 10 + [0] * 10))
-    >>> found.difference, round(found.p_value, 4), [round(end, 2) for end in found.interval]
+    >>> comparison = compare_paired(np.array([1.0] * 18 + [0, 0]), np.array([1.0] * 10 + [0] * 10))
+    >>> comparison.difference, round(comparison.p_value, 4), [round(end, 2) for end in comparison.interval]
     (0.4, 0.0047, [0.17, 0.61])
     """
     first_scores, second_scores = np.asarray(first, float), np.asarray(second, float)
     differences = first_scores - second_scores
-    differences[abs(differences) < 1e-12] = 0.0  # the differences are rounding errors
+    differences[abs(differences) < 1e-12] = 0.0  # rounding errors
     sums = sum_by_cluster(differences, clusters)
     n_clusters = sums.n_clusters
     ends: Interval | None
@@ -74,7 +79,7 @@ def compare_paired(
 
 
 def estimate_difference(sums: ClusterSums, gains: float, level: float) -> tuple[Interval, float]:
-    """Return the interval of a mean difference of scores between 0 and 1, and the p-value of its being 0.
+    """Return the interval of a mean difference of scores between 0 and 1, and the p-value of a test that it is 0.
 
     Args:
         sums: the differences by cluster, at least two.
@@ -82,8 +87,8 @@ def estimate_difference(sums: ClusterSums, gains: float, level: float) -> tuple[
         level: of the interval.
 
     The test divides the mean by its standard error under the hypothesis; for one pair of 0 or 1 in each cluster it
-    is McNemar's. The interval is Tango's, with as many independent pairs of 0 and 1 as have the variance of the
-    clusters; its critical value is chosen so that it excludes 0 exactly when the test rejects.
+    is McNemar's. The interval is Tango's for as many independent pairs of 0 and 1 as would have the variance of the
+    clusters; with its critical value it excludes 0 exactly when the test rejects.
     """
     clusters, difference, variance = sums.n_clusters, sums.mean, sums.variance
     losses = max(0.0, gains - difference)
@@ -145,8 +150,8 @@ def estimate_clustered_mean(
 ) -> tuple[Interval | None, float | None]:
     """Return the interval of a mean of clustered values, and the p-value of the hypothesis that the mean is 0.
 
-    `sums` and `sizes` are per cluster; the variance is that between clusters, with Student's t for their number.
-    Clusters of one value each give the usual t-test:
+    `sums` and `sizes` are by cluster; the variance is that between clusters, and the test is Student's t over clusters.
+    With one value in each cluster it is the usual t-test:
 
     >>> from scipy import stats
     >>> interval, p_value = estimate_clustered_mean(np.array([1.0, 0.0, 2.0, 1.0]), np.ones(4, int), 0.95)
@@ -168,14 +173,14 @@ def estimate_clustered_mean(
 def compute_effect_size(differences: FloatArray, clusters: int) -> float | None:
     """Return the mean in standard deviations of the differences (Cohen's d for pairs); None where they do not vary.
 
-    The deviation is estimated from so many clusters: five copies of every row change nothing.
+    The deviation is estimated from the number of clusters, so that copies of rows in the same cluster change nothing.
     """
     spread = float(differences.std())
     return None if clusters < 2 or spread < 1e-12 else float(differences.mean() / spread * np.sqrt(1 - 1 / clusters))
 
 
 def minimum_detectable_difference(sums: ClusterSums, level: float) -> float | None:
-    """Return the smallest true mean difference that is found with a chance of 80 %, given the spread of these clusters.
+    """Return the smallest true mean difference that a test on these clusters detects with 80 % power.
 
     None where the clusters do not vary.
     """
@@ -186,14 +191,11 @@ def minimum_detectable_difference(sums: ClusterSums, level: float) -> float | No
     return float((special.ndtri(0.5 + level / 2) + special.ndtri(POWER)) * error)
 
 
-# McNemar's test and the sign test: both test whether two counts have equal probability.
-
-
 def mcnemar(one_way: int, other_way: int, *, exact: bool = False) -> float:
-    """Return the two-sided p-value of changes in both directions being equally likely, by mid-p or exactly.
+    """Return the two-sided p-value of the hypothesis that changes in both directions are equally likely.
 
-    The exact test rejects a true hypothesis less often than its level, since few counts are possible; mid-p weights the
-    observed outcome by one half, and is closer to the level.
+    The exact test rejects a true hypothesis less often than its level, since few counts are possible; mid-p, the
+    default, weights the observed outcome by one half and is closer to the level.
 
     >>> round(mcnemar(52, 38, exact=True), 3), round(mcnemar(52, 38), 3)  # RoBERTa on PaRTE: to wrong, to right
     (0.17, 0.142)
@@ -207,7 +209,7 @@ def mcnemar(one_way: int, other_way: int, *, exact: bool = False) -> float:
 
 
 def sign_test(wins: int, losses: int, alternative: str) -> float:
-    """Return the exact p-value of wins and losses being equally likely; leave ties out of the counts.
+    """Return the exact p-value of the hypothesis that wins and losses are equally likely; ties are in neither count.
 
     >>> sign_test(3, 0, "greater")
     0.125
@@ -220,13 +222,6 @@ def sign_test(wins: int, losses: int, alternative: str) -> float:
     return float(special.bdtr(losses if alternative == "greater" else wins, trials, 0.5))
 
 
-# The paired permutation test: under the hypothesis, the two scores of an example can be swapped.
-
-
-EXACT_UP_TO = 16  # clusters with a difference, at most, for the exact test: 65,536 ways of swapping
-BATCH = 4_000_000
-
-
 def permutation_test(
     first: FloatArray,
     second: FloatArray,
@@ -235,10 +230,10 @@ def permutation_test(
     n_resamples: int = 10_000,
     seed: int,
 ) -> float:
-    """Return the two-sided p-value of a mean difference under random swaps of the two scores of whole clusters.
+    """Return the two-sided p-value of a mean difference under random swaps of the two scores, by whole clusters.
 
-    Up to 16 clusters that differ, every way of swapping is counted; beyond that, `n_resamples` are drawn, and the
-    observed one is added to them, so that the p-value is valid and never 0.
+    Up to 16 clusters with a difference, all ways of swapping are counted. Above, `n_resamples` are drawn, and the
+    observed one is counted too, so that the p-value is valid and never 0.
 
     >>> permutation_test(np.array([1.0, 1, 1, 1]), np.array([0.0, 0, 0, 1]), seed=0)
     0.25
@@ -260,12 +255,9 @@ def permutation_test(
     return (1 + n_extreme) / (1 + n_resamples)
 
 
-# The gap between the groups of examples that are served worst and best, and whether it could be chance.
-
-
 @dataclass(frozen=True, slots=True)
 class GroupRange:
-    """The groups of the lowest and the highest mean, by number, how far apart they are, and the p-value of that."""
+    """The numbers of the groups with the lowest and the highest mean, the gap between them, and its p-value."""
 
     lowest: int
     highest: int
@@ -276,14 +268,14 @@ class GroupRange:
 def compare_group_extremes(values: FloatArray, groups: IntArray, clusters: IntArray) -> GroupRange | None:
     """Return the gap between the lowest and the highest mean of groups; None where fewer than two have a row.
 
-    The hypothesis is that the group of a row says nothing about its value. The two groups were picked because they are
-    the farthest apart, so the difference is compared with the range of as many groups (Tukey and Kramer). Its variance
-    is that of all values about their mean, times how much more (or less) clusters vary than as many independent rows,
-    over all pairs of groups. Where no cluster is left to tell the variance, the p-value is None.
+    The hypothesis is that the value of a row does not depend on its group. The two groups are compared because they are
+    the farthest apart, so the reference is the range of as many groups (Tukey and Kramer). The variance is that of all
+    values about their mean, times the design effect of the clusters over all pairs of groups. Where there are no more
+    clusters than groups, the variance is unknown and the p-value is None.
 
     >>> scores, groups = np.array([1.0] * 18 + [0] * 2 + [1.0] * 8 + [0] * 12), np.repeat([0, 1], 20)
-    >>> found = compare_group_extremes(scores, groups, np.arange(40))
-    >>> found.lowest, round(found.gap, 2), round(found.p_value, 4)
+    >>> extremes = compare_group_extremes(scores, groups, np.arange(40))
+    >>> extremes.lowest, round(extremes.gap, 2), round(extremes.p_value, 4)
     (1, 0.5, 0.0009)
     """
     sizes = np.bincount(groups)
@@ -301,7 +293,7 @@ def compare_group_extremes(values: FloatArray, groups: IntArray, clusters: IntAr
     residuals = values - values.mean()
     design_effect = _design_effect(residuals / sizes[groups], groups, clusters, len(present))
     variance = float((residuals**2).mean()) * (1 / sizes[highest] + 1 / sizes[lowest]) * design_effect
-    if variance <= 0:  # within each cluster the shares cancel out
+    if variance <= 0:  # the residuals cancel out within each cluster
         return GroupRange(lowest, highest, gap, None)
     return GroupRange(
         lowest, highest, gap, studentized_range_sf(float(np.sqrt(2) * gap / np.sqrt(variance)), len(present))
@@ -309,10 +301,10 @@ def compare_group_extremes(values: FloatArray, groups: IntArray, clusters: IntAr
 
 
 def _design_effect(shares: FloatArray, groups: IntArray, clusters: IntArray, number: int) -> float:
-    """Return how much more the clusters vary than as many independent rows, in the differences of all pairs of groups.
+    """Return the variance between clusters over that of as many independent rows, of the gaps of all pairs of groups.
 
-    The squared difference of a cluster's sums in two groups, over all pairs of groups, is `number` times its squared
-    sums less the square of their total.
+    Over all pairs of groups, the squared differences of a cluster's sums add up to `number` times its squared sums less
+    the square of their total.
     """
     _, cells = np.unique(clusters * (groups.max() + 1) + groups, return_inverse=True)
     sums, totals = np.bincount(cells, shares), np.bincount(clusters, shares)
@@ -321,7 +313,7 @@ def _design_effect(shares: FloatArray, groups: IntArray, clusters: IntArray, num
 
 
 def studentized_range_sf(value: float, groups: int) -> float:
-    """Return the chance that so many standard normal variables range over more, as scipy's `studentized_range.sf`.
+    """Return the probability that the range of so many standard normal variables is larger, as `studentized_range.sf`.
 
     The integral is a sum over a grid, exact to nine digits: the integrand is smooth and vanishes at both ends.
 
@@ -334,16 +326,13 @@ def studentized_range_sf(value: float, groups: int) -> float:
     return min(1.0, max(0.0, 1 - below / math.sqrt(2 * math.pi)))
 
 
-# Corrections of p-values for several tests in one study.
-
-
 def bonferroni(p_value: float, comparisons: int) -> float:
     """Return the p-value corrected for the number of comparisons made."""
     return min(1.0, p_value * comparisons)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return Holm's corrected p-values, in the order given: never above Bonferroni's.
+    """Return p-values corrected by Holm's method, in the same order; they are never above Bonferroni's.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

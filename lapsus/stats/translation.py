@@ -45,14 +45,14 @@ def score_annotated(
     clusters: Iterable[Any] | None,
     level: float,
 ) -> dict[str, Any]:
-    """Return the score on average over annotators, and for each sentence's worst served annotator.
+    """Return the score on average over annotators, and with the worst annotator of each sentence.
 
     Args:
         predictions: for each example the list of its hypotheses, one per annotator; None where one is missing.
         references: the reference translations.
         scorer: the score.
         corpus: whether an annotator's score is that of the corpus; else it is the mean of the sentences' scores.
-        clusters: what each sentence was made from.
+        clusters: the original of each sentence; sentences with the same original form a cluster.
         level: of the intervals.
     """
     stats.check_level(level)
@@ -111,7 +111,7 @@ def _to_percent(interval: stats.Interval | None) -> stats.Interval | None:
 
 
 def _leave_one_out(scorer: CountBasedScore, counts: checks.IntArray, cluster_ids: checks.IntArray) -> checks.FloatArray:
-    """Return the mean of the annotators' corpus scores without each original; counts are sentences x annotators x n."""
+    """Return the mean of the annotators' corpus scores without each cluster; counts are sentences x annotators x n."""
     n_clusters = int(cluster_ids.max()) + 1
     cluster_counts = np.zeros((n_clusters, *counts.shape[1:]), np.int64)
     np.add.at(cluster_counts, cluster_ids, counts)
