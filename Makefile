@@ -38,7 +38,7 @@ lint: .venv/installed-dev  ## style, and types against the built wheel
 	$(BIN)/ruff format --check .
 	rm -rf build/types && $(PIP) --no-deps --target build/types .
 	cd build && MYPYPATH=types ../$(BIN)/mypy --config-file ../pyproject.toml -p lapsus
-	cd build && MYPYPATH=types:../benchmarks ../$(BIN)/mypy --config-file ../pyproject.toml ../benchmarks $(TYPED_TESTS:%=../%)
+	cd build && MYPYPATH=types:../benchmarks:../tools ../$(BIN)/mypy --config-file ../pyproject.toml ../benchmarks ../tools $(TYPED_TESTS:%=../%)
 	cd build && MYPYPATH=types:../tests:../tools ../$(BIN)/mypy --config-file ../tests/mypy.toml ../tests
 	cp tests/consumer.py build/types && echo '{"include": ["consumer.py"]}' > build/types/pyrightconfig.json
 	$(BIN)/pyright -p build/types --pythonpath $(BIN)/python  # beside the built wheel: the checkout's folders are no package
@@ -48,10 +48,10 @@ docs: .venv/installed-dev  ## the documentation, into build/site, with screensho
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 bench: .venv/installed-dev  ## speed beside peers, as ratios
-	for part in metrics perturbations chinese "build_datasets --rows 2000000"; do \
+	for part in metrics perturbations fidelity/chinese "build_datasets --rows 2000000"; do \
 	  set -- $$part; script=$$1; shift; $(BIN)/python benchmarks/$$script.py "$$@" || exit 1; done
 	rm -rf build/typist && LAPSUS_COMPILE=1 $(BIN)/pip install -q --no-deps --no-build-isolation --target build/typist .
-	PYTHONPATH=build/typist $(BIN)/python benchmarks/chinese.py
+	PYTHONPATH=build/typist $(BIN)/python benchmarks/fidelity/chinese.py
 
 generated: .venv/installed-dev  ## write every generated text: after a new unit, or another docstring
 	$(BIN)/python tools/generate_texts.py

@@ -24,6 +24,7 @@ import numpy as np
 from scipy import stats
 
 from lapsus import stats as statistics
+from lapsus.core.types import Track
 from lapsus.metrics import (
     annotated_bleu,
     annotated_chrf,
@@ -40,7 +41,6 @@ from lapsus.metrics import (
 from lapsus.reporting.analysis.alignment import AnalysisOptions
 from lapsus.reporting.analysis.measure import measure
 from lapsus.reporting.analysis.scores import compute_balanced_drop_p
-from lapsus.core.types import Track
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "statistics.md"

@@ -22,10 +22,10 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification, LlamaConfig, LlamaForCausalLM
 
 from lapsus.dataset_scripts import benchmarks
+from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.models.causal import CausalModel
 from lapsus.evaluation.models.transformers import Classifier
 from lapsus.evaluation.runner import Evaluation
-from lapsus.evaluation.tasks import find_task
 from lapsus.evaluation.tracks import TrackSet, load_tracks
 from lapsus.hub.build import build_dataset
 

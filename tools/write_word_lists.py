@@ -68,9 +68,9 @@ def write_chinese_replacements() -> Iterator[str]:
     yield _join("(?<![一-龥])", "两三四五六七八九", "<counted>")
     for pair in OPPOSITES:
         yield _join("<degree>", pair)
-    for first, second in OPPOSITES:
-        yield f"{first}(?=[的、]) > {second}"
-        yield f"{second}(?=[的、]) > {first}"
+    for pair in OPPOSITES:
+        yield f"{pair[0]}(?=[的、]) > {pair[1]}"
+        yield f"{pair[1]}(?=[的、]) > {pair[0]}"
 
 
 def _join(before: str, choices: str, after: str = "") -> str:

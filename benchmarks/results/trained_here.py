@@ -9,7 +9,7 @@ from typing import Any
 
 from heads import Rows, rows_of
 
-from lapsus.evaluation.tasks import find_task
+from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.tracks import load_tracks
 from lapsus.papers import pair_model, slu
 

@@ -119,8 +119,8 @@ def spread(rows: Sequence[Row], most: int) -> list[Row]:
 def train(out: Path, name: str, seed: int, lambdas: Sequence[str]) -> None:
     """Train and test one seed, with and without the phase."""
     from lapsus.evaluation.dialect import DialectSentences, score_conditions
-    from lapsus.papers.text_metrics import make_nano_metric
     from lapsus.papers.nano import Sentence, finetune, kendall_agreement, pretrain, read_ratings
+    from lapsus.papers.text_metrics import make_nano_metric
 
     sentences = [Sentence(*each) for each in json.loads((out / "sentences.json").read_text())]
     rated = read_ratings(out / "ratings.csv")

@@ -105,7 +105,7 @@ def tracks_of(recipe: Recipe, folder: Path, work: Path) -> dict[str, list[Any]]:
     for name, spec in recipe.own_noise.items():
         kept = work / "tracks" / f"{made_by(spec)} of {len(clean)}"
         if not kept.exists():
-            Noise(parse_operator(spec), column=recipe.columns, key="id").map(clean).save_to_disk(kept)
+            Noise(parse_operator(spec), text=recipe.columns, id="id").map(clean).save_to_disk(kept)
         tracks[name] = list(load_from_disk(kept))
     return tracks
 
@@ -119,7 +119,7 @@ def corrected_tracks(recipe: Recipe, folder: Path, work: Path) -> dict[str, list
         training = rows_of(folder, "clean", "train")
         corrector = ZhCorrect.from_texts(row[name] for row in training for name in recipe.columns)
         for track, kept in folders.items():
-            Noise(corrector, column=recipe.columns, key="id").map(Dataset.from_list(tracks[track])).save_to_disk(kept)
+            Noise(corrector, text=recipe.columns, id="id").map(Dataset.from_list(tracks[track])).save_to_disk(kept)
     return {"clean": tracks["clean"]} | {track: list(load_from_disk(kept)) for track, kept in folders.items()}
 
 

@@ -1,6 +1,6 @@
 """Measure the source tree: imports between packages, files and lines of each, and the calls made for one sentence.
 
-    python benchmarks/tree.py
+    python tools/tree.py
 
 The sentence is the first of READIN's AFQMC in tests/benchmarks_files. Its walk is what is called in this package while
 a folder is built from it, and while a report is made of predictions for it: how many functions, in how many modules,

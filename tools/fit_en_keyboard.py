@@ -1,4 +1,4 @@
-"""Fit the English typist to typing logs: `python benchmarks/fit_en_keyboard.py KEYSTROKES [--half] [--out JSON]`.
+"""Fit the English typist to typing logs: `python tools/fit_en_keyboard.py KEYSTROKES [--half] [--out JSON]`.
 
 Counted: how often each kind of slip happens at each place, made and left; what is written; how people differ. A rate
 is a product over the parts of a place, smoothed; then each kind's rate is corrected until typing the same sentences
@@ -13,10 +13,9 @@ from collections import Counter, defaultdict
 from math import log
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
-from _typing_logs import Row, Slip, read, slips
+from corpora.typing_logs import Row, Slip, is_of_half, read, slips
 from scipy.stats import beta, norm
 
 from lapsus.core.edits import Edit, apply
@@ -40,11 +39,6 @@ QUANTILES = 65
 ROUNDS = 10
 AGAIN = 6  # versions of each text in a round
 LETTER_KINDS = ("beside", "too_after", "too_before", "other", "stray", "after_end")
-
-
-def half(row: Row, which: int) -> bool:
-    """Whether a row's typist and sentence are both of one half."""
-    return crc32(str(row.typist).encode()) % 2 == which == crc32(row.clean.encode()) % 2
 
 
 def counted(rows: list[Row]) -> dict[str, list[tuple[Row, Slip]]]:
@@ -371,7 +365,7 @@ def main() -> None:
     args = parser.parse_args()
     sent, raw = read(args.keystrokes)
     if args.half:
-        sent, raw = ([row for row in rows if half(row, 0)] for rows in (sent, raw))
+        sent, raw = ([row for row in rows if is_of_half(row, 0)] for rows in (sent, raw))
     model = fit(sent, raw)
     args.out.write_text(json.dumps(model, ensure_ascii=False, indent=None, separators=(",", ":")) + "\n", "utf-8")
 

@@ -1,6 +1,6 @@
 """Compare the accuracy that noise costs models with what people's errors cost them, on READIN's public AFQMC rows.
 
-    python benchmarks/average_bias.py READIN_FOLDER [READING...]
+    python benchmarks/fidelity/average_bias.py READIN_FOLDER [READING...]
 
 Eight ways to read a question, each in a model trained on clean pairs, on pairs of which half were typed by
 `zh_keyboard`, and on pairs of which half have random homophones: 24 models of AFQMC, by logistic regression, in a
@@ -16,13 +16,13 @@ they lose.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from _readin import labelled, questions
 from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
 from scipy.stats import kendalltau
@@ -34,6 +34,9 @@ from lapsus.perturbations import apply, perturb_batch
 from lapsus.perturbations.zh.homophone import ZhHomophone
 from lapsus.perturbations.zh.input_method.pinyin import load_engine
 from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+from corpora.readin import labelled, questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -1,6 +1,6 @@
 """Fit the speakers of `zh_speech`: the annotators on READIN's WMT speech, others on what recognisers wrote of Mandarin.
 
-    python benchmarks/fit_speech.py FOLDER_OF_REALTYPO_NMT FOLDER_OF_ZH_ASR_PAIRS
+    python tools/fit_speech.py FOLDER_OF_REALTYPO_NMT FOLDER_OF_ZH_ASR_PAIRS
 
 Half of each is for evaluation. READIN's rows are split in blocks of ten, which keeps a news article on one side. It
 writes perturbations/zh/data/zh_speech.json, which contains no text of either.
@@ -8,18 +8,17 @@ writes perturbations/zh/data/zh_speech.json, which contains no text of either.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
-import sys
 from collections import Counter, defaultdict
 from itertools import compress, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from _aligned import places
-from _readin import news
-from _recognised import recognised
+from corpora.readin import news, places
+from corpora.recognised import recognised
 from rapidfuzz.distance import Levenshtein
 from scipy.optimize import minimize
 from scipy.special import expit, logit
@@ -384,4 +383,8 @@ def main(readin: Path, recognisers: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder_of_realtypo_nmt", type=Path)
+    parser.add_argument("folder_of_zh_asr_pairs", type=Path)
+    options = parser.parse_args()
+    main(options.folder_of_realtypo_nmt, options.folder_of_zh_asr_pairs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -102,3 +103,26 @@ def aligned(clean: str, heard: str) -> tuple[list[str], list[Missed], list[tuple
         else:
             missed.append(Missed(i, j, new[k:m]))
     return old, missed, right
+
+
+def profile(pairs: list[tuple[str, str]]) -> tuple[float, float, float, float, float]:
+    """Return word error rate, shares of substitutions, insertions, deletions, and share of texts changed."""
+    kinds: Counter[str] = Counter()
+    words = changed = 0
+    for clean, noisy in pairs:
+        old, new = (
+            [token.word.replace("'", "") for token in split_tokens(clean)],
+            [w.replace("'", "") for w in read_as_words(noisy)[0]],
+        )
+        words += len(old)
+        operations = Levenshtein.editops(old, new)
+        kinds.update(one.tag for one in operations)
+        changed += len(operations) > 0
+    total = kinds.total()
+    return (
+        total / words,
+        kinds["replace"] / total,
+        kinds["insert"] / total,
+        kinds["delete"] / total,
+        changed / len(pairs),
+    )

@@ -1,18 +1,18 @@
 """Fit how proposals of a tagger and of a corpus are weighed: logistic regression on READIN's rows with even numbers.
 
-    python benchmarks/fit_second_opinion.py SHARED_DATA_FOLDER CORRECTOR [EVERY]
+    python tools/fit_correction.py SHARED_DATA_FOLDER CORRECTOR [EVERY]
 
-Prints `WEIGHTS` of `second_opinion`. A proposal is right if it leaves a typed text nearer to the clean one; in a clean
-text each is wrong. CORRECTOR was trained on texts that are none of these, by `lapsus train-corrector`. With EVERY, each
-so manieth text is read: all of them take some minutes.
+Prints `WEIGHTS` of `perturbations/zh/correction/combine.py`. A proposal is right if it leaves a typed text nearer to
+the clean one; in a clean text each is wrong. CORRECTOR was trained on texts that are none of these, by `lapsus
+train-corrector`. All texts take some minutes; with EVERY 10, every tenth is read.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
-from _readin import questions, unseen
+from corpora.readin import questions, unseen
 from rapidfuzz.distance import Levenshtein
 from sklearn.linear_model import LogisticRegression
 
@@ -48,5 +48,9 @@ def main(data: Path, corrector: Path, every: int = 1) -> None:
 
 
 if __name__ == "__main__":
-    shared_data, folder_of_corrector, *sparse = sys.argv[1:]
-    main(Path(shared_data), Path(folder_of_corrector), *map(int, sparse))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shared_data_folder", type=Path)
+    parser.add_argument("corrector", type=Path, help="folder that `lapsus train-corrector` wrote")
+    parser.add_argument("every", type=int, nargs="?", default=1, help="read every n-th text")
+    options = parser.parse_args()
+    main(options.shared_data_folder, options.corrector, options.every)

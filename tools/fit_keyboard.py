@@ -1,4 +1,4 @@
-"""Fit the typists to READIN: `python benchmarks/fit_keyboard.py READIN_FOLDER [--kind question] [--turns N]`.
+"""Fit the typists to READIN: `python tools/fit_keyboard.py READIN_FOLDER [--kind question] [--turns N]`.
 
 Rows with an even id are fitted on; rows with an odd id are left for judging. Two things are fitted in turns:
 
@@ -24,7 +24,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _readin import column, news, questions
+from corpora.readin import column, news, questions
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.core.edits import apply

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
 from rapidfuzz.distance import OSA
 
@@ -43,6 +44,11 @@ def read(path: Path) -> tuple[list[Row], list[Row]]:
         logs = [json.loads(line) for line in file]
     sent = [Row(log["typist"], log["sentence"], log["typed"]) for log in logs]
     return sent, [Row(log["typist"], log["sentence"], text) for log in logs if (text := uncorrected(log)) is not None]
+
+
+def is_of_half(row: Row, which: int) -> bool:
+    """Return whether a row's typist and sentence are both of one half."""
+    return crc32(str(row.typist).encode()) % 2 == which == crc32(row.clean.encode()) % 2
 
 
 def replayed(keys: list[str]) -> tuple[str, list[tuple[int, str]]]:

@@ -1,4 +1,4 @@
-"""Count how people correct themselves: `python benchmarks/fit_en_repair.py DISFL_QA/train.json [--out JSON]`.
+"""Count how people correct themselves: `python tools/fit_en_repair.py DISFL_QA/train.json [--out JSON]`.
 
 Counted are the repairs that put something in at one place: where, how many words are said again and how many instead,
 of which kind, and with which cue.
@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from _repairs import FIRST, key, pairs, repairs
+from corpora.repairs import FIRST, key, pairs, repairs
 
 from lapsus.perturbations.en.repair import ENDS, FITTED, FUNCTION, RepairWord, classify_word, split_words
 from lapsus.perturbations.en.sounds import load_frequencies

@@ -1,4 +1,6 @@
-"""What comes back of whole questions typed without a choice: `python benchmarks/whole_sentences.py AFQMC_BALANCED`.
+"""What comes back of whole questions typed without a choice.
+
+    python benchmarks/fidelity/whole_sentences.py AFQMC_BALANCED
 
 READIN's public test questions of 6 to 14 Chinese characters as unseparated Pinyin without tones, and the share of
 their characters that the engine gives back: as it comes, with words that somebody names, and with a user dictionary
@@ -14,11 +16,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from _readin import different
 from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.perturbations.zh.input_method.pinyin import PinyinEngine, load_engine
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+from corpora.readin import different
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Fit the English recognisers: `python benchmarks/fit_en_speech.py SLURP NOISEQA DISFL_QA [--out JSON] [--quarter]`.
+"""Fit the English recognisers: `python tools/fit_en_speech.py SLURP NOISEQA DISFL_QA [--out JSON] [--quarter]`.
 
 Used are SLURP's recordings of requests with an even number, and every other question of NoiseQA; Disfl-QA's training
 questions lend the pairs of words of `search`. --quarter uses half of that, to judge on the other half.
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _transcripts import Row, aligned, noiseqa, read_as_words, slurp
+from corpora.transcripts import Row, aligned, noiseqa, profile, read_as_words, slurp
 from rapidfuzz.distance import Levenshtein
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
@@ -258,29 +258,6 @@ def confusions(parts: list[dict[str, Any]], name: str, rows: list[Row], found: l
     return dict(zip(("distance", "rarity", "before", "next"), (round(float(v), 4) for v in best), strict=True))
 
 
-def profile(pairs: list[tuple[str, str]]) -> tuple[float, float, float, float, float]:
-    """Return word error rate, shares of substitutions, insertions, deletions, and share of texts changed."""
-    kinds: Counter[str] = Counter()
-    words = changed = 0
-    for clean, noisy in pairs:
-        old, new = (
-            [token.word.replace("'", "") for token in split_tokens(clean)],
-            [w.replace("'", "") for w in read_as_words(noisy)[0]],
-        )
-        words += len(old)
-        operations = Levenshtein.editops(old, new)
-        kinds.update(one.tag for one in operations)
-        changed += len(operations) > 0
-    total = kinds.total()
-    return (
-        total / words,
-        kinds["replace"] / total,
-        kinds["insert"] / total,
-        kinds["delete"] / total,
-        changed / len(pairs),
-    )
-
-
 def far(pairs: list[tuple[str, str]]) -> float:
     """Return how many letters a wrong word is off."""
     letters = sum(Levenshtein.distance(" ".join(read_as_words(noisy)[0]), clean) for clean, noisy in plain(pairs))
@@ -298,7 +275,7 @@ def use(name: str, model: dict[str, Any]) -> None:
     """Let the operator use a model that is not written down yet."""
     made = {name: Recogniser.from_fit(model)}
     for module in (hearing, dictation):
-        vars(module)["load"] = lambda: made
+        vars(module)["load_recognisers"] = lambda: made
     hearing.find_similar_words.cache_clear()
     hearing._load_vocabulary.cache_clear()  # noqa: SLF001 - the words of this fit
 

@@ -1,4 +1,4 @@
-"""Count capitals and marks lost: `python benchmarks/fit_en_unmarked.py NOISEQA [--half N]`.
+"""Count capitals and marks lost: `python tools/fit_en_unmarked.py NOISEQA [--half N]`.
 
 As a recogniser: NoiseQA's spoken questions. As somebody typing: its typed ones. Only words that both versions have are
 compared. Used is every other question; with --half 1 the others are counted instead and printed beside what the
@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from _transcripts import asked
+from corpora.transcripts import asked
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.perturbations import EnUnmarked, apply, perturb_batch

@@ -1,4 +1,4 @@
-"""Measure who stays the same from text to text, people and ours: `python benchmarks/sessions.py READIN_FOLDER`.
+"""Measure who stays the same from text to text: `python benchmarks/fidelity/sessions.py READIN_FOLDER`.
 
 On the pairs of AFQMC, for each annotator: of the words that both questions of a row have and that went wrong in one,
 the share that became the same in the other; the correlation of the error rates of both questions; and the standard
@@ -8,17 +8,19 @@ deviation, in points, of the error rates of blocks of a hundred rows.
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from _aligned import places
-from _readin import Tracks, questions
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.perturbations import apply, perturb_batch
 from lapsus.perturbations.zh.input_method.pinyin import load_engine
 from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+from corpora.readin import Tracks, places, questions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,6 @@
-"""What noise costs models: real transcripts beside ours and nlpaug's: `python benchmarks/downstream.py SLURP NOISEQA`.
+"""What noise costs models: real transcripts, ours and nlpaug's.
+
+    python benchmarks/fidelity/downstream.py SLURP NOISEQA
 
 On SLURP, classifiers of the scenario are trained on the development requests and asked about the test requests with an
 odd number, as written and as noise makes them: as many versions of each as it has recordings. On NoiseQA, search finds
@@ -9,17 +11,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _transcripts import Row, noiseqa, slurp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from lapsus.perturbations import OPERATORS, EnSpeech, Operator, apply, perturb_batch
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+from corpora.transcripts import Row, noiseqa, slurp
 
 RESAMPLES = 2000
 FEATURES: dict[str, dict[str, Any]] = {

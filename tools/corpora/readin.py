@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+from rapidfuzz.distance import Levenshtein
+
 
 class Tracks(NamedTuple):
     """Rows that all three annotators have."""
@@ -58,3 +60,17 @@ def unseen(folder: Path, name: str) -> list[str]:
     clean, noisy = questions(folder)[1:]
     held = {text for side in (clean, *noisy) for text in side}
     return [text for text in different(folder, name) if text not in held]
+
+
+def places(clean: str, noisy: str) -> list[int]:
+    """Return for each character of a text, and for its end, where what stands for it begins.
+
+    >>> places("她来啦", "他来了吧")
+    [0, 1, 2, 4]
+    """
+    place = [0] * (len(clean) + 1)
+    for op in Levenshtein.opcodes(clean, noisy):
+        for at in range(op.src_start, op.src_end):
+            place[at] = op.dest_start + min(at - op.src_start, op.dest_end - op.dest_start)
+        place[op.src_end] = op.dest_end
+    return place

@@ -1,7 +1,7 @@
 """NATURE's tables with lapsus's small models: original, each operator, random, hard, and training with augmentation.
 
-    python benchmarks/nature_table4.py run snips --data DIR --work DIR     train, perturb, score: DIR/snips.json
-    python benchmarks/nature_table4.py table --work DIR --published FILE --out docs/nature.md
+    python benchmarks/fidelity/nature_table4.py run snips --data DIR --work DIR    train, perturb, score: DIR/snips.json
+    python benchmarks/fidelity/nature_table4.py table --work DIR --published FILE --out docs/nature.md
 
 `--data` is what `lapsus build nature-snips --source` reads. The model that selects the hard set (the joint one, seed 0)
 is not scored on it, only on the others; seeds 1, 2 ... are scored on all. Trained models are kept in `--work`, and the
@@ -196,7 +196,7 @@ def table(work: Path, published: Path, out: Path) -> None:
     click.echo(f"wrote {out}")
 
 
-BEGIN, END = (f"<!-- {edge} of what benchmarks/nature_table4.py wrote -->" for edge in ("begin", "end"))
+BEGIN, END = (f"<!-- {edge} of what benchmarks/fidelity/nature_table4.py wrote -->" for edge in ("begin", "end"))
 
 
 def each(result: dict[str, Any], training: str, key: str, what: str) -> list[float]:

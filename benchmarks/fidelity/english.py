@@ -1,9 +1,9 @@
 """Measure the English operators: likeness to people and speed.
 
-    python benchmarks/english.py likeness KEYSTROKES MODEL
-    python benchmarks/english.py speech SLURP NOISEQA
-    python benchmarks/english.py repairs DISFL_QA/dev.json
-    python benchmarks/english.py speed
+    python benchmarks/fidelity/english.py likeness KEYSTROKES MODEL
+    python benchmarks/fidelity/english.py speech SLURP NOISEQA
+    python benchmarks/fidelity/english.py repairs DISFL_QA/dev.json
+    python benchmarks/fidelity/english.py speed
 
 Likeness is judged on the typists and sentences that `fit_en_keyboard.py --half --out MODEL` left out; of speech on the
 requests with an odd number and every other question, of repairs on the questions that are not the training ones. Speed
@@ -15,28 +15,31 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import sys
 import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from _judges import judged, people
-from _repairs import key, pairs, repairs
-from _transcripts import noiseqa, slurp
-from _typing_logs import read, slips
-from fit_en_keyboard import half, retyped
-from fit_en_speech import profile as of_transcripts
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.perturbations import EnRepair, EnSpeech, apply, perturb_batch
 from lapsus.perturbations.en.typist.keyboard import EnKeyboard
 from lapsus.perturbations.en.typist.model import WORDS, TypistModel
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+from corpora.repairs import key, pairs, repairs
+from corpora.transcripts import noiseqa, slurp
+from corpora.transcripts import profile as of_transcripts
+from corpora.typing_logs import is_of_half, read, slips
+from fit_en_keyboard import retyped
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from _repairs import Repair
-    from _typing_logs import Row
+    from corpora.repairs import Repair
+    from corpora.typing_logs import Row
 
 TEXTS = 20_000
 BY_PEER = 500
@@ -56,7 +59,7 @@ def likeness(keystrokes: Path, fitted: Path) -> None:
     """Print what people and the fitted typist do on the half that was not fitted on, and who can tell."""
     model = TypistModel.from_fit(json.loads(fitted.read_text(encoding="utf-8")))
     for name, rows, corrects in zip(("corrects", "does not"), read(keystrokes), (True, False), strict=True):
-        held = [row for row in rows if half(row, 1)]
+        held = [row for row in rows if is_of_half(row, 1)]
         versions = [retyped(model, held, corrects=corrects, seed=1000 + seed) for seed in range(VERSIONS)]
         human, ours = profile(held), profile([row for version in versions for row in version])
         print(f"{name}: {len(held)} sentences; error rate, share changed, slips in a changed one")

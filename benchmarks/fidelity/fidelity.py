@@ -1,11 +1,11 @@
 """Measure the Chinese operators: speed against peers, likeness to READIN's humans, and what correction repairs.
 
-    python benchmarks/fidelity.py speed
-    python benchmarks/fidelity.py likeness SHARED_DATA_FOLDER
-    python benchmarks/fidelity.py recognisers SHARED_DATA_FOLDER
-    python benchmarks/fidelity.py careful TYPOS
-    python benchmarks/fidelity.py correction SHARED_DATA_FOLDER [CORRECTOR]
-    python benchmarks/fidelity.py accuracy SHARED_DATA_FOLDER [CORRECTOR]
+    python benchmarks/fidelity/fidelity.py speed
+    python benchmarks/fidelity/fidelity.py likeness SHARED_DATA_FOLDER
+    python benchmarks/fidelity/fidelity.py recognisers SHARED_DATA_FOLDER
+    python benchmarks/fidelity/fidelity.py careful TYPOS
+    python benchmarks/fidelity/fidelity.py correction SHARED_DATA_FOLDER [CORRECTOR]
+    python benchmarks/fidelity/fidelity.py accuracy SHARED_DATA_FOLDER [CORRECTOR]
 
 TYPOS is a file of (typed, right) texts with a tab between, such as pycorrector/data/sighan2015_test.tsv in the wheel of
 pycorrector 1.1.4, which holds test sentences of SIGHAN 2015. CORRECTOR is a folder that `lapsus train-corrector` wrote:
@@ -26,8 +26,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from _readin import labelled, news, questions, unseen
-from _recognised import FILES, bare, recognised
 from rapidfuzz.distance import Levenshtein
 
 from lapsus.metrics.human_likeness.score import human_likeness
@@ -39,6 +37,10 @@ from lapsus.perturbations.zh.homophone import ZhHomophone
 from lapsus.perturbations.zh.speech.dictation import ZhSpeech
 from lapsus.perturbations.zh.typist.keyboard import ZhKeyboard
 from lapsus.reporting.fidelity import format_fidelity
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+from corpora.readin import labelled, news, questions, unseen
+from corpora.recognised import FILES, bare, recognised
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Speed of the Chinese typist on new sentences, compared with its peers: `python benchmarks/chinese.py [FILE]`.
+"""Speed of the Chinese typist on new sentences, beside its peers: `python benchmarks/fidelity/chinese.py [FILE]`.
 
 FILE holds one sentence per line; without it, sentences of about 15 characters are put together from templates.
 Peers that are not installed are named and left out: `pip install jionlp nlpcda`. JioNLP comes with its segmenter in C;
