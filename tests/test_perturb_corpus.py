@@ -41,7 +41,7 @@ def write(path, rows):
 
 
 def run(source, target, **options):
-    given = {"column": "text", "key": "id", "progress": False, "shard_bytes": 900} | options
+    given = {"text": "text", "id": "id", "progress": False, "shard_bytes": 900} | options
     return perturb_corpus(source, target, given.pop("noise", "filler_eos"), **given)
 
 
@@ -52,7 +52,7 @@ def shards(folder):
 @pytest.mark.parametrize("name", ["in.jsonl", "in.parquet"])
 def test_the_rows_are_those_of_one_file(tmp_path, name):
     source = write(tmp_path / name, ROWS)
-    one = perturb_file(source, tmp_path / "one.parquet", "filler_eos", column="text", key="id", progress=False)
+    one = perturb_file(source, tmp_path / "one.parquet", "filler_eos", text="text", id="id", progress=False)
     many = run(source, tmp_path / "many")
     assert pq.read_table(tmp_path / "many") == pq.read_table(tmp_path / "one.parquet")
     assert (many.rows, many.changed, many.unchanged) == (one.rows, one.changed, one.unchanged)
@@ -91,7 +91,7 @@ def test_columns_that_come_late_are_kept(tmp_path, order):
     late = [{"x": 1}, {"x": 2.5}, {"y": {"a": 1}}, {"y": {"b": "é"}}, {"z": [1]}, {"x": None}]
     rows = [{"id": i, "text": f"play song {i}"} | (late[i // 15] if i % 15 == 14 else {}) for i in range(90)][::order]
     source = write(tmp_path / "in.jsonl", rows)
-    perturb_file(source, tmp_path / "one.parquet", "filler_eos", column="text", key="id", progress=False)
+    perturb_file(source, tmp_path / "one.parquet", "filler_eos", text="text", id="id", progress=False)
     run(source, tmp_path / "many")
     many = pq.read_table(tmp_path / "many")
     assert many == pq.read_table(tmp_path / "one.parquet")
@@ -107,7 +107,7 @@ def test_a_folder_of_files_and_a_pattern(tmp_path):
     write(folder / "_hidden.jsonl", ROWS)
     (folder / "README.md").write_text("mine")
     assert run(folder, tmp_path / "all").rows == 60
-    assert run(f"{folder}/*.jsonl", tmp_path / "top", key=None).rows == 40 + len(ROWS)  # a pattern names what it names
+    assert run(f"{folder}/*.jsonl", tmp_path / "top", id=None).rows == 40 + len(ROWS)  # a pattern names what it names
 
 
 def test_addresses_that_fsspec_opens(tmp_path):
@@ -166,6 +166,40 @@ def test_a_run_that_was_cut_short_goes_on(tmp_path, numbered):
     assert not (tmp_path / "out.partial").exists()
 
 
+@pytest.mark.parametrize("place", ["disk", "store"])
+@pytest.mark.parametrize("stop", ["before the move", "during the move", "after the move"])
+def test_a_run_that_stopped_at_the_move_is_done_again_without_loss(tmp_path, numbered, monkeypatch, place, stop):
+    """However often it stops there: the next run, with or without overwrite, ends with all shards."""
+    run(numbered, tmp_path / "whole", shard_bytes=300)
+    target = str(tmp_path / "out") if place == "disk" else "memory://out"
+    fs, path = fsspec.core.url_to_fs(target)
+    move = module.RemoteFolder.move
+
+    def stop_at_move(folder, name, to):
+        if stop == "during the move" and place == "store":  # a store copies all files, then deletes one after the other
+            for number, file in enumerate(sorted(fs.find(f"{path}.partial/{name}"))):
+                fs.copy(file, f"{path}/{file.rpartition('/')[2]}")
+                if number < 2:
+                    fs.rm(file)
+        elif stop != "before the move":
+            move(folder, name, to)
+        raise KeyboardInterrupt
+
+    for overwrite in (False, True, True):
+        monkeypatch.setattr(module.RemoteFolder, "move", stop_at_move)
+        with pytest.raises(KeyboardInterrupt):
+            run(numbered, target, shard_bytes=300, overwrite=overwrite)
+    monkeypatch.undo()
+    if stop != "before the move":
+        with pytest.raises(FileExistsError, match="has shards already"):
+            run(numbered, target, shard_bytes=300)
+    assert run(numbered, target, shard_bytes=300, overwrite=True).rows == 60
+    there = {name.rpartition("/")[2]: fs.cat_file(name) for name in fs.find(path)}
+    assert there == shards(tmp_path / "whole")
+    assert not fs.exists(f"{path}.partial")
+    fs.rm(path, recursive=True)
+
+
 @pytest.mark.parametrize("other", [{"seed": 1}, {"shard_bytes": 400}, {"noise": Noise(Fragile(version="2"))}, "rows"])
 def test_another_job_begins_anew(tmp_path, numbered, other):
     BROKEN.append("row 40")
@@ -192,7 +226,7 @@ def test_a_key_of_two_rows_is_refused_whichever_shards_they_are_in(tmp_path, mon
     monkeypatch.setattr(module, "KEYS_AT_ONCE", keys_at_once)
     rows = [{"id": None if i in {4, 9} else i % 79, "text": f"row {i}"} for i in range(81)]
     source = write(tmp_path / "in.jsonl", rows)
-    with pytest.raises(ValueError, match=r"the key '[01](.0)?' is in more than one row of 'id'; give every row a key"):
+    with pytest.raises(ValueError, match=r"duplicate id '[01](.0)?' in column 'id'; ids must be unique"):
         run(source, tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
     assert run(write(source, rows[:79]), tmp_path / "out").rows == 79
@@ -232,7 +266,7 @@ def test_what_is_there_is_kept(tmp_path):
         (
             "in.csv",
             "id,text\n",
-            r"in.csv is CSV, whose rows may span lines; convert it to Parquet, or leave --engine out",
+            r"in.csv is CSV, whose rows may span lines; convert it to Parquet, or leave --executor ray out",
         ),
         (
             "in.json",
@@ -273,20 +307,20 @@ def test_other_mistakes_are_named(tmp_path):
     ):
         list_files("no/such")
     told = CliRunner().invoke(
-        main, ["perturb", "--operator", "filler_eos", "--column", "text", "--address", "auto", "a", "b"]
+        main, ["perturb", "--noise", "filler_eos", "--text", "text", "--ray-address", "auto", "a", "b"]
     )
     assert (
-        told.exit_code == 2 and "--address names a Ray cluster; give --engine ray too, or leave it out" in told.output
+        told.exit_code == 2 and "--ray-address names a Ray cluster; add --executor ray, or leave it out" in told.output
     )
 
 
 def test_an_address_without_a_cluster_is_named(tmp_path):
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
     source = write(tmp_path / "in.jsonl", ROWS)
-    words = ["perturb", "--operator", "filler_eos", "--column", "text", "--engine", "ray", "--address", "127.0.0.1:1"]
+    words = ["perturb", "--noise", "filler_eos", "--text", "text", "--executor", "ray", "--ray-address", "127.0.0.1:1"]
     told = CliRunner().invoke(main, [*words, str(source), str(tmp_path / "out")])
     assert told.exit_code == 1 and re.fullmatch(
-        r"Error: there is no Ray cluster at 127.0.0.1:1 \(.*\); start one with `ray start --head`, or leave --address "
+        r"Error: there is no Ray cluster at 127.0.0.1:1 \(.*\); start one with `ray start --head`, or leave --ray-address "
         r"out\n",
         told.output,
     )
@@ -298,7 +332,7 @@ def test_tags_by_number_and_several_operators(tmp_path):
     rows = {"id": ["u1", "u2"], "tokens": [["play", "jazz"], ["jazz"]], "tags": [[0, 1], [1]]}
     Dataset.from_dict(rows, features=features).to_parquet(tmp_path / "in.parquet")
     noises = [Noise(Fragile()), Noise(Fragile(name="other"))]
-    run(tmp_path / "in.parquet", tmp_path / "out", noise=noises, column="tokens", tags="tags")
+    run(tmp_path / "in.parquet", tmp_path / "out", noise=noises, text="tokens", tags="tags")
     first, _ = pq.read_table(tmp_path / "out").to_pylist()
     assert (first["tokens"], first["tags"]) == (["so", "so", "play", "jazz"], [0, 0, 0, 1])
     assert first["clean_tokens"] == ["play", "jazz"] and " then " in first["operator"]

@@ -20,7 +20,7 @@ from lapsus.io.readers import (
     detect_format,
     parse_json_lines,
     to_arrow,
-    translate_parquet_errors,
+    translate_arrow_errors,
 )
 from lapsus.perturbations.noise import Noise, list_columns
 from lapsus.perturbations.specs import OPERATORS
@@ -81,7 +81,7 @@ class Partition:
 
         with (
             open_binary(self.address) as raw,
-            translate_parquet_errors(Path(self.address)),
+            translate_arrow_errors(Path(self.address)),
             pq.ParquetFile(raw) as file,
         ):
             groups: list[int] = []
@@ -135,7 +135,7 @@ def list_files(source: str) -> list[str]:
         )
     formats = {detect_format(Path(name)) for name in paths}
     if "csv" in formats:
-        raise ValueError(f"{source} is CSV, whose rows may span lines; convert it to Parquet, or leave --engine out")
+        raise ValueError(f"{source} is CSV, whose rows may span lines; convert it to Parquet, or leave --executor ray out")
     if len(formats) > 1:
         names = format_list(sorted({Path(name).suffix for name in paths}))
         raise ValueError(f"{source} has files of several formats ({names}); name those of one, as in 'rows/*.parquet'")
@@ -171,7 +171,7 @@ def _measure_parquet(address: str) -> tuple[int, int]:
     """Return the number of rows, and of their bytes before compression."""
     import pyarrow.parquet as pq
 
-    with open_binary(address) as raw, translate_parquet_errors(Path(address)), pq.ParquetFile(raw) as file:
+    with open_binary(address) as raw, translate_arrow_errors(Path(address)), pq.ParquetFile(raw) as file:
         groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
         return file.metadata.num_rows, sum(group.total_byte_size for group in groups) or 1
 
@@ -186,7 +186,7 @@ def read_first_schema(partitions: Sequence[Partition]) -> Any:
     if detect_format(Path(first.address)) == "parquet":
         with (
             open_binary(first.address) as raw,
-            translate_parquet_errors(Path(first.address)),
+            translate_arrow_errors(Path(first.address)),
             pq.ParquetFile(raw) as file,
         ):
             return file.schema_arrow

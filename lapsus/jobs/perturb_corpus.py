@@ -173,7 +173,7 @@ def perturb_corpus(
         shard_bytes: About how much of the source one shard holds. It decides how much memory a worker takes.
         overwrite: Whether to replace the shards of an earlier run.
         progress: Whether to show a progress bar.
-        **settings: Fields of `Noise` (column, key, seed, tags and the others) that complete or change `noise`.
+        **settings: Fields of `Noise` (text, id, seed, tags and the others) that complete or change `noise`.
 
     Rows become what `perturb_file` makes of them.
     """
@@ -198,7 +198,7 @@ def perturb_corpus(
     if duplicate_key := _find_duplicate_key(job, partitions, manifests, executor):
         staging.delete()
         raise ValueError(
-            f"{source}: the key {duplicate_key!r} is in more than one row of {noises[0].key!r}; give every row a key of its own"
+            f"{source}: duplicate id {duplicate_key!r} in column {noises[0].id!r}; ids must be unique"
         )
     _unify_schemas(job, manifests, executor)
     folder.delete()
@@ -250,7 +250,11 @@ def _load_manifests(job: Job, partitions: Sequence[Partition], files: Sequence[s
     digest = sha256(json.dumps(identity, default=str).encode()).hexdigest().encode()
     if job.staging.exists("job") and job.staging.read("job") == digest:
         contents = job.staging.read_all("notes")
-        return {int(name): ShardManifest(**json.loads(content)) for name, content in contents.items()}
+        manifests = {int(name): ShardManifest(**json.loads(content)) for name, content in contents.items()}
+        files_left = {*(job.staging.list_files() or ())}  # a run that stopped while it moved the shards left only notes
+        return {
+            number: manifest for number, manifest in manifests.items() if job.format_shard_name(number) in files_left
+        }
     job.staging.delete()
     job.staging.write("job", digest)
     return {}
@@ -290,7 +294,7 @@ def _make_shard(job: Job, numbered_partition: tuple[int, Partition]) -> ShardMan
     first_noise = job.noises[0]
     table = partition.read_table()
     input_columns = [
-        name for name in (*first_noise.columns, first_noise.key, first_noise.tags, first_noise.answers) if name
+        name for name in (*first_noise.columns, first_noise.id, first_noise.tags, first_noise.answers) if name
     ]
     for name in input_columns:  # JSON lines may leave out what they do not have
         if name not in table.column_names:
@@ -302,8 +306,8 @@ def _make_shard(job: Job, numbered_partition: tuple[int, Partition]) -> ShardMan
         raise ValueError(f"{partition.address}: {error}") from error
     job.staging.write(job.format_shard_name(number), _encode_parquet(table))
     bounds = (0,) * (RANGES + 1)
-    if first_noise.key:
-        keys = np.sort(hash_keys(table.column(first_noise.key).to_pylist())).astype("<u8")
+    if first_noise.id:
+        keys = np.sort(hash_keys(table.column(first_noise.id).to_pylist())).astype("<u8")
         edges = np.arange(1, RANGES, dtype=np.uint64) << np.uint64(64 - RANGES.bit_length() + 1)
         bounds = (0, *map(int, np.searchsorted(keys, edges)), len(keys))
         job.staging.write(f"keys/{number:05}", keys.tobytes())
@@ -412,7 +416,7 @@ def _find_repeated_hashes(job: Job, ranges: Mapping[str, tuple[int, int]]) -> li
 def _find_keys_with_hashes(job: Job, hashes: Sequence[int], partition: Partition) -> list[str]:
     """Return the keys of a piece that have one of these hashes."""
     table = partition.read_table()
-    name = job.noises[0].key
+    name = job.noises[0].id
     if name not in table.column_names:
         return []
     keys = [str(key) for key in table.column(name).to_pylist() if key is not None]

@@ -37,7 +37,7 @@ from lapsus.io.readers import (
     parse_json_lines,
     read_json,
     to_arrow,
-    translate_parquet_errors,
+    translate_arrow_errors,
 )
 from lapsus.jobs.partitions import REASON_COLUMN, Summary, check_columns, hash_keys, prepare_noises
 from lapsus.perturbations.arrow import list_input_columns, perturb_schema, with_tag_names
@@ -95,12 +95,12 @@ def perturb_file(
         workers: How many processes. Their number changes the time and nothing else.
         overwrite: Whether to replace `target` where it exists.
         progress: Whether to show a progress bar.
-        **settings: Fields of `Noise` (column, key, seed, tags and the others) that complete or change `noise`.
+        **settings: Fields of `Noise` (text, id, seed, tags and the others) that complete or change `noise`.
 
     Each row gains what `Noise` records, and the column `unchanged`: why it has no edits. A row that cannot be
     perturbed, as with tags of another length, is kept unchanged with that reason. A source that is perturbed already
     is perturbed further: its clean columns stay, and its edits and operators are added to. No two rows may have the
-    same key.
+    same id.
     """
     noises = prepare_noises(noise, settings)
     noise = noises[0]
@@ -108,7 +108,7 @@ def perturb_file(
     if Path(source).exists() and Path(source).resolve() == target.resolve():
         raise ValueError(f"{target} is both source and target; write to another file")
     if "://" in str(source):
-        raise ValueError(f"{source} is an address, which --engine ray reads (perturb_corpus); download it, or use that")
+        raise ValueError(f"{source} is an address, which --executor ray reads (perturb_corpus); download it, or use that")
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; name a file")
     if workers < 1:
@@ -143,7 +143,7 @@ def perturb_file(
     if duplicate_key := _find_duplicate_key(reader, job, folder):
         shutil.rmtree(folder)
         raise ValueError(
-            f"{source}: the key {duplicate_key!r} is in more than one row of {noise.key!r}; give every row a key of its own"
+            f"{source}: duplicate id {duplicate_key!r} in column {noise.id!r}; ids must be unique"
         )
     _join_parts(folder, target, schema)
     shutil.rmtree(folder)
@@ -232,8 +232,8 @@ def _make_part(job: PartJob, path: Path, raw: Any) -> Counter[str]:
         for row, old in zip(noisy_rows, rows, strict=True):
             row[f"clean_{name}"] = old.get(f"clean_{name}", old.get(name))
     job.encode(noisy_rows, path)
-    if noise.key:
-        np.save(path.with_suffix(".keys.npy"), hash_keys(batch[noise.key]))
+    if noise.id:
+        np.save(path.with_suffix(".keys.npy"), hash_keys(batch[noise.id]))
     counts = Counter(reason or "" for reason in noisy[REASON_COLUMN])
     with stage_file(counts_file) as file:  # written last and atomically: its existence means that the part is complete
         file.write(json.dumps(counts).encode())
@@ -242,7 +242,7 @@ def _make_part(job: PartJob, path: Path, raw: Any) -> Counter[str]:
 
 def _find_duplicate_key(reader: RowSource, job: PartJob, folder: Path) -> str | None:
     """Return a key that several rows of any parts share; None where all keys are distinct."""
-    name = job.noises[0].key
+    name = job.noises[0].id
     hashes = [np.load(path) for path in sorted(folder.glob("*.keys.npy"))]
     if not name or not hashes:
         return None
@@ -420,7 +420,7 @@ def _open_parquet(path: Path, identity: list[Any]) -> RowSource:
         with pq.ParquetFile(path) as file:
             yield from map(_serialise_arrow, file.iter_batches(batch_size=CHUNK))
 
-    with translate_parquet_errors(path), pq.ParquetFile(path) as file:
+    with translate_arrow_errors(path), pq.ParquetFile(path) as file:
         schema, rows = file.schema_arrow, file.metadata.num_rows
     return RowSource(schema.names, iter_chunks, _decode_arrow, schema, rows, identity)
 
@@ -459,7 +459,7 @@ def _open_dataset(name: str, split: str | None, config: str | None) -> RowSource
 
     return RowSource(
         data.column_names, iter_chunks, _decode_arrow, data.features.arrow_schema, len(data), [data._fingerprint]
-    )  # noqa: SLF001 - datasets offers no public name for it
+    )
 
 
 def _split_into_chunks(rows: Iterable[Any]) -> Iterator[list[Any]]:
