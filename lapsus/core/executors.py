@@ -1,10 +1,10 @@
 """Where work is done: in this process, or on the machines of a Ray cluster.
 
-An engine maps a function over items. What the function returns depends on the item alone, so the engine changes the
-time and nothing else. The function and its items are pickled: they name modules that every machine has.
+An executor maps a function over items. The result depends on the item alone, so the executor changes the time and
+nothing else. The function and its items are pickled, so every machine needs the modules that they name.
 
->>> with open_executor("local") as here:
-...     list(here.map(abs, [-1, 2]))
+>>> with open_executor("local") as executor:
+...     list(executor.map(abs, [-1, 2]))
 [(-1, 1), (2, 2)]
 """
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 ExecutorName: TypeAlias = Literal["local", "ray"]
 
-RETRIES = 5  # of a task whose worker or node died; one that kills every worker it gets must end
+RETRIES = 5  # of a task whose worker or node died, since a task may kill every worker
 OBJECT_STORE = 128 * 1024**2  # bytes of a cluster that is started here: what tasks exchange is small
 CONNECT_TIMEOUT = 20  # seconds to reach a cluster
 RETRY_HINT = "run the same again to go on"
@@ -41,7 +41,7 @@ class Executor(Protocol):
     """Maps functions over items."""
 
     def map(self, work: Callable[[T], R], items: Iterable[T], *, ordered: bool = False) -> Iterator[tuple[T, R]]:
-        """Yield each item with what `work` makes of it, as they are done or in their order; take few ahead."""
+        """Yield each item with its result, in order or as results come; take few items ahead."""
         ...
 
 
@@ -50,14 +50,14 @@ class LocalExecutor:
     """This process."""
 
     def map(self, work: Callable[[T], R], items: Iterable[T], *, ordered: bool = False) -> Iterator[tuple[T, R]]:
-        """Yield each item with what `work` makes of it."""
+        """Yield each item with its result, in order."""
         for item in items:
             yield item, work(item)
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a long-lived worker stands: on a node, with a share of what the node has."""
+    """The node of a long-lived worker, and its share of the node's resources."""
 
     node: str
     cpus: int
@@ -71,10 +71,10 @@ class RayExecutor:
     ray: ModuleType
 
     def map(self, work: Callable[[T], R], items: Iterable[T], *, ordered: bool = False) -> Iterator[tuple[T, R]]:
-        """Yield each item with what `work` makes of it; a task whose worker or node died is done again elsewhere.
+        """Yield each item with its result; a task whose worker or node died runs again on another.
 
-        After an error, or where the caller wants no more, what was sent off ends by itself: Ray 2.60 aborts the process
-        that cancels a task in the moment it ends ("Tried to complete task that was not pending").
+        After an error, or when the caller stops early, running tasks end by themselves: Ray 2.60 aborts a process that
+        cancels a task at the moment it ends ("Tried to complete task that was not pending").
         """
         task = self.ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(_run_checked)
         payload = self.ray.put((work, version("lapsus")))
@@ -96,11 +96,11 @@ class RayExecutor:
             yield item, result
 
     def cpus(self) -> int:
-        """Return how many tasks the cluster does at once; nodes may come and go."""
+        """Return how many tasks the cluster runs at once now; nodes may come and go."""
         return max(1, int(self.ray.cluster_resources().get("CPU", 0)))
 
     def placements(self) -> list[Placement]:
-        """Return a place for each GPU of the cluster; where it has none, for each node with CPUs."""
+        """Return a placement for each GPU of the cluster; without GPUs, for each node with CPUs."""
         nodes = [(node["NodeID"], node["Resources"]) for node in self.ray.nodes() if node["Alive"]]
         capacities = [(node, int(resources.get("CPU", 0)), int(resources.get("GPU", 0))) for node, resources in nodes]
         placements = [Placement(node, max(1, cpus // gpus), 1) for node, cpus, gpus in capacities for _ in range(gpus)]
@@ -110,7 +110,7 @@ class RayExecutor:
         )
 
     def get_result(self, reference: Any) -> Any:
-        """Return what a task made; raise its error as if it had been raised here."""
+        """Return the result of a task; raise its error as if it had been raised here."""
         errors = self.ray.exceptions
         try:
             return self.ray.get(reference)
@@ -127,18 +127,18 @@ class RayExecutor:
 
 
 def _run_checked(payload: tuple[Callable[[T], R], str], item: T) -> R:
-    """Do the work, by the same release of lapsus as where it was sent from."""
+    """Do the work, if this machine has the release of lapsus that sent it."""
     work, release = payload
     check_release(release)
     return work(item)
 
 
 def check_release(expected: str) -> None:
-    """Raise unless this machine has the release of lapsus that the work was sent from."""
+    """Raise unless this machine has the release of lapsus that sent the work."""
     if version("lapsus") != expected:
         raise ImportError(
-            f"a node has lapsus {version('lapsus')} and the machine that sent the work {expected}, whose noise may be "
-            "another; install the same on all"
+            f"a node has lapsus {version('lapsus')}, and the machine that sent the work has {expected}: "
+            "their noise may differ; install the same release on all"
         )
 
 
@@ -146,20 +146,20 @@ def check_release(expected: str) -> None:
 def open_executor(
     name: ExecutorName = "local", *, address: str | None = None, cpus: int | None = None
 ) -> Iterator[Executor]:
-    """Yield an engine; one of Ray is connected to until the block ends.
+    """Yield an executor; the connection to Ray ends with the block.
 
     Args:
         name: `local` is this process, `ray` a cluster.
-        address: Of a running cluster, such as `auto` or `10.0.0.1:6379`; without one, and without RAY_ADDRESS, a
-            cluster of this machine alone is started, and ends with the block.
-        cpus: How many CPUs a cluster that is started here takes; by default all that this process may use.
+        address: The address of a running cluster, such as `auto` or `10.0.0.1:6379`. Without one, and without
+            RAY_ADDRESS, a cluster on this machine starts, and ends with the block.
+        cpus: The number of CPUs of a cluster that starts here; by default all that this process may use.
     """
     if name == "local":
         yield LocalExecutor()
         return
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # tell nobody
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # send no statistics
     os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # nodes have lapsus already
-    ray = import_optional("ray", "ray", "the engine ray")
+    ray = import_optional("ray", "ray", "the executor ray")
     if ray.is_initialized():  # the caller's own connection
         yield RayExecutor(ray)
         return
@@ -182,10 +182,10 @@ def open_executor(
             reason = " ".join(str(error).partition(". ")[0].split())
             raise ConnectionError(
                 f"there is no Ray cluster at {cluster_address} ({reason}); start one with `ray start --head`, "
-                "or leave --address out"
+                "or leave --ray-address out"
                 if cluster_address
                 else f"no Ray cluster came up on this machine ({reason}); run the same again when it is less busy, "
-                "or leave --engine ray out"
+                "or leave --executor ray out"
             ) from error
         yield RayExecutor(ray)
     finally:
@@ -194,7 +194,7 @@ def open_executor(
 
 
 def _check_reachable(address: str | None) -> None:
-    """Raise where nobody listens at HOST:PORT; Ray itself asks for minutes."""
+    """Raise where nothing listens at HOST:PORT; Ray itself would try for minutes."""
     host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if colon and port.isdigit():
         with socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_TIMEOUT):

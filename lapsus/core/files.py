@@ -1,4 +1,8 @@
-"""Atomic outputs: a file or folder is written under a temporary name beside its target, then moved to the target."""
+"""Atomic outputs: a file or folder is written under a temporary name beside its target, then moved to the target.
+
+`stage_folder` and `stage_file` write one output; `ensure_folders` makes folders that are removed again where they stay
+empty.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
     from typing import IO
 
 
-SUFFIX = ".partial"  # of the temporary folder beside the target, which is locked as long as its run lives
+SUFFIX = ".partial"  # of the temporary file or folder beside the target, which its run locks
 NEW, OLD, CACHE = "new", "old", "cache"  # names inside the temporary folder; the last is for the caller
 RANDOM_PART = re.compile(r"[a-z0-9_]{8}")  # what tempfile puts between the target's name and the suffix
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # constants of Linux's renameat2
@@ -36,14 +40,14 @@ def stage_folder(
 ) -> Iterator[Path]:
     """Yield an empty folder that replaces `out` when the block succeeds, and is deleted when the block raises.
 
-    At every instant `out` is the old folder or the new one. What a killed run left behind is removed by the next.
+    At every moment `out` is the old folder or the new one. The next run removes the leftovers of a killed one.
 
     Args:
         out: The folder to write.
-        may_replace: Tells whether a folder that is already at `out` may be replaced.
+        may_replace: Whether a folder that is already at `out` may be replaced.
         description: What such a folder is, for the error.
-        is_own_file: Tells of a path within the old folder whether an earlier run wrote it; other files are kept.
-            Without it all are taken for such.
+        is_own_file: Whether an earlier run wrote a path of the old folder; other files are copied to the new one.
+            Without it, no file is copied.
 
     >>> with tempfile.TemporaryDirectory() as home:
     ...     with stage_folder(Path(home) / "page", may_replace=lambda folder: False, description="page") as folder:
@@ -86,7 +90,7 @@ def _make_locked_folder(out: Path, stack: ExitStack) -> Path:
         while True:
             staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=SUFFIX, dir=out.parent))
             if stack.enter_context(_lock(staging)) or not _can_lock():
-                return staging  # else another run took the new folder for a left-over, and removes it
+                return staging  # else another run has taken the new folder for a leftover
     except OSError as error:
         raise PermissionError(f"{out} cannot be written ({error.strerror}); name another --out") from error
 
@@ -129,17 +133,17 @@ def _remove_leftovers(out: Path) -> None:
     """Remove what killed runs left beside `out`; if a run was killed between its two moves, restore the old folder."""
     for staging in sorted(out.parent.glob(f"{glob.escape(f'.{out.name}.')}*{SUFFIX}")):
         random_part = staging.name.removeprefix(f".{out.name}.").removesuffix(SUFFIX)
-        with suppress(OSError), _lock(staging) as locked:  # what another run removes meanwhile is no matter
+        with suppress(OSError), _lock(staging) as locked:  # another run may remove it meanwhile
             names = {path.name for path in staging.iterdir()}
             if not locked or not RANDOM_PART.fullmatch(random_part) or names - {NEW, OLD, CACHE}:
-                continue  # a live run holds it, or somebody else made it
+                continue  # a live run locks it, or it is not ours
             if OLD in names and not out.exists():
                 (staging / OLD).rename(out)
             shutil.rmtree(staging, ignore_errors=True)
 
 
 def _can_lock() -> bool:
-    """Return whether folders can be locked here: not on Windows, where left-overs stay."""
+    """Return whether folders can be locked here: not on Windows, where leftovers stay."""
     return importlib.util.find_spec("fcntl") is not None
 
 
@@ -147,7 +151,7 @@ def _can_lock() -> bool:
 def _lock(path: Path) -> Iterator[bool]:
     """Lock a folder or file until the block or the process ends; yield whether it is locked, and still at its path.
 
-    A folder itself is locked and no file in it, so that it is locked until it is gone.
+    The lock is on the folder and not on a file in it, so that the folder is locked until it is gone.
     """
     if not _can_lock():
         yield False
@@ -157,7 +161,7 @@ def _lock(path: Path) -> Iterator[bool]:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         locked = False
-        with suppress(OSError):  # another run holds it, or has moved it away
+        with suppress(OSError):  # another run locks it, or has moved it away
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             locked = os.path.samestat(os.fstat(descriptor), path.stat())
         yield locked
@@ -169,8 +173,8 @@ def _lock(path: Path) -> Iterator[bool]:
 def stage_file(out: Path) -> Iterator[IO[bytes]]:
     """Yield an open file that replaces `out` when the block succeeds, and is deleted when the block raises.
 
-    What a killed run left behind, the next one overwrites: its name is `.<name>.partial`, unless another live run is
-    writing the same file.
+    Its name is `.<name>.partial`, so that the next run overwrites the leftovers of a killed one; while two runs write
+    the same file, the second one takes another name.
 
     >>> with tempfile.TemporaryDirectory() as home:
     ...     with stage_file(Path(home) / "cache" / "answer") as file:
@@ -195,7 +199,7 @@ def stage_file(out: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _create_locked_file(path: Path) -> Iterator[bool]:
-    """Make a file where there is none and lock it as `_lock` does; yield False where that cannot be."""
+    """Make a file, unless there is one, and lock it as `_lock` does; yield False where that fails."""
     with ExitStack() as stack:
         locked = False
         if _can_lock():
@@ -210,18 +214,16 @@ def _has_hidden_entries(folder: Path) -> bool:
     return any(path.name.startswith(".") for path in folder.iterdir())
 
 
-# Folders that stay where something was put into them.
-# >>> import tempfile
-# >>> home = Path(tempfile.mkdtemp())
-# >>> with ensure_folders(home / "answers", home / "model" / "track"):
-# ...     _ = (home / "answers" / "note").write_text("kept")
-# >>> sorted(path.name for path in home.rglob("*"))
-# ['answers', 'note']
-
-
 @contextmanager
 def ensure_folders(*paths: Path) -> Iterator[None]:
-    """Make folders for a block, and remove those that it leaves empty; what was there before stays."""
+    """Make folders for a block, and remove those that the block leaves empty; folders from before stay.
+
+    >>> home = Path(tempfile.mkdtemp())
+    >>> with ensure_folders(home / "answers", home / "model" / "track"):
+    ...     _ = (home / "answers" / "note").write_text("42")
+    >>> sorted(path.name for path in home.rglob("*"))
+    ['answers', 'note']
+    """
     new = [folder for path in paths for folder in (path, *path.parents) if not folder.exists()]
     for path in paths:
         path.mkdir(parents=True, exist_ok=True)
@@ -229,5 +231,5 @@ def ensure_folders(*paths: Path) -> Iterator[None]:
         yield
     finally:
         for folder in new:
-            with suppress(OSError):  # it holds something
+            with suppress(OSError):  # it is not empty
                 folder.rmdir()

@@ -1,4 +1,4 @@
-"""One progress bar at a time: that of lapsus, or that of `datasets` or `transformers`."""
+"""The terminal: one progress bar at a time, and Ctrl-C while processes start."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def hide_transformers_bars() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-# Ctrl-C held back while processes or clusters start, which half started would leave tracebacks or crash.
-
-
 @contextmanager
 def defer_interrupts() -> Iterator[None]:
-    """Block SIGINT, so that processes started in the block inherit that; deliver it here afterwards."""
-    if not hasattr(signal, "pthread_sigmask") or current_thread() is not main_thread():  # Windows; no handler of ours
+    """Delay Ctrl-C until the block ends, for processes that start in the block: half started they print tracebacks.
+
+    Those processes inherit that SIGINT is blocked; it is delivered to this process after the block.
+    """
+    if not hasattr(signal, "pthread_sigmask") or current_thread() is not main_thread():
         yield
         return
     pending_signals: list[int] = []

@@ -1,4 +1,4 @@
-"""The words of a text in any language: Chinese is written without spaces, so its characters stand for words.
+"""Words and labels of texts in any language: Chinese is written without spaces, so each character counts as a word.
 
 >>> split_words("花呗 Pay怎么还？"), split_words("don't stop")
 (['花', '呗', 'Pay', '怎', '么', '还', '？'], ["don't", 'stop'])
@@ -19,12 +19,12 @@ ALONE = f"[{CHINESE}\u3040-\u30ff\u3000-\u303f\uff00-\uff20]"  # kana too, and f
 
 
 @cache
-def _compile_word_pattern() -> re.Pattern[str]:  # so many characters take long to compile, which not every import needs
+def _compile_word_pattern() -> re.Pattern[str]:  # on first use: it takes long
     return re.compile(rf"{ALONE}|(?:(?!{ALONE})\S)+")
 
 
 def split_words(text: str) -> list[str]:
-    """Return what stands between spaces; each character of Chinese and Japanese is a word of its own."""
+    """Return the words between spaces; each character of Chinese and Japanese is a word of its own."""
     return _compile_word_pattern().findall(text)
 
 
@@ -48,6 +48,21 @@ def to_label(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def is_upper(text: str) -> bool:
+    """Tell whether all letters of a text are capitals.
+
+    >>> is_upper("CALL MOM!"), is_upper("I")
+    (True, False)
+    """
+    letters = 0
+    for character in text:
+        if character.isalpha():
+            if not character.isupper():
+                return False
+            letters += 1
+    return letters > 1
 
 
 def is_mostly_chinese(texts: Iterable[str]) -> bool:
