@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from lapsus.core.edits import Edit, overlaps
 from lapsus.core.imports import import_optional
+from lapsus.core.text import is_upper
 from lapsus.perturbations.core import ShortRepr, TextByTextMixin, pick
-from lapsus.perturbations.en.letter_case import is_upper, match_case
+from lapsus.perturbations.en.letter_case import match_case
 from lapsus.perturbations.en.lexicon import lemmatise
 from lapsus.perturbations.en.spoken import SPOKEN
 from lapsus.perturbations.en.tagging import WORD, PosTagger, tag_text

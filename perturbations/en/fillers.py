@@ -11,8 +11,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lapsus.core.edits import Edit
+from lapsus.core.text import is_upper
 from lapsus.perturbations.core import ShortRepr, TextByTextMixin, pick
-from lapsus.perturbations.en.letter_case import insert_before, is_upper
+from lapsus.perturbations.en.letter_case import insert_before
 from lapsus.perturbations.en.spoken import SPOKEN, find_imperative
 from lapsus.perturbations.en.tagging import LATIN, WORD, PosTagger, find_verb_phrase, tag_text
 from lapsus.perturbations.streams import draw_indices

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from lapsus.core.edits import Edit
+from lapsus.core.text import is_upper
 from lapsus.perturbations.en.spoken import truecase
 
 
@@ -17,21 +18,6 @@ def match_case(old: str, word: str) -> str:
     if old.isupper() and len(old) > 1:
         return word.upper()
     return word.capitalize() if old[:1].isupper() else word
-
-
-def is_upper(text: str) -> bool:
-    """Tell whether all letters of a text are capitals.
-
-    >>> is_upper("CALL MOM!"), is_upper("I")
-    (True, False)
-    """
-    letters = 0
-    for character in text:
-        if character.isalpha():
-            if not character.isupper():
-                return False
-            letters += 1
-    return letters > 1
 
 
 def insert_before(text: str, start: int, words: str) -> tuple[Edit, ...]:
