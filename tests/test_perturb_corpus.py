@@ -271,7 +271,7 @@ def test_what_is_there_is_kept(tmp_path):
         (
             "in.json",
             '[{"id": 1, "text": "go"}]',
-            r"in.json: is one JSON list, which has no lines to share out; give it as",
+            r"in.json: is one JSON list, which has no lines to split at; give it as",
         ),
         ("in.txt", "go", r"in.txt has no known format|has no files of JSON lines or Parquet; name a file, a folder"),
     ],

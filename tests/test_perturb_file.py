@@ -63,7 +63,7 @@ def read(path):
 
 
 def run(source, target, **options):
-    settings = {"column": "text", "key": "id", "progress": False} | options
+    settings = {"text": "text", "id": "id", "progress": False} | options
     return perturb_file(source, target, "filler_eos", **settings)
 
 
@@ -190,7 +190,7 @@ def test_a_folder_without_a_part_is_removed(tmp_path, row, left):
 def test_control_c_says_how_to_go_on(tmp_path, workers):
     source = write(tmp_path / "in.jsonl", [{"id": i, "text": f"play some jazz {i}"} for i in range(400_000)])
     target, parts = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
-    words = ["perturb", "--operator", "filler_eos", "--column", "text", "--workers", workers, source, target]
+    words = ["perturb", "--noise", "filler_eos", "--text", "text", "--workers", workers, source, target]
     hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a job in the background is deaf
     command = [sys.executable, "-c", f"{hear}; from lapsus.cli.main import main; main()", *map(str, words)]
     with subprocess.Popen(
@@ -201,7 +201,7 @@ def test_control_c_says_how_to_go_on(tmp_path, workers):
         os.killpg(run.pid, signal.SIGINT)
         out, err = run.communicate(timeout=60)
     assert (run.returncode, out) == (130, "")
-    assert err == f"stopped; run the same command again to go on (parts in {parts})\n"
+    assert err == f"interrupted; run the same command to resume (finished parts are in {parts})\n"
     assert any(parts.glob("*.counts"))
 
 
@@ -228,7 +228,7 @@ SAID = [
 
 def test_bad_rows_stay_and_say_why(tmp_path):
     source = write(tmp_path / "in.jsonl", SAID)
-    summary = run(source, tmp_path / "out.parquet", column="tokens", tags="tags")
+    summary = run(source, tmp_path / "out.parquet", text="tokens", tags="tags")
     rows = read(tmp_path / "out.parquet")
     assert [row["id"] for row in rows] == list("abcdef")
     assert [row["unchanged"] for row in rows] == [
@@ -247,7 +247,7 @@ def test_bad_rows_stay_and_say_why(tmp_path):
 def test_tokens_in_csv_stand_with_spaces(tmp_path):
     source = tmp_path / "in.csv"
     source.write_text("id,tokens,tags\n1,play jazz,O B-genre\n2,stop,O\n", encoding="utf-8")
-    run(source, tmp_path / "out.csv", column="tokens", tags="tags")
+    run(source, tmp_path / "out.csv", text="tokens", tags="tags")
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         first, _ = csv.DictReader(file)
     assert first["clean_tokens"] == "play jazz"
@@ -274,7 +274,7 @@ def test_a_dataset_with_tags_by_number(tmp_path):
     (tmp_path / "data").mkdir()
     Dataset.from_dict(rows, features=features).to_parquet(tmp_path / "data" / "test.parquet")
     for source in (tmp_path / "data", tmp_path / "data" / "test.parquet"):
-        run(source, tmp_path / "out.jsonl", column="tokens", tags="tags", overwrite=True)
+        run(source, tmp_path / "out.jsonl", text="tokens", tags="tags", overwrite=True)
         (row,) = read(tmp_path / "out.jsonl")
         assert row["unchanged"] is None
         assert row["tags"][:3] == [0, 1, 0]
@@ -297,7 +297,7 @@ def test_a_row_without_its_key_stays(tmp_path):
 
 def test_several_columns(tmp_path):
     source = write(tmp_path / "in.jsonl", [{"id": 1, "a": "play jazz", "b": "stop it"}])
-    run(source, tmp_path / "out.parquet", column=("a", "b"))
+    run(source, tmp_path / "out.parquet", text=("a", "b"))
     (row,) = read(tmp_path / "out.parquet")
     for column in ("a", "b"):
         assert apply(row[f"clean_{column}"], [tuple(edit.values()) for edit in row["edits"][column]]) == row[column]
@@ -339,7 +339,7 @@ def test_what_cannot_be_read_is_named(tmp_path, name, content, sentence):
     source = tmp_path / name
     source.write_bytes(content)
     with pytest.raises((ValueError, LookupError), match=sentence):
-        run(source, tmp_path / "out.jsonl", key=None)
+        run(source, tmp_path / "out.jsonl", id=None)
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -386,7 +386,7 @@ def test_an_empty_file_gives_an_empty_file(tmp_path):
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
 def test_several_operators_are_what_several_runs_make(tmp_path, suffix):
     source = write(tmp_path / f"in.{suffix}", ROWS)
-    noises = [Noise(OPERATORS[name], column="text", key="id") for name in ("filler_eos", "zh_homophone", "filler_bos")]
+    noises = [Noise(OPERATORS[name], text="text", id="id") for name in ("filler_eos", "zh_homophone", "filler_bos")]
     at_once, steps = tmp_path / f"once.{suffix}", [source, *(tmp_path / f"step{n}.{suffix}" for n in range(3))]
     summary = perturb_file(source, at_once, noises, progress=False)
     for noise, before, after in zip(noises, steps, steps[1:], strict=False):
@@ -404,7 +404,7 @@ def test_several_operators_are_what_several_runs_make(tmp_path, suffix):
 def test_tokens_and_tags_are_perturbed_further(tmp_path, suffix):
     rows = [{"id": n, "tokens": "fly to new york", "tags": "O O B-city I-city", "n": n} for n in range(9)]
     source = write(tmp_path / "in.csv", rows)
-    options = {"column": "tokens", "tags": "tags", "key": "id", "progress": False}
+    options = {"text": "tokens", "tags": "tags", "id": "id", "progress": False}
     perturb_file(source, tmp_path / f"once.{suffix}", "filler_bos", **options)
     perturb_file(tmp_path / f"once.{suffix}", tmp_path / f"twice.{suffix}", "filler_eos", **options)
     for row in read(tmp_path / f"twice.{suffix}"):
@@ -423,13 +423,11 @@ def test_answers_stay_where_they_stand(tmp_path, suffix):
         rows = [row | {"answers": json.dumps(answers)} for row in rows]
     source = write(tmp_path / f"in.{suffix}", rows)
     words = [
-        "--operator",
-        "filler_bos",
-        "--operator",
-        "filler_eos",
-        "--column",
+        "--noise",
+        "filler_bos+filler_eos",
+        "--text",
         "text",
-        "--key",
+        "--id",
         "id",
         "--answers",
         "answers",
@@ -450,11 +448,11 @@ def test_answers_that_would_stay_behind_are_refused(tmp_path, suffix):
     if suffix == "csv":
         rows = [row | {"answers": json.dumps(row["answers"])} for row in rows]
     source = write(tmp_path / f"in.{suffix}", rows)
-    words = ["perturb", "--operator", "filler_bos", "--key", "id", str(source), str(tmp_path / f"out.{suffix}")]
-    refused = CliRunner().invoke(main, [*words, "--column", "text"])
+    words = ["perturb", "--noise", "filler_bos", "--id", "id", str(source), str(tmp_path / f"out.{suffix}")]
+    refused = CliRunner().invoke(main, [*words, "--text", "text"])
     assert refused.exit_code == 1
     assert "the answers in 'answers' stand at places of 'text', which noise would move; name them" in refused.output
-    assert CliRunner().invoke(main, [*words, "--column", "ask"]).exit_code == 0
+    assert CliRunner().invoke(main, [*words, "--text", "ask"]).exit_code == 0
     with pytest.raises(ValueError, match="stand at places of 'text'"):
         Noise(OpeningFiller())({"text": "new york", "answers": {"text": ["york"], "answer_start": [4]}})
 
@@ -465,7 +463,7 @@ def test_a_key_of_two_rows_is_refused_whichever_parts_they_are_in(tmp_path, suff
     rows = [{"id": None if i in {4, 9} else i % 19, "text": f"row {i}"} for i in range(21)]
     source = write(tmp_path / f"in.{suffix}", rows)
     with pytest.raises(
-        ValueError, match=r"the key '0(.0)?' is in more than one row of 'id'; give every row a key of its"
+        ValueError, match=r"duplicate id '0(.0)?' in column 'id'; ids must be unique"
     ):
         run(source, tmp_path / "out.jsonl", workers=workers)
     assert [path.name for path in tmp_path.iterdir()] == [source.name]
@@ -477,7 +475,7 @@ def test_an_existing_target_is_kept_unless_told(tmp_path):
     source = write(tmp_path / "in.jsonl", ROWS)
     target = tmp_path / "out.jsonl"
     target.write_text("mine")
-    words = ["perturb", "--operator", "filler_eos", "--column", "text", str(source), str(target)]
+    words = ["perturb", "--noise", "filler_eos", "--text", "text", str(source), str(target)]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 1 and "out.jsonl exists; name another file, or replace it with --overwrite" in done.output
     assert target.read_text() == "mine"
@@ -515,7 +513,7 @@ def test_a_json_list_is_read_as_its_rows_are(tmp_path):
     write(tmp_path / "lines.jsonl", rows)
     (tmp_path / "list.json").write_text("\ufeff \n" + json.dumps(rows, indent=1), encoding="utf-8")
     for source in ("lines.jsonl", "list.json"):
-        words = ["perturb", "--operator", "filler_eos", "--column", "text", "--key", "id", str(tmp_path / source)]
+        words = ["perturb", "--noise", "filler_eos", "--text", "text", "--id", "id", str(tmp_path / source)]
         done = CliRunner().invoke(main, [*words, str(tmp_path / f"{source}.out.jsonl")])
         assert done.exit_code == 0, done.output
     assert (tmp_path / "list.json.out.jsonl").read_bytes() == (tmp_path / "lines.jsonl.out.jsonl").read_bytes()
@@ -526,16 +524,16 @@ def test_a_json_list_is_read_as_its_rows_are(tmp_path):
 
 def test_a_severity_stands_behind_the_operator(tmp_path):
     source = write(tmp_path / "in.jsonl", [{"id": 1, "text": "花呗怎么不能提额了"}])
-    words = ["perturb", "--column", "text", "--key", "id", str(source)]
+    words = ["perturb", "--text", "text", "--id", "id", str(source)]
     for name, operator in (("a", ["zh_homophone@0.7"]), ("b", ["zh_homophone", "--set", "rate=0.7"])):
-        done = CliRunner().invoke(main, [*words, str(tmp_path / name) + ".jsonl", "--operator", *operator])
+        done = CliRunner().invoke(main, [*words, str(tmp_path / name) + ".jsonl", "--noise", *operator])
         assert done.exit_code == 0, done.output
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
-    twice = ["--operator", "zh_homophone@0.1", "--operator", "zh_homophone@1"]
+    twice = ["--noise", "zh_homophone@0.1+zh_homophone@1"]
     done = CliRunner().invoke(main, [*words, str(tmp_path / "c.jsonl"), *twice])
     (row,) = read(tmp_path / "c.jsonl")
     assert "rate=0.1" in row["operator"] and "rate=1.0" in row["operator"]
-    done = CliRunner().invoke(main, [*words, str(tmp_path / "other.jsonl"), "--operator", "speako@2"])
+    done = CliRunner().invoke(main, [*words, str(tmp_path / "other.jsonl"), "--noise", "speako@2"])
     assert (
         done.exit_code == 1
         and "the severity of speako is 2.0; give the share" in done.output
@@ -548,12 +546,12 @@ TEXTS_ZH = ["花呗怎么不能提额了", "借呗额度为什么没有了", "�
 
 def test_annotators_and_seeds_have_targets_of_their_own(tmp_path):
     source = write(tmp_path / "in.jsonl", [{"id": n, "text": text} for n, text in enumerate(TEXTS_ZH)])
-    words = ["perturb", "--column", "text", "--key", "id", str(source)]
+    words = ["perturb", "--text", "text", "--id", "id", str(source)]
 
     def made(target, *options):
         return CliRunner().invoke(main, [*words, str(tmp_path / target), *options])
 
-    done = made("a.jsonl", "--operator", "zh_keyboard:2+filler_eos", "--seed", "0", "--seed", "7")
+    done = made("a.jsonl", "--noise", "zh_keyboard:2+filler_eos", "--seed", "0", "--seed", "7")
     assert done.exit_code == 0, done.output
     names = [f"a.{who}.seed{seed}.jsonl" for who in (1, 2) for seed in (0, 7)]
     assert sorted(path.name for path in tmp_path.glob("a*")) == sorted(names)
@@ -564,15 +562,40 @@ def test_annotators_and_seeds_have_targets_of_their_own(tmp_path):
                 both = apply(typed, perturb(OPERATORS["filler_eos"], typed, seed=seed, key=str(row["id"])))
                 assert row["text"] == both and row["clean_text"] == text
                 assert apply(text, [tuple(edit.values()) for edit in row["edits"]]) == both
-    again = made("a.jsonl", "--operator", "zh_keyboard:3", "--seed", "7", "--seed", "8")
+    again = made("a.jsonl", "--noise", "zh_keyboard:3", "--seed", "7", "--seed", "8")
     assert again.exit_code == 1 and "a.1.seed7.jsonl exists" in again.output
     assert not (tmp_path / "a.1.seed8.jsonl").exists()
-    assert "a seed is given twice" in made("b.jsonl", "--operator", "filler_eos", "--seed", "1", "--seed", "1").output
+    assert "a seed is given twice" in made("b.jsonl", "--noise", "filler_eos", "--seed", "1", "--seed", "1").output
+
+
+def test_no_two_targets_of_annotators_and_seeds_are_equal(tmp_path):
+    source = write(tmp_path / "in.jsonl", [{"id": n, "text": f"play song number {n}"} for n in range(40)])
+    words = ["perturb", "--text", "text", "--id", "id", str(source), str(tmp_path / "out.jsonl")]
+    seeds = [word for seed in range(3) for word in ("--seed", str(seed))]
+    done = CliRunner().invoke(main, [*words, "--noise", "filler_eos:3", *seeds])
+    assert done.exit_code == 0, done.output
+    texts = [tuple(row["text"] for row in read(path)) for path in sorted(tmp_path.glob("out.*"))]
+    assert len(texts) == 9 == len(set(texts))
+    for n in (1, 2, 3):  # under seed 0 annotator n is seed n
+        alone = Noise(OPERATORS["filler_eos"], id="id", seed=n)
+        assert [alone(row)["text"] for row in read(source)] == [row["text"] for row in read(tmp_path / f"out.{n}.seed0.jsonl")]
+
+
+def test_each_of_several_noises_has_targets_of_its_own(tmp_path):
+    source = write(tmp_path / "in.jsonl", [{"id": n, "text": text} for n, text in enumerate(TEXTS_ZH)])
+    words = ["perturb", "--text", "text", "--id", "id", str(source), str(tmp_path / "out.jsonl")]
+    noises = ["--noise", "typed=zh_keyboard:2", "--noise", "zh_homophone@0.5+filler_eos"]
+    done = CliRunner().invoke(main, [*words, *noises])
+    assert done.exit_code == 0, done.output
+    names = {"out.typed.1.jsonl", "out.typed.2.jsonl", "out.zh_homophone_50%+filler_eos.jsonl"}
+    assert {path.name for path in tmp_path.glob("out*")} == names
+    twice = CliRunner().invoke(main, [*words, "--noise", "speako", "--noise", "speako"])
+    assert twice.exit_code == 1 and "two tracks are called 'speako'; name one of them: TRACK=speako" in twice.output
 
 
 def test_settings_of_several_operators_name_whose_they_are(tmp_path):
     source = write(tmp_path / "in.jsonl", [{"id": 1, "text": "花呗怎么不能提额了"}])
-    words = ["perturb", "--operator", "zh_homophone", "--operator", "filler_eos", "--column", "text", str(source)]
+    words = ["perturb", "--noise", "zh_homophone+filler_eos", "--text", "text", str(source)]
     done = CliRunner().invoke(main, [*words, "--set", "zh_homophone:rate=1", str(tmp_path / "out.jsonl")])
     assert done.exit_code == 0, done.output
     (row,) = read(tmp_path / "out.jsonl")
@@ -591,7 +614,7 @@ def test_settings_of_several_operators_name_whose_they_are(tmp_path):
 def test_control_c_while_workers_start_leaves_no_traceback(tmp_path, wait):
     source = write(tmp_path / "in.jsonl", [{"id": i, "text": f"play some jazz {i}"} for i in range(50_000)])
     target, parts = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
-    words = ["perturb", "--operator", "filler_eos", "--column", "text", "--workers", 3, source, target]
+    words = ["perturb", "--noise", "filler_eos", "--text", "text", "--workers", 3, source, target]
     hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     command = [sys.executable, "-c", f"{hear}; from lapsus.cli.main import main; main()", *map(str, words)]
     with subprocess.Popen(
@@ -603,4 +626,4 @@ def test_control_c_while_workers_start_leaves_no_traceback(tmp_path, wait):
         os.killpg(running.pid, signal.SIGINT)
         _, err = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert "Traceback" not in err and err.startswith("stopped; run the same command again")
+    assert "Traceback" not in err and err.startswith("interrupted; run the same command to resume")

@@ -1,6 +1,7 @@
-"""A corpus in pieces of about one size: where it lies is named by paths or by addresses that fsspec opens.
+"""What the jobs over files share: checks of noises and columns, the partitions of a corpus, the summary.
 
-A piece is told by its bytes, or by its rows, so that finding the pieces reads no more than the ends of Parquet files.
+A source is a path or an address that fsspec opens. A partition is a range of bytes or of rows, so that splitting a
+corpus reads no more than the ends of Parquet files.
 """
 
 from __future__ import annotations
@@ -30,20 +31,80 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 
-N_READ_THREADS = 16  # ends of Parquet files that are under way
+REASON_COLUMN = "unchanged"  # holds why a row has no edits
+N_READ_THREADS = 16  # for the ends of Parquet files
 BLOCK = 1024**2  # bytes of a read
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """The outcome of a job."""
+
+    target: Path | str  # or the address of a folder
+    rows: int
+    changed: int
+    unchanged: dict[str, int]  # by reason
+
+    def __str__(self) -> str:
+        reasons = "".join(f"; {count} unchanged: {reason}" for reason, count in sorted(self.unchanged.items()))
+        return f"wrote {self.rows} rows to {self.target}, {self.changed} of them changed{reasons}"
+
+
+def prepare_noises(noise: Noise | str | Sequence[Noise], settings: Mapping[str, Any]) -> tuple[Noise, ...]:
+    """Return the noises of a job, which keep a row that cannot be perturbed; raise unless they can be composed."""
+    base_noises = (
+        [Noise(OPERATORS[noise])] if isinstance(noise, str) else [noise] if isinstance(noise, Noise) else [*noise]
+    )
+    noises = tuple(replace(each, **settings, on_error="keep", reason_column=REASON_COLUMN) for each in base_noises)
+    _check_same_operator(noises)
+    return noises
+
+
+def _check_same_operator(noises: Sequence[Noise]) -> None:
+    """Raise unless there are noises, and the others differ from the first in operator and seed only."""
+    if not noises:
+        raise ValueError("no noise is given; give at least one operator")
+    first = noises[0]
+    for each in noises[1:]:
+        if replace(each, op=first.op, seed=first.seed) != first:
+            raise ValueError(
+                "the noises differ in more than operator and seed; perturb the outcome of one by the other"
+            )
+
+
+def check_columns(source: str | Path, columns: list[str], noise: Noise) -> bool:
+    """Raise if the source lacks columns `noise` reads or has ones it writes; return whether it is noisy already."""
+    if not columns:
+        raise ValueError(f"{source}: holds no rows; give a file with at least one")
+    for name in list_columns(noise):
+        if name not in columns:
+            raise LookupError(f"no column is called {name!r}; {source} has {', '.join(columns)}")
+    if {*noise.clean_columns(), "edits", "operator"} <= {*columns} and noise.is_noisy(columns):
+        return True
+    for name in (*noise.clean_columns(), "edits", "operator", REASON_COLUMN):
+        if name in columns:
+            raise ValueError(
+                f"{source} already has the column {name!r}, as perturbed files do; "
+                "perturb the clean file, or rename the column"
+            )
+    return False
+
+
+def hash_keys(keys: Sequence[Any]) -> Any:
+    """Return a 64-bit hash of each key that is not None."""
+    return stream_starts("keys", [str(key) for key in keys if key is not None])
+
+
+@dataclass(frozen=True, slots=True)
 class Partition:
-    """A stretch of a file: the lines that begin in the bytes [start, stop) of JSON lines, or those rows of Parquet."""
+    """A part of a file: the lines that begin in the bytes [start, stop) of JSON lines, or those rows of Parquet."""
 
     address: str
     start: int
     stop: int
 
     def read_table(self) -> Any:
-        """Return its rows as an Arrow table."""
+        """Return the rows as an Arrow table."""
         if detect_format(Path(self.address)) == "parquet":
             return self._read_row_groups()
         with open_binary(self.address) as file:
@@ -60,14 +121,14 @@ class Partition:
     def _iter_lines(self, file: Any) -> Iterator[bytes]:
         offset = max(self.start - 1, 0)
         file.seek(offset)
-        if self.start:  # the rest of the line that the piece before it holds
+        if self.start:  # the rest of a line of the partition before
             offset += len(file.readline())
         while offset < self.stop and (line := file.readline()):
             offset += len(line)
             yield line
 
     def _count_lines_before(self) -> int:
-        """Return how many lines begin before the piece; its errors name the line of the file."""
+        """Return the number of lines that begin before the partition, for errors that name the line of the file."""
         with open_binary(self.address) as file:
             offset, count = 0, 0
             while block := file.read(min(BLOCK, self.start - 1 - offset)):
@@ -135,7 +196,9 @@ def list_files(source: str) -> list[str]:
         )
     formats = {detect_format(Path(name)) for name in paths}
     if "csv" in formats:
-        raise ValueError(f"{source} is CSV, whose rows may span lines; convert it to Parquet, or leave --executor ray out")
+        raise ValueError(
+            f"{source} is CSV, whose rows may span lines; convert it to Parquet, or leave --executor ray out"
+        )
     if len(formats) > 1:
         names = format_list(sorted({Path(name).suffix for name in paths}))
         raise ValueError(f"{source} has files of several formats ({names}); name those of one, as in 'rows/*.parquet'")
@@ -143,7 +206,7 @@ def list_files(source: str) -> list[str]:
 
 
 def split_files(files: Sequence[str], size: int) -> list[Partition]:
-    """Cut files into pieces of about `size` bytes, of rows as they are in memory."""
+    """Split files into partitions of about `size` bytes, as the rows take them in memory."""
     with ThreadPoolExecutor(N_READ_THREADS) as pool:
         return list(chain.from_iterable(pool.map(lambda address: list(_split_file(address, size)), files)))
 
@@ -157,7 +220,7 @@ def _split_file(address: str, size: int) -> Iterator[Partition]:
         with open_binary(address) as file:
             if file.read(64).removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"[":
                 raise FileFormatError(
-                    address, "is one JSON list, which has no lines to share out", "give it as JSON lines"
+                    address, "is one JSON list, which has no lines to split at", "give it as JSON lines"
                 )
         step = ceil(total / ceil(total / size)) if total else 1
     else:
@@ -168,7 +231,7 @@ def _split_file(address: str, size: int) -> Iterator[Partition]:
 
 
 def _measure_parquet(address: str) -> tuple[int, int]:
-    """Return the number of rows, and of their bytes before compression."""
+    """Return the number of rows, and their size in bytes before compression."""
     import pyarrow.parquet as pq
 
     with open_binary(address) as raw, translate_arrow_errors(Path(address)), pq.ParquetFile(raw) as file:
@@ -194,71 +257,3 @@ def read_first_schema(partitions: Sequence[Partition]) -> Any:
         rows = parse_json_lines(file, first.address)
         row = next(rows, None)
     return to_arrow([row], first.address).schema if row else None
-
-
-# What a file and a corpus have in common before and after they are perturbed: checks, hashes of keys, a summary.
-
-
-REASON_COLUMN = "unchanged"  # the column that says why a row has no edits
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What `perturb_file` did."""
-
-    target: Path | str  # or the address of a folder
-    rows: int
-    changed: int
-    unchanged: dict[str, int]  # by reason
-
-    def __str__(self) -> str:
-        reasons = "".join(f"; {count} unchanged: {reason}" for reason, count in sorted(self.unchanged.items()))
-        return f"wrote {self.rows} rows to {self.target}, {self.changed} of them changed{reasons}"
-
-
-def prepare_noises(noise: Noise | str | Sequence[Noise], settings: Mapping[str, Any]) -> tuple[Noise, ...]:
-    """Return the noises of a job, which keep a row that cannot be perturbed; raise unless they go together."""
-    base_noises = (
-        [Noise(OPERATORS[noise])] if isinstance(noise, str) else [noise] if isinstance(noise, Noise) else [*noise]
-    )
-    noises = tuple(replace(each, **settings, on_error="keep", reason_column=REASON_COLUMN) for each in base_noises)
-    _check_same_operator(noises)
-    return noises
-
-
-def _check_same_operator(noises: Sequence[Noise]) -> None:
-    """Raise unless there are noises, and the others differ from the first in operator and seed only."""
-    if not noises:
-        raise ValueError("no noise is given; give at least one operator")
-    first = noises[0]
-    for each in noises[1:]:
-        if replace(each, op=first.op, seed=first.seed) != first:
-            raise ValueError(
-                "the noises differ in more than operator and seed; perturb the outcome of one by the other"
-            )
-
-
-def check_columns(source: str | Path, columns: list[str], noise: Noise) -> bool:
-    """Raise if the source lacks columns `noise` reads or has ones it writes; return whether it is noisy already."""
-    if not columns:
-        raise ValueError(f"{source}: holds no rows; give a file with at least one")
-    for name in list_columns(noise):
-        if name not in columns:
-            raise LookupError(f"no column is called {name!r}; {source} has {', '.join(columns)}")
-    if {*noise.clean_columns(), "edits", "operator"} <= {*columns} and noise.is_noisy(columns):
-        return True
-    for name in (*noise.clean_columns(), "edits", "operator", REASON_COLUMN):
-        if name in columns:
-            raise ValueError(
-                f"{source} already has the column {name!r}, as perturbed files do; "
-                "perturb the clean file, or rename the column"
-            )
-    return False
-
-
-def hash_keys(keys: Sequence[Any]) -> Any:
-    """Return a 64-bit hash of each key that is not None."""
-    return stream_starts("keys", [str(key) for key in keys if key is not None])
-
-
-# Noise over whole files and datasets.

@@ -1,9 +1,9 @@
 """Perturb a corpus into a folder of Parquet shards, on one machine or on many.
 
-The sources are cut into pieces of about one size, whatever does the work, so the shards have the same bytes for any
-number of machines. A piece is one task: it reads its rows, perturbs them, writes the shard and then a note of it. Rows
-never travel between machines. Shards and notes lie in the folder `<target>.partial`; when all are there, the shards
-move into place. An interrupted run continues with the shards that have no note.
+The sources are split into partitions of about one size, independent of the machines, so the shards have the same bytes
+for any number of machines. A partition is one task: it reads its rows, perturbs them, and writes the shard and then a
+manifest. Rows never travel between machines. Shards and manifests lie in the folder `<target>.partial`; when all are
+there, the shards move into place. An interrupted run continues with the shards that have no manifest.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 SHARD_BYTES = 8 * 1000**2  # of rows before they are perturbed
 ROW_GROUP = 5_000
-RANGES = 64  # of hashes of keys; each shard notes where its own begin
+RANGES = 64  # of hashes of keys; a manifest has the bounds of each
 KEYS_AT_ONCE = 2**24  # hashes that one task compares
 MAX_SUSPECTS = 100
 SHARD_NAME = re.compile(r"\d{5,}-of-\d{5,}\.parquet")
@@ -52,7 +52,7 @@ SHARD_NAME = re.compile(r"\d{5,}-of-\d{5,}\.parquet")
 
 @dataclass(frozen=True, slots=True)
 class RemoteFolder:
-    """A folder at a path or an address, which every machine can write."""
+    """A folder at a path or an address, to which every machine can write."""
 
     address: str
 
@@ -63,14 +63,14 @@ class RemoteFolder:
         return url_to_fs(self.address)  # type: ignore[no-any-return]
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file that is there whole or not at all."""
+        """Write a file that is complete or absent at any moment."""
         fs, path = self._fs
         if "://" not in self.address:
             with stage_file(Path(path) / name) as file:
                 file.write(content)
             return
         fs.makedirs(f"{path}/{name}".rpartition("/")[0], exist_ok=True)
-        fs.pipe_file(f"{path}/{name}", content)  # object stores show a file when all of it has come
+        fs.pipe_file(f"{path}/{name}", content)  # object stores show a file when it is complete
 
     def read(self, name: str) -> bytes:
         """Return the content of a file."""
@@ -85,7 +85,7 @@ class RemoteFolder:
         return [bytes(part) for part in contents]
 
     def read_all(self, folder: str) -> dict[str, bytes]:
-        """Return the content of each file of a folder in it, by name."""
+        """Return the content of each file of a subfolder, by name."""
         fs, path = self._fs
         if not fs.isdir(f"{path}/{folder}"):
             return {}
@@ -94,13 +94,13 @@ class RemoteFolder:
         return {name.rpartition("/")[2]: bytes(content) for name, content in contents.items()}
 
     def exists(self, name: str) -> bool:
-        """Tell whether there is such a file."""
+        """Return whether there is such a file."""
         fs, path = self._fs
         fs.invalidate_cache()
         return bool(fs.exists(f"{path}/{name}"))
 
     def list_files(self) -> list[str] | None:
-        """Return the names of all files in it; None where it is no folder."""
+        """Return the relative paths of all files; None where there is no folder."""
         fs, path = self._fs
         fs.invalidate_cache()
         if fs.isfile(path):
@@ -108,13 +108,13 @@ class RemoteFolder:
         return [name.removeprefix(path).strip("/") for name in fs.find(path)] if fs.isdir(path) else None
 
     def delete(self) -> None:
-        """Delete it with all that is in it."""
+        """Delete the folder with all its files."""
         fs, path = self._fs
         if fs.isdir(path):
             fs.rm(path, recursive=True)
 
     def move(self, folder: str, target: RemoteFolder) -> None:
-        """Make a folder in it the folder `target`; on a disk in one step."""
+        """Move a subfolder to the folder `target`; on a disk in one step."""
         fs, path = self._fs
         _, target_path = target._fs
         if "://" not in self.address:
@@ -138,11 +138,11 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class ShardManifest:
-    """What is known of a shard that is done."""
+    """What is known of a complete shard."""
 
-    counts: Mapping[str, int]  # rows by why they are unchanged; "" for the changed ones
-    schema: str  # of its source rows
-    bounds: tuple[int, ...]  # where each range of its sorted hashes begins, and the end
+    counts: Mapping[str, int]  # of rows by the reason why they are unchanged; "" for the changed ones
+    schema: str  # of the source rows
+    bounds: tuple[int, ...]  # where each range of the sorted hashes begins, and the end
 
     def decode_schema(self) -> Any:
         """Return the schema of the source rows."""
@@ -168,9 +168,10 @@ def perturb_corpus(
         source: A file, a folder or a pattern of files of JSON lines or Parquet: paths, or addresses such as
             s3://BUCKET/rows and hf://datasets/ORG/NAME.
         target: The folder to write: a path, or an address such as s3://BUCKET/noisy.
-        noise: What to do to each row, or the name of an operator. Of several, each is put on what the ones before made.
-        executor: Where the work is done, as `lapsus.core.executors.engine("ray")` gives it.
-        shard_bytes: About how much of the source one shard holds. It decides how much memory a worker takes.
+        noise: The noise of each row, or the name of an operator. Several are applied in order, each to the outcome of
+            those before.
+        executor: Where the work is done, such as `lapsus.core.executors.open_executor("ray")`.
+        shard_bytes: About how many bytes of the source one shard holds, which decides how much memory a worker takes.
         overwrite: Whether to replace the shards of an earlier run.
         progress: Whether to show a progress bar.
         **settings: Fields of `Noise` (text, id, seed, tags and the others) that complete or change `noise`.
@@ -197,9 +198,7 @@ def perturb_corpus(
         raise
     if duplicate_key := _find_duplicate_key(job, partitions, manifests, executor):
         staging.delete()
-        raise ValueError(
-            f"{source}: duplicate id {duplicate_key!r} in column {noises[0].id!r}; ids must be unique"
-        )
+        raise ValueError(f"{source}: duplicate id {duplicate_key!r} in column {noises[0].id!r}; ids must be unique")
     _unify_schemas(job, manifests, executor)
     folder.delete()
     staging.move("shards", folder)
@@ -214,7 +213,7 @@ def _open_folder(address: str) -> RemoteFolder:
 
 
 def _check_target(source: str, target: RemoteFolder, executor: Executor, *, overwrite: bool) -> None:
-    """Raise where the shards could not go, or where what is there would be lost."""
+    """Raise where shards cannot be written, or where files would be lost."""
     suffix = Path(target.address).suffix.lower()
     if suffix in {".json", ".jsonl", ".ndjson", ".csv", ".tsv"}:
         raise ValueError(f"{target.address} names one file, and shards of Parquet go into a folder; name a folder")
@@ -237,7 +236,7 @@ def _check_target(source: str, target: RemoteFolder, executor: Executor, *, over
 
 
 def _load_manifests(job: Job, partitions: Sequence[Partition], files: Sequence[str]) -> dict[int, ShardManifest]:
-    """Return what an earlier run of the same job has done; delete what another job left."""
+    """Return the manifests of an earlier run of the same job; delete the files of another job."""
     from fsspec.core import url_to_fs
 
     states = [(address, fs.ukey(path)) for address in files for fs, path in [url_to_fs(address)]]
@@ -268,7 +267,7 @@ def _make_shards(
     *,
     progress: bool,
 ) -> None:
-    """Make the shards that have no note, and add their notes."""
+    """Make the shards that have no manifest, and add their manifests."""
     from tqdm import tqdm
 
     rows = sum(sum(manifest.counts.values()) for manifest in manifests.values())
@@ -277,8 +276,8 @@ def _make_shards(
         for (number, _), manifest in executor.map(partial(_make_shard, job), todo):
             if not job.staging.exists(job.format_shard_name(number)):
                 raise FileNotFoundError(
-                    f"a worker wrote {job.format_shard_name(number)} where this machine does not see it; name a folder that all "
-                    "machines share, or an address such as s3://BUCKET/noisy"
+                    f"this machine does not see {job.format_shard_name(number)}, which a worker wrote; name a folder "
+                    "that all machines share, or an address such as s3://BUCKET/noisy"
                 )
             manifests[number] = manifest
             rows += sum(manifest.counts.values())
@@ -316,11 +315,11 @@ def _make_shard(job: Job, numbered_partition: tuple[int, Partition]) -> ShardMan
     job.staging.write(
         f"notes/{number:05}", json.dumps({name: getattr(manifest, name) for name in ShardManifest.__slots__}).encode()
     )
-    return manifest  # what was written last: its note says that a shard is complete
+    return manifest  # written last: its existence means that the shard is complete
 
 
 def _perturb_in_parts(noises: Sequence[Noise], table: Any) -> Any:
-    """Perturb a table a part at a time, as Python's objects take more memory than Arrow's."""
+    """Perturb a table in parts, since Python's objects take more memory than Arrow's."""
     import pyarrow as pa
 
     if not len(table):
@@ -339,7 +338,7 @@ def _encode_parquet(table: Any) -> bytes:
 
 
 def _unify_schemas(job: Job, manifests: Mapping[int, ShardManifest], executor: Executor) -> None:
-    """Write the shards again whose source rows lack a column that others have, or have it in a narrower type."""
+    """Write the shards again whose source rows lack a column that other rows have, or have it in a narrower type."""
     import pyarrow as pa
 
     schemas = [manifests[number].decode_schema() for number in sorted(manifests)]
@@ -377,7 +376,7 @@ def _find_duplicate_key(
     job: Job, partitions: Sequence[Partition], manifests: Mapping[int, ShardManifest], executor: Executor
 ) -> str | None:
     """Return a key that several rows share; None where all keys are distinct."""
-    total = sum(note.bounds[-1] for note in manifests.values())
+    total = sum(manifest.bounds[-1] for manifest in manifests.values())
     if not total:
         return None
     step = max(1, RANGES * KEYS_AT_ONCE // total)
@@ -398,7 +397,7 @@ def _find_duplicate_key(
         return None
     seen_keys: set[str] = set()
     key_lists = executor.map(partial(_find_keys_with_hashes, job, repeated_hashes), partitions)
-    for _, keys in key_lists:  # the keys themselves: two may share a hash, and the error names one
+    for _, keys in key_lists:  # two keys may share a hash, and the error names the key
         for key in keys:
             if key in seen_keys:
                 return key
@@ -414,7 +413,7 @@ def _find_repeated_hashes(job: Job, ranges: Mapping[str, tuple[int, int]]) -> li
 
 
 def _find_keys_with_hashes(job: Job, hashes: Sequence[int], partition: Partition) -> list[str]:
-    """Return the keys of a piece that have one of these hashes."""
+    """Return the keys of a partition that have one of these hashes."""
     table = partition.read_table()
     name = job.noises[0].id
     if name not in table.column_names:

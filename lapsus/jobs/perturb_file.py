@@ -1,8 +1,8 @@
 """Perturb a whole file or dataset, as `lapsus perturb` does: streamed, resumable, the same for any number of workers.
 
-The source is cut into chunks of a fixed number of rows. Each chunk becomes a part beside the target, in the folder
-`<target>.partial`; when all are there, they are joined and moved into place. An interrupted run continues with
-the parts that are missing.
+The source is split into chunks of a fixed number of rows. Each chunk becomes a part in the folder `<target>.partial`,
+beside the target; when all parts are there, they are joined and moved into place. An interrupted run continues with the
+missing parts.
 """
 
 from __future__ import annotations
@@ -87,20 +87,19 @@ def perturb_file(
 
     Args:
         source: A file of JSON lines, CSV or Parquet, a folder that `load_dataset` reads, or a dataset's id on the Hub.
-        target: The file to write; its suffix says the format.
-        noise: What to do to each row, or the name of an operator. Of several, each is put on what the ones before
-            made; they differ in their operators and seeds only.
+        target: The file to write; its suffix gives the format.
+        noise: The noise of each row, or the name of an operator. Several are applied in order, each to the outcome of
+            those before; they differ in their operators and seeds only.
         split: The split of a dataset.
-        config: The configuration of a dataset.
-        workers: How many processes. Their number changes the time and nothing else.
+        config: The config of a dataset.
+        workers: The number of processes; the output is the same for any number.
         overwrite: Whether to replace `target` where it exists.
         progress: Whether to show a progress bar.
         **settings: Fields of `Noise` (text, id, seed, tags and the others) that complete or change `noise`.
 
     Each row gains what `Noise` records, and the column `unchanged`: why it has no edits. A row that cannot be
-    perturbed, as with tags of another length, is kept unchanged with that reason. A source that is perturbed already
-    is perturbed further: its clean columns stay, and its edits and operators are added to. No two rows may have the
-    same id.
+    perturbed, as with tags of another length, stays unchanged, with that reason. If the source is already noisy, the
+    noise is composed: the clean columns stay, edits and operators are of both noises. No two rows may have the same id.
     """
     noises = prepare_noises(noise, settings)
     noise = noises[0]
@@ -108,7 +107,9 @@ def perturb_file(
     if Path(source).exists() and Path(source).resolve() == target.resolve():
         raise ValueError(f"{target} is both source and target; write to another file")
     if "://" in str(source):
-        raise ValueError(f"{source} is an address, which --executor ray reads (perturb_corpus); download it, or use that")
+        raise ValueError(
+            f"{source} is an address, which --executor ray reads (perturb_corpus); download it, or use that"
+        )
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; name a file")
     if workers < 1:
@@ -142,9 +143,7 @@ def perturb_file(
         raise
     if duplicate_key := _find_duplicate_key(reader, job, folder):
         shutil.rmtree(folder)
-        raise ValueError(
-            f"{source}: duplicate id {duplicate_key!r} in column {noise.id!r}; ids must be unique"
-        )
+        raise ValueError(f"{source}: duplicate id {duplicate_key!r} in column {noise.id!r}; ids must be unique")
     _join_parts(folder, target, schema)
     shutil.rmtree(folder)
     changed = counts.pop("", 0)
@@ -162,7 +161,7 @@ def _prepare_folder(folder: Path, job_identity: list[Any]) -> None:
 
 
 def _make_parts(reader: RowSource, job: PartJob, folder: Path, *, workers: int, progress: bool) -> Counter[str]:
-    """Make the parts that are missing; only a few chunks are in memory at once."""
+    """Make the missing parts; only a few chunks are in memory at once."""
     from tqdm import tqdm
 
     counts: Counter[str] = Counter()
@@ -191,7 +190,7 @@ def _make_parts(reader: RowSource, job: PartJob, folder: Path, *, workers: int, 
                         add_counts(future.result())
             except BrokenProcessPool as error:
                 raise ChildProcessError(
-                    "a worker was stopped from outside, perhaps for want of memory; run the same again to go on"
+                    "a worker was killed, perhaps for lack of memory; run the same again to go on"
                 ) from error
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
@@ -199,7 +198,7 @@ def _make_parts(reader: RowSource, job: PartJob, folder: Path, *, workers: int, 
 
 
 def _make_part(job: PartJob, path: Path, raw: Any) -> Counter[str]:
-    """Make one part, unless it is there; return how many rows are unchanged, by reason ("" for the changed ones)."""
+    """Make one part, unless it exists; return the numbers of rows by why they are unchanged ("" for changed ones)."""
     counts_file = path.with_suffix(".counts")
     if counts_file.exists():
         return Counter(json.loads(counts_file.read_text(encoding="utf-8")))
@@ -260,7 +259,7 @@ def _find_duplicate_key(reader: RowSource, job: PartJob, folder: Path) -> str | 
 
 
 def _parse_cell(value: Any, *, tokens: bool, structure: bool) -> Any:
-    """Return a cell's tokens, which CSV holds with spaces between them, or its structure, which CSV holds as JSON."""
+    """Return a cell, with tokens and structures parsed where it is text: CSV has tokens with spaces, lists as JSON."""
     if not isinstance(value, str):
         return value
     return value.split() if tokens else json.loads(value) if structure else value
@@ -275,12 +274,12 @@ def _parse_json_cell(value: Any) -> Any:
 
 
 def _restore_token_form(old: Any, new: Any) -> Any:
-    """Return tokens in the form in which they were read."""
+    """Return tokens in the form of the source: a text where that has a text."""
     return " ".join(new) if isinstance(old, str) and isinstance(new, list) else new
 
 
 def _join_parts(folder: Path, target: Path, schema: Any) -> None:
-    """Join the parts, in order, and move the whole into place."""
+    """Join the parts in order, and move the file into place."""
     parts = sorted(folder.glob("[0-9]" * 8))
     with stage_file(target) as out:
         if detect_format(target) == "parquet":
@@ -300,7 +299,7 @@ def _join_parts(folder: Path, target: Path, schema: Any) -> None:
 
 
 def _regroup_rows(tables: Iterable[Any]) -> Iterator[Any]:
-    """Cut tables into row groups of one size, so that the file does not depend on the size of the parts."""
+    """Yield tables as row groups of one size, so that the file does not depend on the size of the parts."""
     import pyarrow as pa
 
     buffer: Any = None
@@ -385,7 +384,7 @@ def _open_json(path: Path, identity: list[Any]) -> RowSource:
 
 
 def _is_json_list(path: Path) -> bool:
-    """Tell a JSON list of rows from JSON lines, by its first character."""
+    """Return whether a file is a JSON list of rows, by its first character; otherwise it is JSON lines."""
     with path.open("rb") as file:
         start = next((line for line in file if line.removeprefix(BYTE_ORDER_MARK).strip()), b"")
     return start.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"[")
@@ -457,13 +456,12 @@ def _open_dataset(name: str, split: str | None, config: str | None) -> RowSource
         for start in range(0, len(data), CHUNK):
             yield _serialise_arrow(data.with_format("arrow")[start : start + CHUNK])
 
-    return RowSource(
-        data.column_names, iter_chunks, _decode_arrow, data.features.arrow_schema, len(data), [data._fingerprint]
-    )
+    identity = [data._fingerprint]  # noqa: SLF001 - `datasets` has no public name for it
+    return RowSource(data.column_names, iter_chunks, _decode_arrow, data.features.arrow_schema, len(data), identity)
 
 
 def _split_into_chunks(rows: Iterable[Any]) -> Iterator[list[Any]]:
-    """Cut `rows` into chunks."""
+    """Yield rows in chunks."""
     rows = iter(rows)
     while chunk := list(islice(rows, CHUNK)):
         yield chunk
