@@ -101,7 +101,7 @@ class Lamp(Benchmark):
     def rows(self, source: Source, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split."""
         rows = [{"id": str(number), "text": line} for number, line in enumerate(source.read_lines("lamp.txt"))]
-        noisy = perturb_rows(Noise(OpeningFiller(), column="text", key="id"), rows)
+        noisy = perturb_rows(Noise(OpeningFiller(), text="text", id="id"), rows)
         yield from (
             rows
             if config == "clean"
@@ -179,19 +179,19 @@ def noise(folder: Path) -> None:
     tracks: tuple[NoiseTrack, ...] = parse_noise("zh_keyboard:3")
     assert [track.suffix for track in tracks] == [".1", ".2", ".3"]
     step: NoiseStep = tracks[0].steps[0]
-    assert step.operator.name == "zh_keyboard" and step.seed == 0
-    first: tuple[Noise, ...] = tracks[0].make_noises(column="text", key="id")
+    assert step.operator.name == "zh_keyboard" and step.annotator == 0
+    first: tuple[Noise, ...] = tracks[0].make_noises(text="text", id="id")
     assert first[0].seed == 0
-    columns = Noise(op, column="text", key="id")({"id": ["a"], "text": ["turn it on"]})
+    columns = Noise(op, text="text", id="id")({"id": ["a"], "text": ["turn it on"]})
     assert columns["clean_text"] == ["turn it on"]
 
     (folder / "clean.jsonl").write_text('{"id": "a", "text": "turn it on"}\n', encoding="utf-8")
     summary = lapsus.perturb_file(
-        folder / "clean.jsonl", folder / "noisy.jsonl", "filler_eos", column="text", key="id", progress=False
+        folder / "clean.jsonl", folder / "noisy.jsonl", "filler_eos", text="text", id="id", progress=False
     )
     assert summary.changed == 1
     shards = lapsus.perturb_corpus(
-        folder / "clean.jsonl", folder / "noisy", "filler_eos", column="text", key="id", progress=False
+        folder / "clean.jsonl", folder / "noisy", "filler_eos", text="text", id="id", progress=False
     )
     assert shards.rows == 1
 
@@ -205,7 +205,7 @@ def data(folder: Path) -> None:
     assert parse_label({"0": "off", "1": "on"}, 1, "lamp.txt row 1") == "on"
     known: Mapping[str, type[Benchmark]] = benchmarks()
     typed = noisy_features(
-        Noise(OpeningFiller(), column="text", key="id"), Features({"id": Value("string"), "text": Value("string")})
+        Noise(OpeningFiller(), text="text", id="id"), Features({"id": Value("string"), "text": Value("string")})
     )
     assert "clean_text" in typed
     built = lapsus.build_dataset(known["sample"], folder / "sample")

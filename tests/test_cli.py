@@ -17,7 +17,7 @@ def run(*words):
 
 
 def commands():
-    return sorted(main.commands)
+    return main.list_commands(None)
 
 
 @pytest.mark.parametrize("command", commands())
@@ -29,7 +29,7 @@ def test_help_shows_an_example(command):
 
 def test_list_names_every_unit_with_a_summary():
     units = json.loads(run("list", "--json").output)
-    assert set(units) == {"datasets", "metrics", "operators", "tasks", "input-methods"}
+    assert set(units) == {"datasets", "metrics", "operators", "tasks", "text-metrics", "input-methods"}
     for rows in units.values():
         assert all(row["name"] and row["summary"] for row in rows)
         assert rows == sorted(rows, key=lambda row: row["name"])
@@ -49,13 +49,13 @@ def test_perturb_then_score(tmp_path):
     source.write_text(ROWS, encoding="utf-8")
     words = [
         "perturb",
-        "--operator",
+        "--noise",
         "zh_homophone",
         "--set",
         "rate=1",
-        "--column",
+        "--text",
         "text",
-        "--key",
+        "--id",
         "id",
         source,
         target,
@@ -64,7 +64,7 @@ def test_perturb_then_score(tmp_path):
     assert result.output == f"wrote 2 rows to {target}, 1 of them changed; 1 unchanged: the text is empty\n"
     columns = ["predictions=text", "references=clean_text", "empty_reference=skip"]
     result = run(
-        "score", "noise_rate", "--predictions", target, *(word for column in columns for word in ("--set", column))
+        "score", "noise_rate", "--predictions", target, *(word for column in columns for word in ("--option", column))
     )
     assert json.loads(result.output)["micro_average"] == pytest.approx(
         4 / 9
@@ -85,16 +85,16 @@ def test_report_over_files(tmp_path):
         (["build", "sampel", "--out", "x"], "there is no dataset 'sampel'; did you mean sample?"),
         (["build", "sample", "--out", "/"], "exists and is no earlier build of sample; name another --out"),
         (["build", "sample", "--out", "x", "--source", "/nowhere"], "there is no source at /nowhere"),
-        (["perturb", "--operator", "zh_hom", "--column", "c", "in.csv", "out.csv"], "there is no operator 'zh_hom'"),
+        (["perturb", "--noise", "zh_hom", "--text", "c", "in.csv", "out.csv"], "there is no operator 'zh_hom'"),
         (
-            ["perturb", "--operator", "zh_homophone", "--set", "rat=1", "--column", "c", "in.csv", "out.csv"],
+            ["perturb", "--noise", "zh_homophone", "--set", "rat=1", "--text", "c", "in.csv", "out.csv"],
             "no setting of zh_homophone 'rat'; did you mean rate?",
         ),
         (
-            ["perturb", "--operator", "zh_homophone", "--set", "rate=often", "--column", "c", "in.csv", "out.csv"],
+            ["perturb", "--noise", "zh_homophone", "--set", "rate=often", "--text", "c", "in.csv", "out.csv"],
             "rate is 'often'; write a number such as 0.15",
         ),
-        (["perturb", "--operator", "zh_homophone", "--column", "c", "in.csv", "out.csv"], "in.csv"),
+        (["perturb", "--noise", "zh_homophone", "--text", "c", "in.csv", "out.csv"], "in.csv"),
         (["score", "noise_rat", "--predictions", "in.csv"], "noise_rate"),
         (
             ["report", "in.csv", "--out", "x", "--where", "speaker=1", "--where", "speaker=2"],
@@ -103,13 +103,13 @@ def test_report_over_files(tmp_path):
         (
             [
                 "perturb",
-                "--operator",
+                "--noise",
                 "zh_homophone",
                 "--set",
                 "rate=1",
                 "--set",
                 "rate=0",
-                "--column",
+                "--text",
                 "c",
                 "in.csv",
                 "x",

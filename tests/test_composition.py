@@ -59,7 +59,7 @@ def rows_of(dataset, *noises):
 def test_texts_noised_twice_replay_from_the_first_clean_text():
     texts = ["花呗怎么不能提额了", "", "我的银行卡还没有收到退款，怎么办"]
     clean = Dataset.from_dict({"id": ["a", "b", "c"], "text": texts})
-    noises = [Noise(ZhKeyboard.annotator(n), key="id", reason_column="why") for n in (1, 2, 3)]
+    noises = [Noise(ZhKeyboard.annotator(n), id="id", reason_column="why") for n in (1, 2, 3)]
     noisy = rows_of(clean, *noises)
     assert noisy["clean_text"][:] == texts
     for row in noisy:
@@ -77,7 +77,7 @@ def test_tokens_and_tags_noised_twice_replay():
     tags = [[0, 0, 1, 2, 3], [0, 0, 1]]
     clean = Dataset.from_dict({"id": ["a", "b"], "tokens": tokens, "tags": tags}, features=features)
     for seed in range(20):
-        chain = [Noise(OPERATORS[name], column="tokens", tags="tags", key="id", seed=seed) for name in
+        chain = [Noise(OPERATORS[name], text="tokens", tags="tags", id="id", seed=seed) for name in
                  ("speako", "filler_pre_verb", "synonym_any", "filler_bos", "filler_eos")]  # fmt: skip
         noisy = rows_of(clean, *chain)
         assert noisy["clean_tokens"][:] == tokens and noisy["clean_tags"][:] == tags
@@ -89,7 +89,7 @@ def test_tokens_and_tags_noised_twice_replay():
 
 def test_a_row_whose_tags_would_not_follow_stays_as_it_was(monkeypatch):
     row = {"id": "u1", "tokens": ["fly", "home"], "tags": ["O", "B-place"]}
-    noise = Noise(Shout(), column="tokens", tags="tags", key="id", reason_column="why")
+    noise = Noise(Shout(), text="tokens", tags="tags", id="id", reason_column="why")
     once = row | noise(row)
     monkeypatch.setattr("lapsus.perturbations.noise.apply_tags", lambda *_: ["other"])
     twice = noise(once)
@@ -98,8 +98,8 @@ def test_a_row_whose_tags_would_not_follow_stays_as_it_was(monkeypatch):
 
 def test_several_columns_and_single_rows_compose():
     row = {"id": "u1", "a": "slow down", "b": "go"}
-    once = row | Noise(Shout(), column=("a", "b"), key="id")(row)
-    twice = once | Noise(OPERATORS["filler_bos"], column=("a", "b"), key="id")(once)
+    once = row | Noise(Shout(), text=("a", "b"), id="id")(row)
+    twice = once | Noise(OPERATORS["filler_bos"], text=("a", "b"), id="id")(once)
     assert (twice["clean_a"], twice["clean_b"]) == ("slow down", "go")
     for name in ("a", "b"):
         assert len(twice["edits"][name]) == 2
@@ -115,7 +115,7 @@ def test_a_row_whose_edits_do_not_make_its_text_is_told(text):
         "edits": [{"start": 2, "end": 2, "text": "!"}],
         "operator": "x",
     }
-    noise = Noise(OPERATORS["filler_bos"], key="id", reason_column="why")
+    noise = Noise(OPERATORS["filler_bos"], id="id", reason_column="why")
     says = "the edits of the row do not lead from clean_text to text"
     with pytest.raises(ValueError, match=f"row 'u1': {says}; perturb the clean text"):
         noise(row)

@@ -94,14 +94,14 @@ def test_a_dataset_that_the_project_wrote_is_built(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "which metric?"),
-        (["chrf"], "on which sentences?"),
+        ([], "missing METRICS"),
+        (["chrf"], "missing --data"),
         (["chrf", "--data", "FOLDER/.."], "DATASET="),
         (["chrf", "--data", "FOLDER", "--data", "FOLDER"], "twice"),
         (["chr", "--data", "FOLDER"], "did you mean chrf"),
         (["chrf", "--data", "FOLDER", "--no-references"], "chrf reads references, which were not given"),
         (["chrf", "--data", "FOLDER", "--translations", "dialect-zh=x"], "not among --data"),
-        (["chrf", "--data", "dialect-pt"], "where are the rows of dialect-pt?"),
+        (["chrf", "--data", "dialect-pt"], "missing the rows of dialect-pt; add --data"),
     ],
 )
 def test_a_mistake_is_one_sentence(folder, words, said):
@@ -146,7 +146,7 @@ def test_a_function_that_is_no_metric_is_one_sentence(tmp_path, monkeypatch, fol
 
 
 def test_a_list_of_metrics():
-    done = lapsus("--list")
+    done = CliRunner().invoke(main, ["list", "text-metrics"])
     assert done.exit_code == 0 and "bertscore:PATH-OR-ID[@LAYER]" in done.output
 
 

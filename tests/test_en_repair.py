@@ -58,7 +58,7 @@ def test_what_is_said_by_mistake() -> None:
 
 def test_noise_hands_the_context_over() -> None:
     """A column of passages is where the words come from, for one row and for a batch."""
-    noise = Noise(EnRepair(), column="question", key="id", context="passage")
+    noise = Noise(EnRepair(), text="question", id="id", context="passage")
     rows = {
         "id": [f"{n}" for n in range(100)],
         "question": ["When did the army reach Tashkent?"] * 100,
@@ -70,7 +70,7 @@ def test_noise_hands_the_context_over() -> None:
     with pytest.raises(LookupError, match="passage"):
         noise({"id": "1", "question": "When?"})
     with pytest.raises(ValueError, match="context"):
-        Noise(EnRepair(), column="tokens", tags="tags", context="passage")
+        Noise(EnRepair(), text="tokens", tags="tags", context="passage")
 
 
 def test_kinds_of_words() -> None:

@@ -23,7 +23,8 @@ from lapsus.cli.main import main
 from lapsus.core import executors
 from lapsus.core.executors import LOCAL, RayExecutor, open_executor
 from lapsus.dataset_scripts import simulated
-from lapsus.evaluation.executors import open_request_executor
+from lapsus.evaluation.executors import open_replicas
+from lapsus.evaluation.models import open_model
 from lapsus.evaluation.runner import Evaluation
 from lapsus.evaluation.tasks import make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise
@@ -122,7 +123,7 @@ def source(tmp_path):
 
 
 def run(source, target, noise="zh_homophone", **options):
-    given = {"column": "text", "key": "id", "progress": False, "shard_bytes": 400, "engine": RayExecutor(ray)} | options
+    given = {"text": "text", "id": "id", "progress": False, "shard_bytes": 400, "executor": RayExecutor(ray)} | options
     return perturb_corpus(source, target, noise, **given)
 
 
@@ -211,7 +212,7 @@ def test_a_cluster_that_does_not_come_up_is_one_sentence(address, sentence, monk
 
 @pytest.mark.usefixtures("both")
 def test_noise_over_a_dataset_of_ray():
-    noise = Noise(OPERATORS["zh_homophone"], column="text", key="id", seed=2)
+    noise = Noise(OPERATORS["zh_homophone"], text="text", id="id", seed=2)
     found = sorted(
         noise.map_ray(ray.data.from_arrow(pa.Table.from_pylist(ROWS)).repartition(4)).take_all(),
         key=lambda row: row["n"],
@@ -222,7 +223,7 @@ def test_noise_over_a_dataset_of_ray():
 
 @pytest.mark.usefixtures("both")
 def test_the_command_on_a_running_cluster(source, tmp_path):
-    words = ["perturb", "--operator", "filler_eos", "--column", "text", "--key", "id", "--engine", "ray"]
+    words = ["perturb", "--noise", "filler_eos", "--text", "text", "--id", "id", "--executor", "ray"]
     done = CliRunner().invoke(main, [*words, str(source), str(tmp_path / "out")])
     assert done.exit_code == 0 and done.output.startswith("wrote 120 rows to "), done.output
 
@@ -235,9 +236,10 @@ ASKED = [
 
 
 def answered(out, word, engine, **options):
-    asker = open_request_executor(word, options, engine)
+    replicas = open_replicas(word, options, engine) if isinstance(engine, RayExecutor) else None
+    model = replicas.model if replicas else open_model(word, options)
     data = add_noise(TrackSet.from_rows("mine", TASK, ASKED), ["filler_eos:2"])
-    outcome = Evaluation(data, asker.model, out, executor=asker).execute()
+    outcome = Evaluation(data, model, out, executor=replicas).execute()
     return outcome, {path.name: path.read_bytes() for path in sorted((out / "mine").rglob("*.jsonl"))}
 
 
@@ -257,7 +259,7 @@ def test_replicas_answer_as_one_model_does(tmp_path):
 @pytest.mark.usefixtures("both")
 def test_a_lost_replica_changes_no_answer(asked, tmp_path, monkeypatch):
     monkeypatch.chdir(asked.parent)
-    _, wanted = answered(tmp_path / "one", "python:seen_model:answer", LOCAL, batch=6)
+    _, wanted = answered(tmp_path / "one", "python:seen_model:answer", LOCAL, batch_size=6)
     before = {path.name for path in asked.iterdir()}
 
     def kill():
@@ -267,7 +269,7 @@ def test_a_lost_replica_changes_no_answer(asked, tmp_path, monkeypatch):
 
     killer = threading.Thread(target=kill)
     killer.start()
-    outcome, found = answered(tmp_path / "many", "python:seen_model:answer", RayExecutor(ray), batch=6)
+    outcome, found = answered(tmp_path / "many", "python:seen_model:answer", RayExecutor(ray), batch_size=6)
     killer.join()
     assert found == wanted and outcome.requested == len({row["text"] for track in outcome.tracks for row in track.rows})
 
@@ -275,7 +277,7 @@ def test_a_lost_replica_changes_no_answer(asked, tmp_path, monkeypatch):
 @pytest.mark.usefixtures("both")
 def test_the_questions_to_an_address_have_one_budget(tmp_path):
     with serving() as server:
-        outcome, _ = answered(tmp_path, server.word, RayExecutor(ray), batch=5)
+        outcome, _ = answered(tmp_path, server.word, RayExecutor(ray), batch_size=5)
         assert 3 <= server.most_out <= 4  # two for each of two nodes: never more than five
     assert outcome.requested == len(server.asked) and not outcome.errors
     with pytest.raises(OSError, match=r"^no answer from http.*; start the server, or check the url$"):
@@ -291,6 +293,6 @@ def test_synthetic_tracks_of_a_dataset_are_the_same(tmp_path, monkeypatch):
     built = []
     for name, where in (("one", LOCAL), ("many", RayExecutor(ray))):
         folder = tmp_path / name / "mine"
-        build_rows(source, folder, text="text", key="key", tracks={"typed": "zh_homophone:2"}, executor=where)
+        build_rows(source, folder, text="text", id="key", noise={"typed": "zh_homophone:2"}, executor=where)
         built.append({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()})
     assert built[0] == built[1] and len(built[0]) == 5

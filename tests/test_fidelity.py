@@ -163,7 +163,7 @@ def test_files_of_lines_and_of_json_lines(tmp_path):
     lines.write_text("你好吗\n再见\n", encoding="utf-8")
     rows.write_text('{"id": 1, "zh": "你好嘛\\n", "en": "x"}\n{"id": 2, "zh": "在见", "en": "y"}\n', encoding="utf-8")
     assert read_texts(rows, "zh") == ["你好嘛", "在见"]
-    result = fidelity(lines, [rows], [lines, lines], column="zh")
+    result = fidelity(lines, [rows], [lines, lines], text="zh")
     assert result["human"]["kinds"]["homophone"] == 1
     assert "error rate, worst" in format_fidelity(result)
 
@@ -198,12 +198,12 @@ def test_files_that_do_not_fit_say_the_cure(tmp_path):
     rows, short = tmp_path / "rows.jsonl", tmp_path / "short.txt"
     rows.write_text('{"zh": "a", "en": "b"}\n', encoding="utf-8")
     short.write_text("a\nb\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="--column"):
+    with pytest.raises(ValueError, match="--text"):
         read_texts(rows)
     with pytest.raises(LookupError, match="no text 'fr'"):
         read_texts(rows, "fr")
     with pytest.raises(ValueError, match=r"has 1 texts and .* has 2"):
-        fidelity(short, [rows], [short], column="zh")
+        fidelity(short, [rows], [short], text="zh")
     rows.write_text("no json\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"rows.jsonl, line 1, column 1: .*every line is one JSON object"):
         read_texts(rows)

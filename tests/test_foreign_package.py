@@ -138,7 +138,7 @@ def test_perturb_score_and_build_find_them(site, tmp_path):
     rows = [{"id": str(number), "text": text} for number, text in enumerate(["go home", "stay."])]
     (tmp_path / "in.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     (tmp_path / "lines.txt").write_text("go home\nstay\n", encoding="utf-8")
-    perturb = "perturb --operator hush --set dots=2 --column text --key id in.jsonl out.jsonl"
+    perturb = "perturb --noise hush --set dots=2 --text text --id id in.jsonl out.jsonl"
     run(site, "-m", "lapsus", *perturb.split(), cwd=tmp_path)
     noisy = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [row["text"] for row in noisy] == ["go home..", "stay..."]

@@ -7,11 +7,10 @@ import shutil
 import sys
 from pathlib import Path
 
-from generate_texts import render_generated_texts
+from generate_texts import TABLES, build_catalogue, render_generated_texts
 
 import lapsus
 from lapsus import metrics
-from lapsus.cli.list import build_catalogue
 
 ROOT = Path(__file__).parents[1]
 
@@ -26,6 +25,7 @@ def test_a_new_metric_is_what_contributing_prints_and_the_rest_is_generated(tmp_
     shutil.copytree(ROOT / "metrics", tmp_path / "metrics")
     shutil.copy(ROOT / "README.md", tmp_path)
     (tmp_path / "docs").mkdir()
+    (tmp_path / "lapsus" / "cli").mkdir(parents=True)
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     section = text.partition("## A metric of lapsus\n")[2].partition("## An operator\n")[0]
     printed = re.findall(r"`(metrics/length_ratio/[\w.]+)`:\n\n```\w+\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
@@ -60,7 +60,7 @@ def test_a_new_metric_is_what_contributing_prints_and_the_rest_is_generated(tmp_
 
 
 def test_the_catalogue_names_the_extras_that_a_unit_needs():
-    units = {unit["name"]: unit["needs"] for kind in build_catalogue().values() for unit in kind}
+    units = {unit["name"]: unit["needs"] for kind in TABLES for unit in build_catalogue()[kind]}
     assert units["dialect-zh"] == "a download; lapsus[zh]"
     assert units["nature-atis"].endswith("; lapsus[en,papers,augment]")
     assert units["semantic_insert_zh"] == "lapsus[zh]"

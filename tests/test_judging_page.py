@@ -135,7 +135,7 @@ def command(tmp_path, port=0):
     (tmp_path / "sheet.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ITEMS), encoding="utf-8")
     program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a background job ignores it
     program += "; from lapsus.cli.main import main; main()"
-    words = ["paraphrase", "judge", "sheet.jsonl", "--judge", "ida", "--no-open", "--port", str(port)]
+    words = ["collect", "paraphrases", "judge", "sheet.jsonl", "--judge", "ida", "--no-open", "--port", str(port)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with subprocess.Popen([sys.executable, "-u", "-c", program, *words], cwd=tmp_path, **pipes) as running:
         said = []
@@ -155,7 +155,7 @@ def test_what_cannot_be_saved_is_said_and_kept_on_the_page(browser, tmp_path):
         url = said[0].split()[2]
         assert said[0] == f"judge at {url} (3 of 3 to do); Ctrl-C ends\n"
         browser.open(url, 1280)
-    assert said[-1] == "ida.jsonl has 0 judgements, 3 are left"
+    assert said[-1] == "ida.jsonl has 0 judgements; 3 are left"
     browser.run("""document.getElementById("similarity").value = 40;
     document.getElementById("similarity").dispatchEvent(new Event("change"));
     document.querySelector("[name=grammatical][value=yes]").click();""")
@@ -212,9 +212,10 @@ def test_only_the_page_itself_may_save(tmp_path):
         )
         assert ask(url, body={**GOOD, "item": "other"})[0] == 400
         assert ask(url, body=b"{")[0] == ask(url, body=[1])[0] == ask(url, body=b"x" * 70_000)[0] == 400
+        assert [ask(url, body=GOOD, Content_Length=length)[0] for length in ("many", "-1", "²", "9" * 30)] == [400] * 4
         assert ask(url, "GET", "/sheet.csv")[0] == 404
         assert not out.exists()
-        assert ask(url, body={**GOOD, "judge": "somebody else"}) == (200, '{"left": 2}')
+        assert ask(url, body={**GOOD, "judge": "somebody else"}) == (200, '{"remaining": 2}')
     assert [each.judge for each in read_judgements(out)] == ["ida"]
 
 

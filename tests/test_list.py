@@ -8,7 +8,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from lapsus.cli.list import WIDTH, filter_units, format_units, select_kinds
+from lapsus.cli.catalogue import WIDTH, filter_units, format_units
+from lapsus.cli.list import KINDS, select_kinds
 from lapsus.cli.main import main
 
 
@@ -23,7 +24,7 @@ def test_what_is_listed_fits_a_hundred_columns(words):
     assert max(map(len, shown(*words).splitlines())) <= WIDTH
 
 
-@pytest.mark.parametrize("kind", ["datasets", "metrics", "operators", "tasks"])
+@pytest.mark.parametrize("kind", ["datasets", "metrics", "operators", "tasks", "text-metrics"])
 def test_descriptions_tell_units_apart(kind):
     rows = select_kinds(kind)[kind]
     summaries = [row["summary"] for row in rows]
@@ -48,11 +49,36 @@ def test_units_are_found_by_word_and_language():
 def test_what_fits_nothing_is_said_with_the_cure():
     result = CliRunner().invoke(main, ["list", "operators", "qwerty"])
     assert result.exit_code == 1
-    assert result.output.strip() == "Error: nothing among the operators fits 'qwerty'; lapsus list operators shows all"
+    assert result.output.strip() == "Error: no match for 'qwerty' among the operators; lapsus list operators lists all"
+
+
+def every_command(group=main, words="lapsus"):
+    """Yield the words and the command of everything that can be called."""
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        if isinstance(command, click.Group):
+            yield from every_command(command, f"{words} {name}")
+        yield f"{words} {name}", command
+
+
+@pytest.mark.parametrize(("words", "command"), list(every_command()))
+def test_help_has_an_example_and_is_cut_nowhere(words, command):
+    help_text = CliRunner().invoke(main, [*words.split()[1:], "--help"], terminal_width=80).output
+    assert "..." not in help_text.replace("[ARGS]...", "").replace("...]", "").replace("...\n", "\n", 1)
+    example = help_text.partition("Example:\n")[2]
+    assert example.startswith(f"    {words} ") and max(map(len, help_text.splitlines())) <= 80
+    assert command.get_short_help_str(1000) and (command.help or "").partition("\n\n")[0].count("\n") == 0
+
+
+def test_the_group_shows_the_whole_summary_of_every_command():
+    shown_words = " ".join(shown("--help").split())
+    for words, command in every_command():
+        if words.count(" ") == 1:
+            assert command.get_short_help_str(1000) in shown_words
 
 
 def test_every_option_of_every_command_has_help():
-    for name, command in main.commands.items():
+    for words, command in every_command():
         for option in command.params:
             if isinstance(option, click.Option):
-                assert option.help, f"lapsus {name} {option.opts[0]}"
+                assert option.help, f"{words} {option.opts[0]}"

@@ -19,7 +19,7 @@ BOTH = ("sentence1", "sentence2")
 
 def test_each_row_has_one_copy_with_its_label_and_every_side_noisy():
     split = Dataset.from_list(ROWS, features=FEATURES)
-    made = add_noisy_copies(split, ZhHomophone(rate=1.0), column=BOTH)
+    made = add_noisy_copies(split, ZhHomophone(rate=1.0), text=BOTH)
     assert made.features == split.features
     assert made.to_list()[:2] == ROWS
     assert [row["id"] for row in made] == ["a", "b", "a-noisy", "b-noisy"]
@@ -31,7 +31,7 @@ def test_each_row_has_one_copy_with_its_label_and_every_side_noisy():
 def test_copies_depend_on_the_seed_and_the_id_and_not_on_the_order():
     split = Dataset.from_list(ROWS, features=FEATURES)
     copies = [
-        {row["id"]: row for row in add_noisy_copies(rows, ZhHomophone(rate=0.5), column=BOTH, seed=seed)}
+        {row["id"]: row for row in add_noisy_copies(rows, ZhHomophone(rate=0.5), text=BOTH, seed=seed)}
         for rows, seed in ((split, 0), (split.select([1, 0]), 0), (split, 1))
     ]
     assert copies[0] == copies[1]

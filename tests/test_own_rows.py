@@ -34,9 +34,7 @@ def load(folder, config, tmp_path):
 
 
 def test_every_annotator_has_a_config_and_all_share_one(tmp_path):
-    built = build_rows(
-        mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"keyboard": "zh_keyboard:2"}
-    )
+    built = build_rows(mine(tmp_path), tmp_path / "out", text="question", id="key", noise="keyboard=zh_keyboard:2")
     assert list(built.rows) == ["clean", "keyboard.1", "keyboard.2", "keyboard"]
     clean = load(tmp_path / "out", "clean", tmp_path)
     assert clean == [{"id": f"q{n}", "question": text, "label": n} for n, text in enumerate(QUESTIONS)]
@@ -53,7 +51,7 @@ def test_every_annotator_has_a_config_and_all_share_one(tmp_path):
 
 
 def test_the_card_says_how_noisy_and_how_made(tmp_path):
-    build_rows(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone:2@0.5"})
+    build_rows(mine(tmp_path), tmp_path / "out", text="question", id="key", noise="typed=zh_homophone:2@0.5")
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "| `typed` | `zh_homophone:2@0.5` |" in card
     assert "| `typed/test` | `question` |" in card
@@ -62,7 +60,7 @@ def test_the_card_says_how_noisy_and_how_made(tmp_path):
 
 
 def test_a_track_without_annotators_is_one_config(tmp_path):
-    built = build_rows(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone"})
+    built = build_rows(mine(tmp_path), tmp_path / "out", text="question", id="key", noise="typed=zh_homophone")
     assert list(built.rows) == ["clean", "typed"]
     assert load(tmp_path / "out", "typed", tmp_path)[0]["clean_question"] == QUESTIONS[0]
 
@@ -73,9 +71,9 @@ def test_tags_stay_aligned(tmp_path):
         write(tmp_path / "slu.jsonl", rows),
         tmp_path / "out",
         text="words",
-        key="id",
-        slots="bio",
-        tracks={"polite": "filler_eos:2"},
+        id="id",
+        tags="bio",
+        noise="polite=filler_eos:2",
     )
     (row,) = load(tmp_path / "out", "polite.1", tmp_path)
     assert len(row["words"]) == len(row["bio"]) > 3
@@ -91,9 +89,9 @@ def test_answers_move_with_the_text(tmp_path):
         write(tmp_path / "qa.jsonl", rows),
         tmp_path / "out",
         text="text",
-        key="id",
+        id="id",
         answers="answers",
-        tracks={"polite": "filler_bos"},
+        noise="polite=filler_bos",
     )
     (row,) = load(tmp_path / "out", "polite", tmp_path)
     start = row["answers"]["answer_start"][0]
@@ -101,16 +99,16 @@ def test_answers_move_with_the_text(tmp_path):
 
 
 def test_the_same_file_gives_the_same_bytes_and_order_changes_no_noise(tmp_path):
-    tracks = {"keyboard": "zh_keyboard:1"}
+    noise = ["keyboard=zh_keyboard:1"]
     file = mine(tmp_path)
-    build_rows(file, tmp_path / "a" / "out", text="question", key="key", tracks=tracks)
-    build_rows(file, tmp_path / "b" / "out", text="question", key="key", tracks=tracks)
+    build_rows(file, tmp_path / "a" / "out", text="question", id="key", noise=noise)
+    build_rows(file, tmp_path / "b" / "out", text="question", id="key", noise=noise)
     one, two = (
         {p.relative_to(tmp_path / x): p.read_bytes() for p in (tmp_path / x).rglob("*.*") if p.is_file()} for x in "ab"
     )
     assert one == two
     turned = write(tmp_path / "turned.jsonl", reversed([json.loads(line) for line in file.read_text().splitlines()]))
-    build_rows(turned, tmp_path / "c" / "out", text="question", key="key", tracks=tracks)
+    build_rows(turned, tmp_path / "c" / "out", text="question", id="key", noise=noise)
     assert load(tmp_path / "c" / "out", "keyboard.1", tmp_path)[::-1] == load(
         tmp_path / "a" / "out", "keyboard.1", tmp_path
     )
@@ -123,7 +121,7 @@ def test_the_same_file_gives_the_same_bytes_and_order_changes_no_noise(tmp_path)
         ({"question": 7}, "row 1 has 7 as its question, which is no text"),
         ({"question": None}, "row 1 has no question; its columns are"),
         ({"key": "q2"}, r"row 3 has the id 'q2' of row 1; ids must be unique"),
-        ({"id": "x"}, "has a column 'id' beside the key 'key'; rename it, or give --key id"),
+        ({"id": "x"}, "has a column 'id' beside --id key; rename it, or give --id id"),
         ({"edits": []}, "has a column edits, which noise writes itself; rename it"),
         ({"clean_question": "x"}, "has a column clean_question, which noise writes itself"),
         ({"label": "one"}, "columns of mixed types"),
@@ -131,9 +129,7 @@ def test_the_same_file_gives_the_same_bytes_and_order_changes_no_noise(tmp_path)
 )
 def test_rows_that_will_not_do_are_named(changed, sentence, tmp_path):
     with pytest.raises(ValueError, match=sentence):
-        build_rows(
-            mine(tmp_path, **changed), tmp_path / "out", text="question", key="key", tracks={"a": "zh_homophone"}
-        )
+        build_rows(mine(tmp_path, **changed), tmp_path / "out", text="question", id="key", noise="a=zh_homophone")
     assert not (tmp_path / "out").exists()
 
 
@@ -142,14 +138,14 @@ def test_a_name_that_only_a_later_row_has_is_taken_too(name, tmp_path):
     rows = [{"key": "a", "question": "slow down"}, {"key": "b", "question": "be quick", name: "c"}]
     with pytest.raises(ValueError, match=f"has a column '?{name}.*; rename it"):
         build_rows(
-            write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="question", key="key", tracks={"a": "speako"}
+            write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="question", id="key", noise="a=speako"
         )
 
 
 def test_every_row_has_the_columns_of_all_rows(tmp_path):
     rows = [{"id": "a", "text": "slow down", "early": 1}, {"id": "b", "text": "be quick", "late": "x"}]
     build_rows(
-        write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="text", key="id", tracks={"a": "filler_eos:2"}
+        write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="text", id="id", noise="a=filler_eos:2"
     )
     assert load(tmp_path / "out", "clean", tmp_path) == [
         {"id": "a", "text": "slow down", "early": 1, "late": None},
@@ -163,34 +159,35 @@ def test_every_row_has_the_columns_of_all_rows(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("tracks", "sentence"),
+    ("noise", "sentence"),
     [
-        ({}, "there is no track; give one such as keyboard=zh_keyboard:3"),
-        ({"clean": "zh_homophone"}, "'clean' is no name for a track"),
-        ({"a.1": "zh_homophone"}, "'a.1' is no name for a track"),
-        ({"a": "zh_homophone:x"}, "'zh_homophone:x' is no noise"),
+        ([], "there is no noise; give one such as keyboard=zh_keyboard:3 with --noise"),
+        ("clean=zh_homophone", "'clean' is no name for a track; .* as in noisy=zh_homophone"),
+        ("a.1=zh_homophone", "'a.1' is no name for a track"),
+        ("zh_homophone@0.3", "'zh_homophone_30%' is no name for a track; .* as in noisy=zh_homophone@0.3"),
+        ("a=zh_homophone:x", "'zh_homophone:x' is no noise"),
     ],
 )
-def test_tracks_that_will_not_do_are_named(tracks, sentence, tmp_path):
+def test_tracks_that_will_not_do_are_named(noise, sentence, tmp_path):
     with pytest.raises(ValueError, match=sentence):
-        build_rows(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks=tracks)
+        build_rows(mine(tmp_path), tmp_path / "out", text="question", id="key", noise=noise)
 
 
 def test_the_command_makes_it_and_asks_for_a_licence_before_it_publishes(tmp_path):
-    words = ["make", str(mine(tmp_path)), "--text", "question", "--key", "key", "--out", str(tmp_path / "out")]
-    done = CliRunner().invoke(main, [*words, "--track", "typed=zh_homophone"])
+    words = ["make", str(mine(tmp_path)), "--text", "question", "--id", "key", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, [*words, "--noise", "typed=zh_homophone"])
     assert done.exit_code == 0, done.output
     assert "wrote 6 rows in 2 configs" in done.output
-    asked = CliRunner().invoke(main, [*words, "--track", "typed=zh_homophone", "--push", "org"])
+    asked = CliRunner().invoke(main, [*words, "--noise", "typed=zh_homophone", "--push", "org"])
     assert asked.exit_code == 2 and "name theirs with --license" in asked.output
-    twice = CliRunner().invoke(main, [*words, "--track", "a=zh_homophone", "--track", "a=zh_keyboard"])
+    twice = CliRunner().invoke(main, [*words, "--noise", "a=zh_homophone", "--noise", "a=zh_keyboard"])
     assert twice.exit_code == 1
-    assert "'a' is given twice, as 'zh_homophone' and 'zh_keyboard'; give each name once" in twice.output
+    assert "two tracks are called 'a'; name one of them: TRACK=zh_keyboard" in twice.output
 
 
 def test_stacked_operators_compose_and_their_edits_lead_from_the_clean_text(tmp_path):
-    tracks = {"both": "zh_homophone@0.5+zh_keyboard:2", "fillers": "filler_bos+filler_eos"}
-    built = build_rows(str(mine(tmp_path)), str(tmp_path / "out"), text="question", key="key", tracks=tracks)
+    noise = ["both=zh_homophone@0.5+zh_keyboard:2", "fillers=filler_bos+filler_eos"]
+    built = build_rows(str(mine(tmp_path)), str(tmp_path / "out"), text="question", id="key", noise=noise)
     assert list(built.rows) == ["clean", "both.1", "both.2", "both", "fillers"]
     for number in (1, 2):
         for row, text in zip(load(tmp_path / "out", f"both.{number}", tmp_path), QUESTIONS, strict=True):
@@ -205,14 +202,14 @@ def test_stacked_operators_keep_tags_and_answers(tmp_path):
     words = ["play", "some", "jazz"]
     rows = [{"id": "a", "words": words, "bio": ["O", "O", "B-genre"]}]
     slu = write(tmp_path / "slu.jsonl", rows)
-    build_rows(slu, tmp_path / "slu", text="words", key="id", slots="bio", tracks={"two": "filler_bos:2+filler_eos:2"})
+    build_rows(slu, tmp_path / "slu", text="words", id="id", tags="bio", noise="two=filler_bos:2+filler_eos:2")
     for number in (1, 2):
         (row,) = load(tmp_path / "slu", f"two.{number}", tmp_path)
         assert row["words"][row["bio"].index("B-genre")] == "jazz" and row["bio"].count("O") == len(row["words"]) - 1
         assert row["clean_words"] == words and row["words"].index("play") > 0 and row["words"][-1] != "jazz"
     answered = [{"id": "a", "text": "wake me at six", "answers": {"text": ["six"], "answer_start": [11]}}]
     qa = write(tmp_path / "qa.jsonl", answered)
-    build_rows(qa, tmp_path / "qa", text="text", key="id", answers="answers", tracks={"two": "filler_bos+filler_eos"})
+    build_rows(qa, tmp_path / "qa", text="text", id="id", answers="answers", noise="two=filler_bos+filler_eos")
     (row,) = load(tmp_path / "qa", "two", tmp_path)
     start = row["answers"]["answer_start"][0]
     assert start > 11 and row["text"][start : start + 3] == "six" != row["text"][-3:]
@@ -233,8 +230,8 @@ def written_by(tmp_path, *people):
 
 def test_the_card_says_how_human_a_track_is_where_people_wrote_some_rows(tmp_path):
     human = {"typed": [str(path) for path in written_by(tmp_path, *PEOPLE)]}
-    tracks = {"typed": "zh_homophone:2@1", "plain": "zh_keyboard"}
-    build_rows(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks=tracks, human=human)
+    noise = ["typed=zh_homophone:2@1", "plain=zh_keyboard"]
+    build_rows(mine(tmp_path), tmp_path / "out", text="question", id="key", noise=noise, human=human)
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     made = [[row["question"] for row in load(tmp_path / "out", f"typed.{n}", tmp_path)] for n in (1, 2)]
     told = human_likeness(
@@ -259,7 +256,7 @@ def test_peoples_files_that_will_not_do_are_named(people, track, sentence, tmp_p
     human = {track: written_by(tmp_path, *people)}
     with pytest.raises((ValueError, LookupError), match=sentence):
         build_rows(
-            mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone"}, human=human
+            mine(tmp_path), tmp_path / "out", text="question", id="key", noise="typed=zh_homophone", human=human
         )
     assert not (tmp_path / "out").exists()
 
@@ -280,10 +277,10 @@ def test_the_five_lines_of_the_docs_make_the_folder_of_the_command_beside_them(t
 
 
 def test_noise_over_a_published_track_composes(tmp_path):
-    build_rows(mine(tmp_path), tmp_path / "out", text="question", key="key", tracks={"typed": "zh_homophone@1"})
+    build_rows(mine(tmp_path), tmp_path / "out", text="question", id="key", noise="typed=zh_homophone@1")
     typed = load_dataset(str(tmp_path / "out"), "typed", split="test", cache_dir=str(tmp_path / "cache"))
     assert set(typed[0]["edits"]) == {"question"}
-    for row in Noise(ZhKeyboard.annotator(1), column="question", key="id").map(typed):
+    for row in Noise(ZhKeyboard.annotator(1), text="question", id="id").map(typed):
         assert row["clean_question"] in QUESTIONS
         edits = [(edit["start"], edit["end"], edit["text"]) for edit in row["edits"]]
         assert apply(row["clean_question"], edits) == row["question"]

@@ -29,8 +29,15 @@ from lapsus.collect.candidates import (
     jaccard,
 )
 from lapsus.collect.generators import FileGenerator, GeneratorSettings, open_generator
-from lapsus.collect.judgements import AcceptanceRule, Judgement, decide_verdicts, measure_agreement
-from lapsus.collect.pairs import build_pairs, read_pairs, unique_sentences
+from lapsus.collect.judgements import (
+    AcceptanceRule,
+    InvalidJudgementError,
+    Judgement,
+    decide_verdicts,
+    measure_agreement,
+    parse_judgement,
+)
+from lapsus.collect.pairs import build_pairs, read_ids, read_pairs, unique_sentences
 from lapsus.collect.sheets import iter_sheet, merge_judgements, read_judgements, write_sheets
 from lapsus.dataset_scripts import benchmarks
 from lapsus.dataset_scripts.source import open_source
@@ -109,7 +116,7 @@ def test_near_and_repeated_paraphrases_are_left_out_and_counted():
 
 # generators ---------------------------------------------------------------------------------------------------------
 @contextmanager
-def endpoint(answer):
+def endpoint(answer, end="stop"):
     """An OpenAI-compatible server that answers by a function of the prompt, and counts."""
     asked = []
 
@@ -117,7 +124,7 @@ def endpoint(answer):
         def do_POST(self):
             told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             asked.append(told)
-            said = {"choices": [{"message": {"content": answer(told["messages"][0]["content"])}}]}
+            said = {"choices": [{"message": {"content": answer(told["messages"][0]["content"])}, "finish_reason": end}]}
             body = json.dumps(said).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
@@ -147,6 +154,14 @@ def test_an_endpoint_is_asked_once_for_a_sentence_and_its_lines_are_read(tmp_pat
         assert all(
             each["temperature"] == 0 and "3 different ways" in each["messages"][0]["content"] for each in server.asked
         )
+
+
+def test_a_line_that_was_cut_at_the_token_limit_is_no_paraphrase(tmp_path):
+    with endpoint(lambda _: "1. Ada won it.\n2. The winner was A", end="length") as server:
+        settings = GeneratorSettings(number=3, cache=tmp_path)
+        for _ in range(2):  # the second answer comes from the cache
+            assert list(open_generator(server.word, settings).generate(["Ada won."])) == [["Ada won it."]]
+        assert len(server.asked) == 1
 
 
 def test_a_replay_gives_back_what_the_file_has(tmp_path):
@@ -445,10 +460,10 @@ def test_from_pairs_to_a_dataset(tmp_path):
     ]
     words.write_text("".join(json.dumps(row) + "\n" for row in every), encoding="utf-8")
     out = tmp_path / "mine"
-    done = run("paraphrase", "propose", pairs, "--by", f"replay:{words}", "--out", out)
+    done = run("collect", "paraphrases", "propose", pairs, "--generator", f"replay:{words}", "--out", out)
     assert done.exit_code == 0, done.output
     assert (
-        "4 sentences of 2 pairs: 8 paraphrases, 0 with an overlap out of bounds, 0 repeated; 8 to judge" in done.output
+        "4 sentences of 2 pairs: 8 paraphrases, 0 with an overlap out of bounds, 0 repeated; 8 to rate" in done.output
     )
     for judge in ("ida", "ben", "lu"):
         judged = [
@@ -456,41 +471,59 @@ def test_from_pairs_to_a_dataset(tmp_path):
         ]
         (tmp_path / f"{judge}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged), encoding="utf-8")
     files = [word for judge in ("ida", "ben", "lu") for word in ("--judgements", tmp_path / f"{judge}.jsonl")]
-    done = run("paraphrase", "pair", out, *files, "--out", tmp_path / "set")
+    done = run("collect", "paraphrases", "pair", out, *files, "--out", tmp_path / "set")
     assert done.exit_code == 0, done.output
     assert "8 paraphrases: 8 accepted, 0 ungrammatical" in done.output
     assert (
-        "agreement of 3 judges on 8 items (Krippendorff's alpha): similarity not defined, all said the same"
+        "agreement of 3 judges on 8 items (Krippendorff's alpha): similarity not defined, all ratings are equal"
         in done.output
     )
     assert "6 pairs of 2: premise 2, hypothesis 2, both 2" in done.output
     command = done.output.splitlines()[-1].removeprefix("next: lapsus ").split()
     done = run(*command)
     assert done.exit_code == 0 and "wrote 12 rows in 4 configs" in done.output, done.output  # each pair in default too
-    short = run("paraphrase", "pair", out, *files[:4], "--out", tmp_path / "few")
+    short = run("collect", "paraphrases", "pair", out, *files[:4], "--out", tmp_path / "few")
     assert short.exit_code == 1 and "no pair is left" in short.output
     gone = tmp_path / "gone.jsonl"
     gone.write_text('{"id": "0.both"}\n')
     assert (
-        "5 pairs of 2" in run("paraphrase", "pair", out, *files, "--out", tmp_path / "set", "--leave-out", gone).output
+        "5 pairs of 2"
+        in run("collect", "paraphrases", "pair", out, *files, "--out", tmp_path / "set", "--exclude", gone).output
     )
-    done = run("paraphrase", "pair", out, "--unjudged", "--out", tmp_path / "un")
-    assert "nobody has judged" in done.output and (tmp_path / "un" / "parte-unjudged.jsonl").exists()
+    done = run("collect", "paraphrases", "pair", out, "--without-judges", "--out", tmp_path / "un")
+    assert "nobody rated" in done.output and (tmp_path / "un" / "parte-unjudged.jsonl").exists()
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["propose", "nowhere.jsonl", "--by", "replay:x.csv", "--out", "o"], "there is nothing at nowhere.jsonl"),
-        (["pair", "nowhere", "--unjudged", "--out", "o"], "nowhere has no pairs.jsonl; give the folder that"),
-        (["pair", "nowhere", "--out", "o"], "give --judgements FILE, once for each judge, or --unjudged"),
-        (["judge", "nowhere.csv", "--judge", "../ida"], "'../ida' is no name of a file; give --out FILE"),
+        (
+            ["propose", "nowhere.jsonl", "--generator", "replay:x.csv", "--out", "o"],
+            "there is nothing at nowhere.jsonl",
+        ),
+        (["pair", "nowhere", "--without-judges", "--out", "o"], "nowhere has no pairs.jsonl; give the folder that"),
+        (["pair", "nowhere", "--out", "o"], "give --judgements FILE, once for each judge, or --without-judges"),
+        (["judge", "nowhere.csv", "--judge", "../ida"], "'../ida' is no file name; add --out FILE"),
     ],
 )
 def test_a_mistake_costs_one_sentence(words, sentence, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = run("paraphrase", *words)
+    done = run("collect", "paraphrases", *words)
     assert done.exit_code and sentence in done.output.splitlines()[-1] and "Traceback" not in done.output
+
+
+def test_ids_to_exclude_are_read_and_a_row_without_one_is_named(tmp_path):
+    file = tmp_path / "gone.jsonl"
+    file.write_text('{"id": "0.both"}\n{"id": 7}\n')
+    assert read_ids(file) == {"0.both", "7"}
+    file.write_text('{"id": "0.both"}\n{"name": "1.both"}\n')
+    with pytest.raises(ValueError, match=r"gone\.jsonl: row 2 lacks id \(it has name\)"):
+        read_ids(file)
+
+
+def test_a_list_in_a_cell_is_content_and_no_blank():
+    with pytest.raises(InvalidJudgementError, match=r"has the similarity \[1\]"):
+        parse_judgement({"item": "a", "judge": ["ida"], "similarity": [1], "grammatical": "yes"})
 
 
 def test_a_file_of_pairs_that_lacks_something_is_named(tmp_path):

@@ -37,8 +37,8 @@ def test_a_built_folder_is_sent_without_a_rebuild(sent, tmp_path):
 def test_a_part_is_published_only_when_asked_for(sent, tmp_path):
     build_dataset(toy(ROWS={"clean": {"test": 3}}), tmp_path / "out", allow_partial=True)
     refused = push(tmp_path / "out", "org")
-    assert refused.exit_code == 2 and "--partial-too" in refused.output and not sent
-    assert push(tmp_path / "out", "org", "--partial-too").exit_code == 0
+    assert refused.exit_code == 2 and "--allow-partial" in refused.output and not sent
+    assert push(tmp_path / "out", "org", "--allow-partial").exit_code == 0
     assert sent[0][2]["version"] is None  # a part is no version of the data
 
 
@@ -101,5 +101,5 @@ def test_build_pushes_no_part_unasked(sent, tmp_path):
     words = ["build", "rte", "--source", str(Path(__file__).with_name("benchmarks_files") / "rte"), "--allow-partial"]
     words += ["--out", str(tmp_path / "out"), "--push", "org", "--i-have-the-rights"]
     refused = CliRunner().invoke(main, words)
-    assert refused.exit_code == 2 and "--partial-too" in refused.output and not sent
-    assert CliRunner().invoke(main, [*words, "--partial-too"]).exit_code == 0 and sent
+    assert refused.exit_code == 2 and "--allow-partial" in refused.output and not sent
+    assert CliRunner().invoke(main, [*words, "--push-partial"]).exit_code == 0 and sent

@@ -115,7 +115,7 @@ def test_the_command_logs_where_it_is_told(tmp_path, monkeypatch):
     for track in ("clean", "k"):
         (tmp_path / f"bert.{track}.jsonl").write_text('{"id": "a", "score": 1}\n{"id": "b", "score": 0}\n')
     done = CliRunner().invoke(
-        main, ["report", "bert.clean.jsonl", "bert.k.jsonl", "--out", "out", "--log", "tensorboard"]
+        main, ["report", "bert.clean.jsonl", "bert.k.jsonl", "--out", "out", "--log-to", "tensorboard"]
     )
     assert done.exit_code == 0, done.output
     assert "logged to tensorboard" in done.output

@@ -36,14 +36,14 @@ def test_operators_are_stacked_in_their_order():
     assert [step.operator.name for step in second.steps] == ["filler_bos", "zh_speech"]
     assert [step.operator.rate for step in parse_noise("zh_homophone@0.1+zh_homophone@1")[0].steps] == [0.1, 1]
     both = parse_noise("filler_bos:2+filler_eos:2")
-    assert [[step.seed for step in track.steps] for track in both] == [[1, 1], [2, 2]]
-    assert [noise.seed for noise in both[1].make_noises(seed=10)] == [12, 12]
+    assert [[step.annotator for step in track.steps] for track in both] == [[1, 1], [2, 2]]
+    assert [noise.seed for noise in both[1].make_noises(seed=10)] == [10_002, 10_002]
 
 
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("", r"'' is no noise; write OPERATOR"),
+        ("", r"'' is no noise spec; write OPERATOR"),
         ("zh_keyboard:", "is no noise"),
         ("zh_keyboard:x", "is no noise"),
         ("zh_keyboard@0.5:3", "is no noise"),
@@ -54,7 +54,7 @@ def test_operators_are_stacked_in_their_order():
         ("zh_speech:3@-0.1", "the severity of zh_speech is -0.1; give the share of its edits, from 0 to 1"),
         ("zh_keyboard@much", "the severity 'much' of 'zh_keyboard@much' is no number"),
         ("zh_keyboard:3+zh_speech:2", r"asks for 2 and for 3 annotators; give one number"),
-        ("zh_keyboard+", "is no noise; write .* and . between several"),
+        ("zh_keyboard+", "is no noise spec; write .* with . between several operators"),
         ("zh_keyboard@nan", "is no number"),
         ("zh_keyboard@-1", "rate is -1.0; give a number from 0"),
     ],

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from Levenshtein import distance
 
-from lapsus.cli.list import apply_settings
+from lapsus.cli.perturb import apply_settings
 from lapsus.cli.main import main
 from lapsus.perturbations import OPERATORS, Operator, apply, perturb, perturb_batch
 from lapsus.perturbations.zh.correction.corrector import ZhCorrect
@@ -135,7 +135,7 @@ def test_the_command_line_takes_a_corpus(tmp_path):
     clean, source, target = (tmp_path / name for name in ("clean.txt", "in.jsonl", "out.jsonl"))
     clean.write_text("\n".join(TEXTS), encoding="utf-8")
     source.write_text(json.dumps({"id": "1", "text": "华北怎么还款"}), encoding="utf-8")
-    words = ["perturb", "--operator", "zh_correct", "--set", f"corpus={clean}", "--column", "text", "--key", "id"]
+    words = ["perturb", "--noise", "zh_correct", "--set", f"corpus={clean}", "--text", "text", "--id", "id"]
     result = CliRunner().invoke(main, [*words, str(source), str(target)])
     assert result.exit_code == 0, result.output
     row = json.loads(target.read_text(encoding="utf-8"))

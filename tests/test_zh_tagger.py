@@ -323,7 +323,7 @@ def test_the_command_line_trains_and_corrects(tmp_path):
         WEIGHTS,
     ]
     source.write_text(json.dumps({"id": "1", "text": TEXTS[0]}), encoding="utf-8")
-    words = ["perturb", "--operator", "zh_correct", "--set", f"tagger={folder}", "--column", "text", "--key", "id"]
+    words = ["perturb", "--noise", "zh_correct", "--set", f"tagger={folder}", "--text", "text", "--id", "id"]
     result = CliRunner().invoke(main, [*words, str(source), str(target)])
     assert result.exit_code == 0, result.output
     assert "Tagger.read(" in json.loads(target.read_text(encoding="utf-8"))["operator"]

@@ -1,9 +1,7 @@
-"""Generated texts: the README's tables, the files of the metrics' Spaces, and the imports of metric functions.
+"""Generated texts: tables of the README, files of the metrics' Spaces, imports of metrics, and the catalogue of units.
 
 `make generated` rewrites them in a checkout; `python tools/generate_texts.py --check` lists the stale ones.
 """
-
-# ruff: noqa: INP001 - a script, not a module
 
 from __future__ import annotations
 
@@ -12,16 +10,25 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from lapsus import metrics
-from lapsus.cli.list import build_catalogue
+import click
+
+from lapsus import dataset_scripts, metrics
+from lapsus.cli.catalogue import GROUPS, Unit, describe_units
+from lapsus.cli.main import COMMANDS, load_plugin_commands, main
+from lapsus.core.plugins import iter_plugin_units
+from lapsus.evaluation.benchmark_tasks import load_tasks
+from lapsus.evaluation.text_metrics import load_metric_providers
 from lapsus.hub.dataset_card import format_table
 from lapsus.hub.metric_space import render_app, render_metric_card, render_requirements
+from lapsus.perturbations import OPERATORS
 from lapsus.reporting.schema import build_schema
 
 UNITS = re.compile(r"(<!-- units: .*? -->\n).*(<!-- /units -->)", re.DOTALL)
 FUNCTIONS = re.compile(r"(# functions: .*?\n).*(# /functions\n)", re.DOTALL)
 FILES = "https://github.com/lapsus-bench/lapsus/blob/main/"  # absolute, for the package index
+TABLES = ("datasets", "metrics", "operators")  # of the README
 LINKS = {"datasets": FILES + "hub_cards/{}.md", "metrics": FILES + "metrics/{}/README.md"}
 
 
@@ -41,6 +48,7 @@ def render_generated_texts(root: Path) -> dict[Path, str]:
         readme: _replace_between(UNITS, readme, render_unit_tables()),
         functions: _replace_between(FUNCTIONS, functions, render_imports(metrics.list_metrics())),
         root / "docs" / "report.schema.json": json.dumps(build_schema(), indent=1) + "\n",
+        root / "lapsus" / "cli" / "catalogue.json": json.dumps(build_catalogue(), ensure_ascii=False, indent=1) + "\n",
         **spaces,
     }
 
@@ -65,11 +73,40 @@ def render_imports(names: Iterable[str]) -> str:
     return f"{imports}\n__all__ = [\n{public}]\n"
 
 
+def build_catalogue() -> dict[str, Any]:
+    """Return the units of lapsus by kind, in the order of their names, and the summary of each command by its name.
+
+    Of a numbered family of operators the first is listed. Units of other packages are left out.
+    """
+    units: dict[str, Iterable[Any]] = {
+        "datasets": dataset_scripts.benchmarks().values(),
+        "metrics": metrics.load_metrics().values(),
+        "operators": OPERATORS.values(),
+        "tasks": load_tasks().values(),
+        "text-metrics": load_metric_providers().values(),
+    }
+    catalogue: dict[str, list[Unit]] = {}
+    for kind, group in GROUPS.items():
+        others = [unit for _, unit in iter_plugin_units(group, own=False)]
+        datasets = {unit["name"]: unit for unit in catalogue.get("datasets", ())}
+        described = describe_units(kind, (unit for unit in units[kind] if unit not in others), datasets)
+        catalogue[kind] = sorted(described, key=lambda unit: unit["name"])
+    return {**catalogue, "commands": summarise_commands()}
+
+
+def summarise_commands() -> dict[str, str]:
+    """Return the first sentence of the help of each command of lapsus."""
+    own = {*COMMANDS, *load_plugin_commands()} - load_plugin_commands(own=False).keys()
+    commands = {name: main.get_command(click.Context(main), name) for name in sorted(own)}
+    return {name: command.get_short_help_str(1000) for name, command in commands.items() if command}
+
+
 def render_unit_tables() -> str:
     """Return a table of datasets, of metrics and of operators."""
     parts = []
-    for kind, rows in build_catalogue().items():
-        link = LINKS.get(kind)
+    catalogue = build_catalogue()
+    for kind in TABLES:
+        rows, link = catalogue[kind], LINKS.get(kind)
         cells = (
             [
                 f"[`{row['name']}`]({link.format(row['name'])})" if link else f"`{row['name']}`",
@@ -82,12 +119,12 @@ def render_unit_tables() -> str:
     return "\n" + "\n".join(parts) + "\n"
 
 
-def main() -> int:
+def write_stale_texts() -> int:
     """Write the stale texts; with --check, list them and fail."""
     check = "--check" in sys.argv[1:]
     stale = {path: text for path, text in render_generated_texts(Path.cwd()).items() if not _is_fresh(path, text)}
     for path, text in stale.items():
-        print(f"{path.name} of {path.parent.name} is stale; run `make generated`" if check else f"wrote {path}")  # noqa: T201
+        print(f"{path.name} of {path.parent.name} is stale; run `make generated`" if check else f"wrote {path}")
         if not check:
             path.write_text(text, encoding="utf-8")
     return int(check and bool(stale))
@@ -98,4 +135,4 @@ def _is_fresh(path: Path, text: str) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_stale_texts())

@@ -1,121 +1,132 @@
-"""`lapsus paraphrase`: a set like P̂aRTE, from pairs over paraphrases and judges to rows that `lapsus build` reads."""
+"""`lapsus collect paraphrases`: a set like P̂aRTE, from pairs over paraphrases and judges to rows for `lapsus build`."""
 
 from __future__ import annotations
 
+import re
+import webbrowser
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from tqdm import tqdm
 
-from lapsus.cli.options import format_examples
-
-if TYPE_CHECKING:
-    from lapsus.collect.judgements import Agreement, Verdict
-
-PATH = click.Path(path_type=Path)
+from lapsus.cli.main import StrictGroup
+from lapsus.cli.options import PATH, shared_option
+from lapsus.collect import proposals as proposal_folder
+from lapsus.collect.candidates import OverlapFilter, choose_judged, choose_unjudged, collect_candidates
+from lapsus.collect.generators import GeneratorSettings, open_generator
+from lapsus.collect.judgements import AcceptanceRule, Agreement, Verdict, decide_verdicts, measure_agreement
+from lapsus.collect.judging_page import Sheet, format_address, make_server
+from lapsus.collect.pairs import build_pairs, read_ids, read_pairs, unique_sentences
+from lapsus.collect.sheets import iter_sheet, merge_judgements
+from lapsus.collect.transformers import SentenceEncoder
+from lapsus.core.messages import format_examples
 
 
 @click.group(
+    cls=StrictGroup,
+    epilog=format_examples("lapsus collect paraphrases propose built/rte --generator hf:PATH --out mine"),
+)
+def collect() -> None:
+    """Collect data from people: paraphrases of sentence pairs."""
+
+
+@collect.group(
+    cls=StrictGroup,
     epilog=format_examples(
-        "lapsus paraphrase propose built/rte --by hf:PATH --out mine",
-        "lapsus paraphrase judge mine/sheet.csv --judge ida",
-        "lapsus paraphrase pair mine --judgements ida.jsonl --judgements ben.jsonl --judgements lu.jsonl --out set",
+        "lapsus collect paraphrases propose built/rte --generator hf:PATH --out mine",
+        "lapsus collect paraphrases judge mine/sheet.csv --judge ida",
+        "lapsus collect paraphrases pair mine --judgements ida.jsonl \\",
+        "  --judgements ben.jsonl --judgements lu.jsonl --out set",
+    ),
+)
+def paraphrases() -> None:
+    """Make a set like P̂aRTE: paraphrase pairs, have people rate the paraphrases, build the new pairs."""
+
+
+@paraphrases.command(
+    epilog=format_examples(
+        "lapsus collect paraphrases propose built/rte --generator hf:PATH \\",
+        "  --generator http://HOST/v1#NAME --out mine",
     )
 )
-def paraphrase() -> None:
-    """Make a set like P̂aRTE: put pairs in other words, have people judge them, build the pairs."""
-
-
-@paraphrase.command(
-    epilog=format_examples("lapsus paraphrase propose built/rte --by hf:PATH --by http://HOST/v1#NAME --out mine")
-)
 @click.argument("pairs", type=PATH)
-@click.option("--by", multiple=True, required=True, metavar="GENERATOR",
+@click.option("--generator", "generators", multiple=True, required=True, metavar="GENERATOR",
               help="hf:PATH-OR-ID (an encoder-decoder), http://HOST/v1#NAME or replay:FILE; repeatable.")  # fmt: skip
-@click.option("--out", type=PATH, required=True, help="Folder for candidates and sheets.")
-@click.option("--split", default="test", show_default=True, help="Split, where PAIRS is a folder.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N pairs.")
-@click.option("--number", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
-              help="Paraphrases of a sentence that each generator makes: beams, or lines of an answer.")  # fmt: skip
+@shared_option("--out", "Folder for candidates and sheets.", required=True)
+@shared_option("--split", "Split, if PAIRS is a folder.", default="test", show_default=True)
+@shared_option("--limit", "Only the first N pairs.")
+@click.option("--per-generator", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+              help="Paraphrases of a sentence that each generator makes: beams, or lines of a response.")  # fmt: skip
 @click.option("--top-k", type=click.IntRange(min=1), metavar="K",
-              help="With hf: draw from the K most probable tokens instead of searching in beams.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of --top-k.")
-@click.option("--prompt", help="What a generator is asked, with {text} and {number}.")
-@click.option("--cache", type=PATH, help="Folder that keeps the answers of an address. [default: OUT/answers]")
-@click.option("--most-overlap", type=click.FloatRange(0, 1), default=0.75, show_default=True,
-              help="Leave out what shares a larger part of its words with the sentence (Jaccard).")  # fmt: skip
-@click.option("--least-overlap", type=click.FloatRange(0, 1), default=0, show_default=True,
-              help="Leave out what shares no more than this; 0 leaves nothing out.")  # fmt: skip
+              help="With hf: sample from the K most probable tokens instead of beam search.")  # fmt: skip
+@shared_option("--seed", "Seed of --top-k.")
+@click.option("--prompt", metavar="TEXT", help="Prompt of a generator, with {text} and {number}.")
+@click.option("--cache", type=PATH, metavar="PATH",
+              help="Folder of cached responses of a server. [default: OUT/answers]")  # fmt: skip
+@click.option("--max-overlap", type=click.FloatRange(0, 1), default=0.75, show_default=True,
+              help="Exclude paraphrases that share more of their words with the sentence (Jaccard index).")  # fmt: skip
+@click.option("--min-overlap", type=click.FloatRange(0, 1), default=0, show_default=True,
+              help="Exclude paraphrases that share no more of their words than this; 0 excludes none.")  # fmt: skip
 @click.option("--encoder", metavar="PATH-OR-ID", help="Sentence encoder that ranks. [default: the generator's order]")
-@click.option("--keep", type=click.IntRange(min=1), default=3, show_default=True, help="Most paraphrases to judge.")
+@click.option("--per-sentence", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
+              help="Maximum number of paraphrases of a sentence to rate.")  # fmt: skip
 def propose(
     pairs: Path,
-    by: tuple[str, ...],
+    generators: tuple[str, ...],
     out: Path,
     split: str,
     limit: int | None,
-    number: int,
+    per_generator: int,
     top_k: int | None,
     seed: int,
     prompt: str | None,
     cache: Path | None,
-    most_overlap: float,
-    least_overlap: float,
+    max_overlap: float,
+    min_overlap: float,
     encoder: str | None,
-    keep: int,
+    per_sentence: int,
 ) -> None:
-    """Put the sentences of PAIRS in other words, and write sheets for judges.
+    """Generate paraphrases of the sentences in PAIRS, and write rating sheets.
 
     PAIRS is a folder of `lapsus build rte`, or a file with id, premise, hypothesis and label.
     """
-    from functools import partial
-
-    from tqdm import tqdm
-
-    from lapsus.collect import proposals as folder
-    from lapsus.collect.candidates import OverlapFilter, collect_candidates
-    from lapsus.collect.generators import GeneratorSettings, open_generator
-    from lapsus.collect.pairs import read_pairs, unique_sentences
-    from lapsus.collect.transformers import SentenceEncoder
-
-    overlap = OverlapFilter(most_overlap, least_overlap)
+    overlap = OverlapFilter(max_overlap, min_overlap)
     rows = read_pairs(pairs, split)[:limit]
-    settings = GeneratorSettings(number, top_k, seed, prompt, cache or out / "answers")
-    paraphrasers = [open_generator(word, settings) for word in by]
+    settings = GeneratorSettings(per_generator, top_k, seed, prompt, cache or out / "answers")
+    opened_generators = [open_generator(spec, settings) for spec in generators]
     sentence_encoder = SentenceEncoder.load(encoder) if encoder else None
     bar = partial(tqdm, unit=" sentences", disable=None, dynamic_ncols=True)
-    paraphrases, counts = collect_candidates(unique_sentences(rows), paraphrasers, overlap, sentence_encoder, keep, bar)
-    if not paraphrases:
+    candidates, counts = collect_candidates(
+        unique_sentences(rows), opened_generators, overlap, sentence_encoder, per_sentence, bar
+    )
+    if not candidates:
         raise ValueError(
-            f"none of {counts.proposed:,} paraphrases is left to judge ({counts.out_of_bounds:,} overlap too much)"
+            f"none of {counts.proposed:,} paraphrases is left to rate ({counts.out_of_bounds:,} overlap too much); "
+            "raise --max-overlap, or add a --generator"
         )
-    folder.write_folder(out, rows, paraphrases)
+    proposal_folder.write_folder(out, rows, candidates)
     click.echo(
-        f"{counts.sentences:,} sentences of {len(rows):,} pairs: {counts.proposed:,} paraphrases, {counts.out_of_bounds:,} with "
-        f"an overlap out of bounds, {counts.repeated:,} repeated; {counts.accepted:,} to judge, {counts.sentences_without:,} "
-        "sentences without any"
+        f"{counts.sentences:,} sentences of {len(rows):,} pairs: {counts.proposed:,} paraphrases, "
+        f"{counts.out_of_bounds:,} with an overlap out of bounds, {counts.repeated:,} repeated; "
+        f"{counts.accepted:,} to rate, {counts.sentences_without:,} sentences without any"
     )
     click.echo(f"wrote sheet.csv, sheet.jsonl, and label_studio.json with label_studio.xml to {out}")
-    click.echo(f"next: lapsus paraphrase judge {out}/sheet.csv --judge NAME")
+    click.echo(f"next: lapsus collect paraphrases judge {out}/sheet.csv --judge NAME")
 
 
-@paraphrase.command(epilog=format_examples("lapsus paraphrase judge mine/sheet.csv --judge ida"))
+@paraphrases.command(epilog=format_examples("lapsus collect paraphrases judge mine/sheet.csv --judge ida"))
 @click.argument("sheet", type=PATH)
-@click.option("--judge", required=True, help="Who judges.")
-@click.option("--out", type=PATH, help="File of judgements; what it has of this judge is kept. [default: JUDGE.jsonl]")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port of the page. [default: a free one]")
+@click.option("--judge", required=True, metavar="NAME", help="Name of the judge.")
+@shared_option("--out", "File of judgements; earlier ones of this judge are kept. [default: JUDGE.jsonl]")
+@click.option("--port", type=click.IntRange(0, 65535), metavar="N", default=0,
+              help="Port of the page. [default: a free one]")  # fmt: skip
 @click.option("--open/--no-open", "show", default=True, help="Open the page in the browser.")
 def judge(sheet: Path, judge: str, out: Path | None, port: int, *, show: bool) -> None:
-    """Judge a SHEET in the browser, on this machine; every judgement is saved as it is made."""
-    import re
-    import webbrowser
-
-    from lapsus.collect.judging_page import Sheet, format_address, make_server
-    from lapsus.collect.sheets import iter_sheet
-
+    """Rate the paraphrases of a SHEET in the browser, on this machine; every judgement is saved at once."""
     if out is None and re.fullmatch(r"[\w.@+-]+", judge) is None:
-        raise click.UsageError(f"{judge!r} is no name of a file; give --out FILE")
+        raise click.UsageError(f"{judge!r} is no file name; add --out FILE")
     work = Sheet.open(list(iter_sheet(sheet)), judge, out or Path(f"{judge}.jsonl"))
     with make_server(work, port) as http_server:
         click.echo(
@@ -126,87 +137,83 @@ def judge(sheet: Path, judge: str, out: Path | None, port: int, *, show: bool) -
         try:
             http_server.serve_forever(poll_interval=0.2)
         except KeyboardInterrupt:
-            click.echo(f"\n{work.out} has {len(work.judgements):,} judgements, {work.remaining:,} are left")
+            click.echo(f"\n{work.out} has {len(work.judgements):,} judgements; {work.remaining:,} are left")
 
 
-@paraphrase.command(
+@paraphrases.command(
     epilog=format_examples(
-        "lapsus paraphrase pair mine --judgements ida.jsonl --judgements ben.jsonl --judgements lu.jsonl --out set"
+        "lapsus collect paraphrases pair mine --judgements ida.jsonl \\",
+        "  --judgements ben.jsonl --judgements lu.jsonl --out set",
     )
 )
 @click.argument("proposed", type=PATH)
 @click.option("--judgements", type=PATH, multiple=True, metavar="FILE",
-              help="A filled-in sheet, the file of the page, or an export of Label Studio; repeatable.")  # fmt: skip
-@click.option("--out", type=PATH, required=True, help="Folder for the pairs and the verdicts.")
-@click.option("--similarity", type=click.FloatRange(0, 100), default=75, show_default=True,
-              help="Accept what is over this, as the mean of the judges.")  # fmt: skip
-@click.option("--judges", type=click.IntRange(min=1), default=3, show_default=True, help="Fewest judges of an item.")
-@click.option("--leave-out", type=PATH, metavar="FILE", help="Rows with the id of pairs whose label no longer holds.")
-@click.option("--unjudged", is_flag=True, help="Take the first-ranked paraphrases instead, which nobody has seen.")
-@click.option("--least-likeness", type=click.FloatRange(-1, 1), help="With --unjudged: how alike the encoder finds it.")
+              help="Rating sheet, file of the judging page, or export of Label Studio; repeatable.")  # fmt: skip
+@shared_option("--out", "Folder for the pairs and the verdicts.", required=True)
+@click.option("--min-rating", type=click.FloatRange(0, 100), default=75, show_default=True,
+              help="Accept a paraphrase if the judges' mean rating of its similarity is above this.")  # fmt: skip
+@click.option("--min-judges", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
+              help="Minimum number of judges of a paraphrase.")  # fmt: skip
+@click.option("--exclude", type=PATH, metavar="FILE", help="Rows with the ids of pairs whose label no longer holds.")
+@click.option("--without-judges", is_flag=True, help="Take the first-ranked paraphrases instead, which nobody rated.")
+@click.option("--min-similarity", type=click.FloatRange(-1, 1),
+              help="With --without-judges: minimum similarity by the encoder.")  # fmt: skip
 def pair(
     proposed: Path,
     judgements: tuple[Path, ...],
     out: Path,
-    similarity: float,
-    judges: int,
-    leave_out: Path | None,
-    least_likeness: float | None,
+    min_rating: float,
+    min_judges: int,
+    exclude: Path | None,
+    min_similarity: float | None,
     *,
-    unjudged: bool,
+    without_judges: bool,
 ) -> None:
-    """Build the pairs P'-H, P-H' and P'-H' of what the judges accepted, and say how far they agree.
+    """Build the pairs P'-H, P-H' and P'-H' of accepted paraphrases, and print the judges' agreement.
 
-    PROPOSED is the folder of `lapsus paraphrase propose`.
+    PROPOSED is the folder of `lapsus collect paraphrases propose`.
     """
-    from lapsus.collect import proposals as folder
-    from lapsus.collect.candidates import choose_judged, choose_unjudged
-    from lapsus.collect.judgements import AcceptanceRule, decide_verdicts, measure_agreement
-    from lapsus.collect.pairs import build_pairs
-    from lapsus.collect.sheets import merge_judgements
-    from lapsus.io.readers import read_rows
-
-    if unjudged == bool(judgements):
-        raise click.UsageError("give --judgements FILE, once for each judge, or --unjudged")
-    if least_likeness is not None and not unjudged:
-        raise click.UsageError("--least-likeness belongs to --unjudged; judges decide by --similarity")
-    proposals = folder.read_folder(proposed)
-    if unjudged:
-        best = choose_unjudged(proposals.candidates, least_likeness)
+    if without_judges == bool(judgements):
+        raise click.UsageError("give --judgements FILE, once for each judge, or --without-judges")
+    if min_similarity is not None and not without_judges:
+        raise click.UsageError("--min-similarity belongs to --without-judges; judges decide by --min-rating")
+    proposals = proposal_folder.read_folder(proposed)
+    if without_judges:
+        best = choose_unjudged(proposals.candidates, min_similarity)
     else:
-        items = [each.item for each in proposals.candidates]
+        items = [candidate.item for candidate in proposals.candidates]
         all_judgements = merge_judgements(judgements, items)
-        item_verdicts = decide_verdicts(all_judgements, items, AcceptanceRule(similarity, judges))
-        folder.write_rows(out / "verdicts.jsonl", map(asdict, item_verdicts))
+        item_verdicts = decide_verdicts(all_judgements, items, AcceptanceRule(min_rating, min_judges))
+        proposal_folder.write_rows(out / "verdicts.jsonl", map(asdict, item_verdicts))
         print_verdicts(item_verdicts)
         print_agreement(measure_agreement(all_judgements))
         best = choose_judged(proposals.candidates, item_verdicts)
     rows = list(build_pairs(proposals.pairs, best))
-    if leave_out is not None:
-        excluded_ids = {str(row.get("id")) for row in read_rows(leave_out)}
+    if exclude is not None:
+        excluded_ids = read_ids(exclude)
         unknown_ids = excluded_ids - {row["id"] for row in rows}
         if unknown_ids:
-            raise ValueError(f"{leave_out} names {min(unknown_ids)!r}, which is no pair of this set; take it out")
+            raise ValueError(f"{exclude} has the id {min(unknown_ids)!r}, which is no pair of this set; remove it")
         rows = [row for row in rows if row["id"] not in excluded_ids]
     if not rows:
         raise ValueError("no pair is left: none of their sentences has an accepted paraphrase")
-    file = out / ("parte-unjudged.jsonl" if unjudged else "parte.jsonl")
-    folder.write_rows(file, rows)
+    file = out / ("parte-unjudged.jsonl" if without_judges else "parte.jsonl")
+    proposal_folder.write_rows(file, rows)
     counts = [sum(row["rewritten"] == side for row in rows) for side in ("premise", "hypothesis", "both")]
     click.echo(
         f"{len(rows):,} pairs of {len({row['original_id'] for row in rows}):,}: premise {counts[0]:,}, "
         f"hypothesis {counts[1]:,}, both {counts[2]:,}"
     )
-    if unjudged:
-        click.echo("nobody has judged these paraphrases: some labels will no longer hold", err=True)
+    if without_judges:
+        click.echo("nobody rated these paraphrases, so some labels will no longer hold", err=True)
     click.echo(f"wrote {file}")
     click.echo(f"next: lapsus build parte --source {file} --allow-partial --out {out}/built")
 
 
 def print_verdicts(verdicts: list[Verdict]) -> None:
-    """Print how many items came to which end."""
+    """Print how many paraphrases had each outcome."""
     outcomes = ("accepted", "ungrammatical", "not similar", "too few judges")
-    counts = ", ".join(f"{sum(each.outcome == outcome for each in verdicts):,} {outcome}" for outcome in outcomes)
+    counts = ", ".join(f"{sum(verdict.outcome == outcome for verdict in verdicts):,} {outcome}" for outcome in outcomes)
     click.echo(f"{len(verdicts):,} paraphrases: {counts}")
 
 
@@ -216,10 +223,11 @@ def print_agreement(agreement: Agreement) -> None:
         click.echo("agreement: no item has two judges")
         return
     similarity, grammatical = (
-        "not defined, all said the same" if alpha is None else f"{alpha:.3f}"
+        "not defined, all ratings are equal" if alpha is None else f"{alpha:.3f}"
         for alpha in (agreement.similarity, agreement.grammatical)
     )
     click.echo(
-        f"agreement of {agreement.judges} judges on {agreement.items:,} items (Krippendorff's alpha): similarity {similarity}, "
-        f"{agreement.mean_distance:.1f} points apart on average; grammatical {grammatical}, the same in {agreement.same_grammaticality:.1%}"
+        f"agreement of {agreement.judges} judges on {agreement.items:,} items (Krippendorff's alpha): "
+        f"similarity {similarity}, {agreement.mean_distance:.1f} points apart on average; "
+        f"grammatical {grammatical}, the same in {agreement.same_grammaticality:.1%}"
     )

@@ -1,4 +1,4 @@
-"""The demo on the embedded sample: build, load, perturb, predict, score, report.
+"""`lapsus demo`: the whole loop on the embedded sample: build, load, perturb, predict, score, report.
 
 Nothing is precomputed: the models are trained here, on the rows that were just built.
 """
@@ -6,34 +6,42 @@ Nothing is precomputed: the models are trained here, on the rows that were just 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
+from datasets import load_dataset
 
 from lapsus import metrics
 from lapsus.cli.demo_models import CommandModel, QuestionSearch, split_characters, split_syllables
+from lapsus.cli.options import shared_option
 from lapsus.core.files import CACHE, stage_folder
+from lapsus.core.messages import format_examples
 from lapsus.core.terminal import hide_datasets_bars
+from lapsus.core.types import Track
+from lapsus.dataset_scripts import benchmarks
 from lapsus.hub.build import build_dataset
 from lapsus.perturbations import OPERATORS, Noise
 from lapsus.perturbations.zh.homophone import ZhHomophone
 from lapsus.reporting.report import report
-from lapsus.core.types import Track
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from datasets import Dataset
 
 RATES = (0.05, 0.1, 0.2, 0.4)  # rates of homophones, for the plot of score against noise
 SIMULATED = ("auto.", "keyboard.", "speech.")
 
 
+@click.command(epilog=format_examples("lapsus demo --out demo"))
+@shared_option("--out", "Folder for what it makes.", default=Path("demo"), show_default=True)
+def demo(out: Path) -> None:
+    """Run the whole loop on the embedded sample: build, load, perturb, score, report."""
+    click.echo(f"wrote {run_demo(out, echo=click.echo)}")
+
+
 def run_demo(out: Path, *, echo: Callable[[str], None] = print) -> Path:
     """Run the demo into the folder `out`; return the page of its report."""
-    from datasets import load_dataset
-
-    from lapsus.dataset_scripts import benchmarks
-
     with stage_folder(out, may_replace=is_demo, description="demo") as folder, hide_datasets_bars():
         built = build_dataset(benchmarks()["sample"], folder / "sample")
         rows = sum(sum(splits.values()) for splits in built.rows.values())
@@ -74,13 +82,13 @@ def make_question_tracks(load: Callable[..., Dataset], configs: list[str]) -> It
     entries = test["sentence2"]
     tracks = {"clean": test} | {name: load(name) for name in configs if name.startswith(SIMULATED)}
     tracks |= {
-        f"homophones_{rate:.0%}": Noise(ZhHomophone(rate), column="sentence1", key="id").map(test) for rate in RATES
+        f"homophones_{rate:.0%}": Noise(ZhHomophone(rate), text="sentence1", id="id").map(test) for rate in RATES
     }
-    for tokenize in (split_characters, split_syllables):
+    for name, tokenize in {"characters": split_characters, "syllables": split_syllables}.items():
         model = QuestionSearch.train(tokenize, train_texts)
         for track, rows in tracks.items():
             yield Track(
-                tokenize.__name__,
+                name,
                 track,
                 [
                     {
@@ -104,7 +112,7 @@ def make_command_tracks(
     """Let two models of intent and slots read plain commands, and the same with fillers, synonyms, speakos."""
     train = load("original", "train+validation")
     fillers = [OPERATORS["filler_bos"], OPERATORS["filler_eos"]]
-    copies = [row for op in fillers for row in Noise(op, column="tokens", tags="tags", key="id", seed=7).map(train)]
+    copies = [row for op in fillers for row in Noise(op, text="tokens", tags="tags", id="id", seed=7).map(train)]
     models = {"bayes": CommandModel.train(train), "bayes-copies": CommandModel.train([*train, *copies])}
     for model, slu in models.items():
         for config in ("original", *(name for name in configs if name in OPERATORS)):

@@ -1,29 +1,28 @@
-"""`lapsus dialect`: whether metrics of texts rate another dialect above another meaning."""
+"""`lapsus dialect`: whether text metrics rate another dialect above another meaning."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from lapsus.cli.options import format_examples
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lapsus.evaluation.dialect import DialectSentences
-    from lapsus.reporting.dialect import ConditionScores
-
-PATH = click.Path(path_type=Path)
+from lapsus.cli.options import shared_option
+from lapsus.cli.run import ensure_built
+from lapsus.core.files import stage_file
+from lapsus.core.messages import format_examples, format_list
+from lapsus.evaluation.dialect import DialectSentences, find_dialect_tasks, load_sentences, score_conditions
+from lapsus.evaluation.text_metrics import open_metric
+from lapsus.hub.dataset_card import format_table
+from lapsus.reporting.dialect import ConditionScores, draw_coefficients, format_tables, make_tables, to_records
 
 
 @click.command(
     epilog=format_examples(
-        "lapsus dialect bleu chrf ter use --data built/dialect-zh --data built/dialect-pt --out study",
-        "lapsus dialect bertscore:PATH@9 --data built/dialect-pt --translations mt/clean.jsonl",
-        "lapsus dialect --list",
+        "lapsus dialect bleu chrf --data built/dialect-zh --data built/dialect-pt --out study",
+        "lapsus dialect bertscore:PATH@9 --data built/dialect-pt --translations mt.jsonl",
     )
 )
 @click.argument("metrics", nargs=-1)
@@ -32,56 +31,56 @@ PATH = click.Path(path_type=Path)
     "places",
     multiple=True,
     metavar="DIR|ORG/NAME",
-    help="Sentences: a folder of `lapsus build`, or a repo of the Hub, that is called as its dataset is; else "
-    "DATASET=DIR; repeatable.",
+    help="Sentences: a folder of lapsus build or a Hub repo that has the name of its dataset, else DATASET=DIR; "
+    "repeatable.",
 )
 @click.option(
     "--translations",
     multiple=True,
     metavar="[DATASET=]FILE",
-    help="Machine translations: rows of id and prediction, as `lapsus run dialect-pt-translation` writes.",
+    help="Machine translations: rows of id and prediction, as lapsus run dialect-pt-translation writes; repeatable.",
 )
 @click.option("--sources/--no-sources", default=False, help="Let metrics read the English sentence too.")
-@click.option("--references/--no-references", default=True, help="Without references, metrics estimate quality.")
-@click.option("--split", help="Split of the datasets. [default: test]")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N sentences.")
 @click.option(
-    "--comparisons", type=click.IntRange(min=1), default=5, show_default=True, help="Tests per metric, by Bonferroni."
+    "--references/--no-references",
+    default=True,
+    help="Whether metrics read references; without, they estimate quality.",
 )
-@click.option("--out", type=PATH, help="Folder for scores, tables and the plot of coefficients.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--list", "listing", is_flag=True, help="Show the metrics that there are.")
+@shared_option("--split", "Split of the datasets. [default: test]")
+@shared_option("--limit", "Only the first N sentences.")
+@click.option(
+    "--n-tests",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=5,
+    show_default=True,
+    help="Number of tests per metric, for Bonferroni's correction.",
+)
+@shared_option("--out", "Folder for scores, tables and the plot of coefficients.")
+@shared_option("--json")
 def dialect(
     metrics: tuple[str, ...],
     places: tuple[str, ...],
     translations: tuple[str, ...],
     split: str | None,
     limit: int | None,
-    comparisons: int,
+    n_tests: int,
     out: Path | None,
     *,
     sources: bool,
     references: bool,
     as_json: bool,
-    listing: bool,
 ) -> None:
-    """Tell whether METRICs rate a sentence in another dialect above one with another meaning.
+    """Test whether text metrics rate a sentence in another dialect above one with another meaning.
 
-    Prints success rates (Table 1 of Sun et al., 2023) and the mixed-effects regression (Table 11), and where a metric
-    reads the tag of a dialect its awareness (Table 5). Marks: better or worse than chance, by a two-sided test; few
-    where there are too few sentences to tell.
+    METRICS are those of `lapsus list text-metrics`. Prints success rates (Table 1 of Sun et al., 2023), the
+    mixed-effects regression (Table 11) and, if a metric reads the tag of a dialect, its awareness (Table 5). Marks:
+    better or worse than chance (two-sided test), or "few": too few sentences for the test.
     """
-    from lapsus.evaluation.dialect import score_conditions
-    from lapsus.evaluation.text_metrics import open_metric
-    from lapsus.reporting.dialect import format_tables, make_tables, to_records
-
-    if listing:
-        _print_metrics()
-        return
     if not metrics:
-        raise click.UsageError("which metric? name one, such as chrf; lapsus dialect --list shows all")
+        raise click.UsageError("missing METRICS, e.g. chrf; lapsus list text-metrics lists them")
     if not places:
-        raise click.UsageError("on which sentences? give --data, such as --data built/dialect-zh")
+        raise click.UsageError("missing --data, e.g. --data built/dialect-zh")
     text_metrics = [open_metric(word) for word in metrics]
     sentence_sets = [sentences.limit(limit) for sentences in _load_sentences(places, translations, split, out)]
     for sentences in sentence_sets:
@@ -92,36 +91,19 @@ def dialect(
         for metric in text_metrics
         for sentences in sentence_sets
     ]
-    records = to_records(scores, comparisons)
+    records = to_records(scores, n_tests)
     click.echo(
-        json.dumps(records, ensure_ascii=False, indent=2)
-        if as_json
-        else format_tables(make_tables(scores, comparisons))
+        json.dumps(records, ensure_ascii=False, indent=2) if as_json else format_tables(make_tables(scores, n_tests))
     )
     if out is not None:
-        _write_study(out, scores, records, comparisons)
+        _write_study(out, scores, records, n_tests)
         click.echo(f"\nwrote {out}", err=as_json)
-
-
-def _print_metrics() -> None:
-    from lapsus.cli.list import format_units
-    from lapsus.evaluation.text_metrics import load_metric_providers
-
-    rows = [
-        {"name": provider.usage, "summary": provider.summary, "needs": ""}
-        for provider in load_metric_providers().values()
-    ]
-    click.echo("\n".join(format_units(rows)))
 
 
 def _load_sentences(
     places: Sequence[str], translations: Sequence[str], split: str | None, out: Path | None
 ) -> list[DialectSentences]:
     """Return the sentences of every dataset, with their translations."""
-    from lapsus.cli.run import ensure_built
-    from lapsus.core.messages import format_list
-    from lapsus.evaluation.dialect import find_dialect_tasks, load_sentences
-
     tasks = find_dialect_tasks()
     sentences_by_dataset = {}
     for word in places:
@@ -130,7 +112,7 @@ def _load_sentences(
             name, place = Path(word).name, word
         if name not in tasks:
             raise LookupError(
-                f"--data {word} is called {name!r}, which is none of {format_list(tasks)}; write DATASET={word}"
+                f"--data {word} has the name {name!r}, which is none of {format_list(tasks)}; write DATASET={word}"
             )
         if name in sentences_by_dataset:
             raise ValueError(f"--data has {name} twice; give it once")
@@ -139,25 +121,22 @@ def _load_sentences(
     for word in translations:
         name, equals, file = word.partition("=")
         if not equals and len(sentences_by_dataset) > 1:
-            raise click.UsageError(f"--translations {word}: of which dataset? write DATASET={word}")
+            raise click.UsageError(f"--translations {word} names no dataset; write DATASET={word}")
         name, file = (name, file) if equals else (next(iter(sentences_by_dataset)), word)
         if name not in sentences_by_dataset:
             raise LookupError(
-                f"--translations {word} is for {name!r}, which is not among --data ({format_list(sentences_by_dataset)})"
+                f"--translations {word} is for {name!r}, which is not among --data "
+                f"({format_list(sentences_by_dataset)})"
             )
         sentences_by_dataset[name] = sentences_by_dataset[name].with_translations(Path(file))
     return list(sentences_by_dataset.values())
 
 
 def _write_study(
-    out: Path, scores: Sequence[ConditionScores], records: dict[str, list[dict[str, Any]]], comparisons: int
+    out: Path, scores: Sequence[ConditionScores], records: dict[str, list[dict[str, Any]]], n_tests: int
 ) -> None:
     """Write the scores of every sentence, the tables and the plot."""
-    from lapsus.core.files import stage_file
-    from lapsus.hub.dataset_card import format_table
-    from lapsus.reporting.dialect import draw_coefficients, make_tables
-
-    drawing = draw_coefficients(scores, comparisons)
+    drawing = draw_coefficients(scores, n_tests)
     rows = [
         {"metric": result.metric, "dataset": result.dataset, "id": key, "condition": condition, "score": value}
         for result in scores
@@ -168,7 +147,7 @@ def _write_study(
         "scores.jsonl": "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode(),
         "tables.json": json.dumps(records, ensure_ascii=False, indent=1).encode(),
         "tables.md": "\n".join(
-            f"## {title}\n\n{format_table(*parts)}\n" for title, parts in make_tables(scores, comparisons).items()
+            f"## {title}\n\n{format_table(*parts)}\n" for title, parts in make_tables(scores, n_tests).items()
         ).encode(),
         "coefficients.svg": drawing.to_standalone_svg().encode(),
         "coefficients.png": drawing.png,

@@ -1,7 +1,8 @@
 """The paraphrases that judges see: what generators propose, without what is too near to its sentence.
 
 >>> from lapsus.collect.generators import FileGenerator
->>> generator = FileGenerator("mine", {"Ada won the cup.": ("Ada won the cup", "The cup went to Ada.", "the cup went to Ada")})
+>>> paraphrases = ("Ada won the cup", "The cup went to Ada.", "the cup went to Ada")
+>>> generator = FileGenerator("mine", {"Ada won the cup.": paraphrases})
 >>> chosen, counts = collect_candidates(["Ada won the cup."], [generator])
 >>> [(each.paraphrase, each.overlap) for each in chosen]
 [('The cup went to Ada.', 0.5)]
@@ -91,7 +92,10 @@ class Paraphrase:
 
 @dataclass(frozen=True, slots=True)
 class FilterCounts:
-    """What became of the proposals: `out_of_bounds` had an overlap out of bounds, `sentences_without` are sentences with none kept."""
+    """What became of the proposals: `out_of_bounds` had an overlap out of bounds.
+
+    `sentences_without` are the sentences of which no paraphrase was accepted.
+    """
 
     sentences: int
     proposed: int
@@ -194,7 +198,7 @@ def choose_unjudged(candidates: Iterable[Paraphrase], min_similarity: float | No
     first = [each for each in candidates if each.rank == 1]
     if min_similarity is not None and any(each.similarity is None for each in first):
         raise ValueError(
-            "the candidates have no likeness to compare with --least-likeness; propose them with --encoder, "
+            "the candidates have no likeness to compare with --min-similarity; propose them with --encoder, "
             "or leave it out"
         )
     return {

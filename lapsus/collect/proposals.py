@@ -18,7 +18,7 @@ PAIRS, CANDIDATES = "pairs.jsonl", "candidates.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class ProposalFolder:
-    """What `lapsus paraphrase propose` wrote."""
+    """What `lapsus collect paraphrases propose` wrote."""
 
     pairs: list[Row]
     candidates: list[Paraphrase]
@@ -35,7 +35,9 @@ def read_folder(folder: Path) -> ProposalFolder:
     """Read what was written."""
     for name in (PAIRS, CANDIDATES):
         if not (folder / name).is_file():
-            raise FileNotFoundError(f"{folder} has no {name}; give the folder that `lapsus paraphrase propose` wrote")
+            raise FileNotFoundError(
+                f"{folder} has no {name}; give the folder that `lapsus collect paraphrases propose` wrote"
+            )
     return ProposalFolder(read_rows(folder / PAIRS), [Paraphrase(**row) for row in read_rows(folder / CANDIDATES)])
 
 

@@ -1,7 +1,7 @@
 """Sheets for judges, out and in: CSV for a spreadsheet, JSON lines for programs.
 
 A sheet has one row for each item: the sentence, the paraphrase, and columns to fill in. What comes back may be such a
-sheet, what `lapsus paraphrase judge` saved, or an export of Label Studio.
+sheet, what `lapsus collect paraphrases judge` saved, or an export of Label Studio.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lapsus.collect.candidates import Paraphrase
-from lapsus.collect.judgements import InvalidJudgementError, Judgement, parse_judgement
+from lapsus.collect.judgements import InvalidJudgementError, Judgement, is_blank, parse_judgement
 from lapsus.core.files import stage_file
 from lapsus.core.messages import format_list
 from lapsus.io.readers import FileFormatError, Row, read_rows
@@ -55,7 +55,7 @@ def read_judgements(path: Path, judge: str | None = None) -> list[Judgement]:
     rows = read_rows(path)
     judgements: dict[tuple[str, str], Judgement] = {}
     for number, row in enumerate(iter_judgements(rows) if is_export(rows) else rows, 1):
-        if all(row.get(name) in {None, ""} for name in ("similarity", "grammatical")):
+        if all(is_blank(row.get(name)) for name in ("similarity", "grammatical")):
             continue
         try:
             entry = parse_judgement({**row, "judge": row.get("judge") or judge})
@@ -86,8 +86,8 @@ def merge_judgements(paths: Iterable[Path], items: Iterable[str]) -> list[Judgem
             first_path = seen.setdefault((each.item, each.judge), path)
             if first_path != path:
                 raise ValueError(
-                    f"{first_path} and {path} both have the judgement of {each.judge!r} on {each.item}; leave one file out, "
-                    "or give each judge another name"
+                    f"{first_path} and {path} both have the judgement of {each.judge!r} on {each.item}; "
+                    "leave one file out, or give each judge another name"
                 )
         judgements += file_judgements
     return judgements
@@ -99,7 +99,9 @@ def iter_sheet(path: Path) -> Iterator[Row]:
         missing = [name for name in ("item", "text", "paraphrase") if not row.get(name)]
         if missing:
             what = f"row {number} lacks {format_list(missing)} (it has {format_list(row)})"
-            raise FileFormatError(path, what, "give the sheet.csv or sheet.jsonl of `lapsus paraphrase propose`")
+            raise FileFormatError(
+                path, what, "give the sheet.csv or sheet.jsonl of `lapsus collect paraphrases propose`"
+            )
         yield {name: str(row[name]) for name in ("item", "text", "paraphrase")}
 
 

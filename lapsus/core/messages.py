@@ -1,4 +1,4 @@
-"""Names in messages: lists of known names, and suggestions for an unknown one."""
+"""Texts of messages: lists of names, suggestions for an unknown one, errors in one sentence, examples of a command."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+USER_ERRORS = (ValueError, TypeError, LookupError, OSError, ImportError)
+"""Errors that a user can cause, shown in one sentence; any other is a bug of lapsus and shows its traceback."""
 
 
 def format_unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
@@ -22,7 +25,7 @@ def format_unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def format_list(names: Iterable[object], limit: int = 8, empty: str = "nothing") -> str:
-    """Return names as words, cut when there are many.
+    """Return names with commas between them; of many, the first ones and the number of the others.
 
     >>> format_list("abc", limit=2)
     'a, b and 1 more'
@@ -30,12 +33,6 @@ def format_list(names: Iterable[object], limit: int = 8, empty: str = "nothing")
     words = [str(name) for name in names]
     listed = ", ".join(words[:limit])
     return f"{listed} and {len(words) - limit} more" if len(words) > limit else listed or empty
-
-
-# Errors that a user can cause, and how they are shown; any other is a bug of lapsus, and its traceback is shown.
-
-
-USER_ERRORS = (ValueError, TypeError, LookupError, OSError, ImportError)
 
 
 def format_error(error: BaseException) -> str:
@@ -48,3 +45,8 @@ def format_error(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}"
     text = str(error.args[0]) if type(error) is KeyError and error.args else str(error)  # str(KeyError) quotes its text
     return " ".join(text.split()) or type(error).__name__
+
+
+def format_examples(*lines: str) -> str:
+    r"""Return the end of a command's help that shows it in use; `\b` keeps click from wrapping it."""
+    return "\n".join(["\b", "Example:", *(f"  {line}" for line in lines)])

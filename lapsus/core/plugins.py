@@ -17,19 +17,17 @@ LocatedUnit = tuple[str, Any]  # (module of the unit, the unit)
 
 
 def load_units(package: str, group: str, name_of: Callable[[Any], str]) -> dict[str, Any]:
-    """Return the units of a package of lapsus, and those of other packages that name the entry point `group`."""
-    return add_plugin_units(_iter_own_units(package), group, name_of)
+    """Return the units of a package of lapsus, and those that packages name by the entry point `group`, by name."""
+    return add_plugin_units(_iter_package_units(package), group, name_of)
 
 
 def add_plugin_units(own_units: Iterable[LocatedUnit], group: str, name_of: Callable[[Any], str]) -> dict[str, Any]:
-    """Return these units, and those of other packages that name the entry point `group`, by name.
-
-    A package that cannot be imported is left out with a warning, so that the others stay usable.
-    """
-    return _index_by_name((*own_units, *_iter_plugin_units(group)), name_of)
+    """Return these units, and those that packages name by the entry point `group`, by name."""
+    return index_units((*own_units, *iter_plugin_units(group)), name_of)
 
 
-def _index_by_name(located: Iterable[LocatedUnit], name_of: Callable[[Any], str]) -> dict[str, Any]:
+def index_units(located: Iterable[LocatedUnit], name_of: Callable[[Any], str]) -> dict[str, Any]:
+    """Return units by name; raise where two have the same name."""
     units: dict[str, Any] = {}
     modules: dict[str, str] = {}
     for module, unit in located:
@@ -40,18 +38,14 @@ def _index_by_name(located: Iterable[LocatedUnit], name_of: Callable[[Any], str]
     return units
 
 
-def _iter_own_units(package: str) -> Iterator[LocatedUnit]:
-    """Yield the units of a package's modules, and of the packages in it."""
-    for module in iter_modules(import_module(package).__path__, f"{package}."):
-        if module.ispkg:
-            yield from _iter_own_units(module.name)
-        elif not module.name.rpartition(".")[2].startswith("_"):
-            for unit in getattr(import_module(module.name), "UNITS", ()):
-                yield module.name, unit
+def iter_plugin_units(group: str, *, own: bool = True) -> Iterator[LocatedUnit]:
+    """Yield the units that packages name by the entry point `group`; without `own`, not those of lapsus itself.
 
-
-def _iter_plugin_units(group: str) -> Iterator[LocatedUnit]:
+    A package that cannot be imported is left out with a warning, so that the others stay usable.
+    """
     for point in entry_points(group=group):
+        if not own and point.dist is not None and point.dist.name == "lapsus":
+            continue
         try:
             plugin_units = tuple(point.load().UNITS)
         except Exception as error:  # noqa: BLE001 - another package's module may raise anything
@@ -59,6 +53,16 @@ def _iter_plugin_units(group: str) -> Iterator[LocatedUnit]:
             continue
         for unit in plugin_units:
             yield point.value, unit
+
+
+def _iter_package_units(package: str) -> Iterator[LocatedUnit]:
+    """Yield the units of a package's modules, and of the packages in it."""
+    for module in iter_modules(import_module(package).__path__, f"{package}."):
+        if module.ispkg:
+            yield from _iter_package_units(module.name)
+        elif not module.name.rpartition(".")[2].startswith("_"):
+            for unit in getattr(import_module(module.name), "UNITS", ()):
+                yield module.name, unit
 
 
 def _plugin_error_message(point: EntryPoint, error: Exception) -> str:

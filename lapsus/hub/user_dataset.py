@@ -4,7 +4,7 @@ r"""An author's own rows as a dataset folder: clean, one config per annotator, a
 >>> with tempfile.TemporaryDirectory() as home:
 ...     file = Path(home) / "mine.jsonl"
 ...     _ = file.write_text('{"id": "a", "question": "slow down"}\n')
-...     built = build_rows(file, Path(home) / "mine", text="question", key="id", tracks={"polite": "filler_eos:2"})
+...     built = build_rows(file, Path(home) / "mine", text="question", noise="polite=filler_eos:2")
 ...     print(dict(built.rows))
 {'clean': {'test': 1}, 'polite.1': {'test': 1}, 'polite.2': {'test': 1}, 'polite': {'test': 1}}
 """
@@ -27,7 +27,8 @@ from lapsus.dataset_scripts import Benchmark, Source, noisy_features, perturb_ro
 from lapsus.hub.build import BuildResult, build_dataset
 from lapsus.hub.dataset_card import check_license
 from lapsus.io import readers as files
-from lapsus.perturbations import Noise, NoiseTrack, parse_noise
+from lapsus.perturbations import Noise, NoiseTrack
+from lapsus.perturbations.specs import parse_noises, split_track_name
 from lapsus.reporting.fidelity import TrackFidelity, measure_fidelity
 
 Row = dict[str, Any]
@@ -49,7 +50,7 @@ class OwnRows(Benchmark):
     DATA: ClassVar[Sequence[Row]]  # each has an `id`
     FEATURES: ClassVar[Features]
     TEXT: ClassVar[str]
-    SLOTS: ClassVar[str | None]
+    TAGS_COLUMN: ClassVar[str | None]
     ANSWERS: ClassVar[str | None]
     TRACKS: ClassVar[Mapping[str, tuple[NoiseTrack, ...]]]  # name of a track -> its annotators
     SPECS: ClassVar[Mapping[str, str]]  # name of a track -> how it is spelt
@@ -62,7 +63,7 @@ class OwnRows(Benchmark):
         track = self._find_track(config)
         if track:
             return noisy_features(self._make_noises(track)[0], self.FEATURES)
-        extra_features = {name: self.FEATURES[name] for name in filter(None, (self.SLOTS, self.ANSWERS))}
+        extra_features = {name: self.FEATURES[name] for name in filter(None, (self.TAGS_COLUMN, self.ANSWERS))}
         texts = List({"annotator": Value("int64"), "text": Value("string"), **extra_features})
         return Features({**self.FEATURES, self.TEXT: texts, f"clean_{self.TEXT}": self.FEATURES[self.TEXT]})
 
@@ -83,7 +84,7 @@ class OwnRows(Benchmark):
         return dict(annotators).get(config)
 
     def _make_noises(self, track: NoiseTrack) -> tuple[Noise, ...]:
-        return track.make_noises(column=self.TEXT, key="id", tags=self.SLOTS, answers=self.ANSWERS)
+        return track.make_noises(text=self.TEXT, id="id", tags=self.TAGS_COLUMN, answers=self.ANSWERS)
 
     def _iter_joined(self, tracks: Sequence[NoiseTrack]) -> Iterator[Row]:
         """Yield each row with the texts of all annotators."""
@@ -93,7 +94,7 @@ class OwnRows(Benchmark):
                 {
                     "annotator": number,
                     "text": to_text(row[self.TEXT]),
-                    **{name: row[name] for name in filter(None, (self.SLOTS, self.ANSWERS))},
+                    **{name: row[name] for name in filter(None, (self.TAGS_COLUMN, self.ANSWERS))},
                 }
                 for number, row in enumerate(noisy, 1)
             ]
@@ -105,9 +106,9 @@ def build_rows(
     out: str | Path,
     *,
     text: str,
-    key: str,
-    tracks: Mapping[str, str],
-    slots: str | None = None,
+    noise: str | Sequence[str],
+    id: str = "id",
+    tags: str | None = None,
     answers: str | None = None,
     name: str | None = None,
     license: str | None = None,
@@ -121,27 +122,27 @@ def build_rows(
     Args:
         rows: JSON lines, JSON, CSV, TSV or Parquet.
         out: The folder to write.
-        text: The column to perturb: texts, or tokens where `slots` are given.
-        key: The column of the id. Noise depends on it, and not on the order of rows.
-        tracks: Name of a track -> OPERATOR[:ANNOTATORS][@SEVERITY], as in {"keyboard": "zh_keyboard:3"}; of several
-            operators joined by `+` each is put on what the ones before made.
-        slots: The column of BIO tags, one per token.
+        text: The column to perturb: texts, or tokens where `tags` are given.
+        noise: Noise of one track or of several, each as [TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY], such as
+            "keyboard=zh_keyboard:3". Operators joined by `+` are applied in order.
+        id: The column of the id. Noise depends on it, and not on the order of rows.
+        tags: The column of BIO tags, one per token.
         answers: The column of SQuAD answers that lie in the text; they stay whole and are moved.
         name: The name of the dataset; that of `out` otherwise.
         license: Its licence, as the Hub spells it; without one the card says that none is stated.
         language: Its language, as the Hub spells it; otherwise zh where most letters are Chinese characters, else en.
         version: That of the data, as in 1.0.0; other rows are another version.
         human: Name of a track -> for each of some people a file of what they made of some of the rows, with the
-            columns `key` and `text`; the card then says how human the track is.
+            columns `id` and `text`; the card then says how human the track is.
         executor: Where the noise is made.
     """
     rows, out = Path(rows), Path(out)
     benchmark = make_benchmark(
         rows,
         text=text,
-        key=key,
-        tracks=tracks,
-        slots=slots,
+        noise=[noise] if isinstance(noise, str) else noise,
+        id=id,
+        tags=tags,
         answers=answers,
         name=name or out.absolute().name,
         license=license,
@@ -156,9 +157,9 @@ def make_benchmark(
     rows: Path,
     *,
     text: str,
-    key: str,
-    tracks: Mapping[str, str],
-    slots: str | None,
+    noise: Sequence[str],
+    id: str,
+    tags: str | None,
     answers: str | None,
     name: str,
     license: str | None,
@@ -173,12 +174,15 @@ def make_benchmark(
         raise ValueError(f"{version!r} is no version; give three numbers, as in 1.0.0, with --version")
     if license is not None:
         check_license(license)
-    if not tracks:
-        raise ValueError("there is no track; give one such as keyboard=zh_keyboard:3 with --track")
-    annotators = {track: _parse_annotators(track, spec) for track, spec in tracks.items()}
-    data, features = _read_checked_rows(rows, text, key, slots, answers)
+    if not noise:
+        raise ValueError("there is no noise; give one such as keyboard=zh_keyboard:3 with --noise")
+    tracks = parse_noises(noise)
+    specs = dict(zip(tracks, (split_track_name(spec)[1] for spec in noise), strict=True))
+    for track, spec in specs.items():
+        _check_track_name(track, spec)
+    data, features = _read_checked_rows(rows, text, id, tags, answers)
     configs = [CLEAN]
-    for track, track_annotators in annotators.items():
+    for track, track_annotators in tracks.items():
         configs += [f"{track}{annotator.suffix}" for annotator in track_annotators if annotator.suffix] + [track]
     facts = {
         "__doc__": f"The rows of {rows.name}, and the same with synthetic noise.",
@@ -194,34 +198,36 @@ def make_benchmark(
         "DATA": data,
         "FEATURES": features,
         "TEXT": text,
-        "SLOTS": slots,
+        "TAGS_COLUMN": tags,
         "ANSWERS": answers,
-        "TRACKS": annotators,
-        "NOISY": {f"clean_{slots}": ()} if slots else {},  # tags have no error rate
-        "SPECS": dict(tracks),
-        "LIKENESS": measure_fidelity(data, annotators, human, text=text, key=key, tags=slots, answers=answers),
+        "TRACKS": tracks,
+        "NOISY": {f"clean_{tags}": ()} if tags else {},  # tags have no error rate
+        "SPECS": specs,
+        "LIKENESS": measure_fidelity(data, tracks, human, text=text, id=id, tags=tags, answers=answers),
     }
     return type("OwnRows", (OwnRows,), facts)
 
 
-def _parse_annotators(track: str, spec: str) -> tuple[NoiseTrack, ...]:
+def _check_track_name(track: str, spec: str) -> None:
+    """Raise where a track cannot be called so on the Hub."""
     if track == CLEAN or not TRACK_NAME.fullmatch(track):
-        raise ValueError(f"{track!r} is no name for a track; use letters, digits and -, and another name than {CLEAN}")
-    return parse_noise(spec)
+        raise ValueError(
+            f"{track!r} is no name for a track; name it with letters, digits and -, and not {CLEAN}, as in noisy={spec}"
+        )
 
 
 def _read_checked_rows(
-    file: Path, text: str, key: str, slots: str | None, answers: str | None
+    file: Path, text: str, id: str, tags: str | None, answers: str | None
 ) -> tuple[list[Row], Features]:
     """Return the checked rows, each with its `id` first and then every column of the file, and their features."""
     raw_rows = files.read_rows(file)
     if not raw_rows:
         raise ValueError(f"{file} has no rows; give it some")
-    columns = [name for name in dict.fromkeys(chain.from_iterable(raw_rows)) if name != key]
-    required = [name for name in (text, key, slots, answers) if name]
+    columns = [name for name in dict.fromkeys(chain.from_iterable(raw_rows)) if name != id]
+    required = [name for name in (text, id, tags, answers) if name]
     if "id" in columns:
-        raise ValueError(f"{file} has a column 'id' beside the key {key!r}; rename it, or give --key id")
-    _check_column_names(file, columns, text, slots)
+        raise ValueError(f"{file} has a column 'id' beside --id {id}; rename it, or give --id id")
+    _check_column_names(file, columns, text, tags)
     row_numbers: dict[str, int] = {}
     rows: list[Row] = []
     for number, row in enumerate(raw_rows, 1):
@@ -230,11 +236,11 @@ def _read_checked_rows(
         if missing:
             raise ValueError(f"{where} has no {format_list(missing)}; its columns are {format_list(row)}")
         value = row[text]
-        if slots is None and not (isinstance(value, str) and value.strip()):
+        if tags is None and not (isinstance(value, str) and value.strip()):
             raise ValueError(f"{where} has {value!r} as its {text}, which is no text; mend the row")
-        if slots and not (isinstance(value, list) and value and all(isinstance(token, str) for token in value)):
+        if tags and not (isinstance(value, list) and value and all(isinstance(token, str) for token in value)):
             raise ValueError(f"{where} has {value!r} as its {text}, which are no tokens; give a list of words")
-        name = str(row[key])
+        name = str(row[id])
         if name in row_numbers:
             raise ValueError(f"{where} has the id {name!r} of row {row_numbers[name]}; ids must be unique")
         row_numbers[name] = number
@@ -251,7 +257,7 @@ def _read_checked_rows(
     return rows, features
 
 
-def _check_column_names(file: Path, columns: Sequence[str], text: str, slots: str | None) -> None:
-    added = {"edits", "operator", f"clean_{text}", *([f"clean_{slots}"] if slots else [])}
+def _check_column_names(file: Path, columns: Sequence[str], text: str, tags: str | None) -> None:
+    added = {"edits", "operator", f"clean_{text}", *([f"clean_{tags}"] if tags else [])}
     if conflicts := sorted(added.intersection(columns)):
         raise ValueError(f"{file} has a column {format_list(conflicts)}, which noise writes itself; rename it")

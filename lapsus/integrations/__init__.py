@@ -13,7 +13,9 @@ from typing import Any
 from lapsus.core.files import stage_folder
 from lapsus.core.messages import format_unknown_name
 from lapsus.core.text import to_text
-from lapsus.evaluation.tasks import Task, find_task
+from lapsus.core.types import StrPath
+from lapsus.evaluation.benchmark_tasks import find_task
+from lapsus.evaluation.tasks import Task
 from lapsus.evaluation.tracks import TrackSet
 
 MARK = "lapsus-export.json"  # tells an earlier export, which may be replaced, from other folders
@@ -76,11 +78,12 @@ def write_rows(data: TrackSet, folder: Path) -> None:
     (folder / MARK).write_text(json.dumps(describe_task(data), ensure_ascii=False, indent=1), encoding="utf-8")
 
 
-def export(data: TrackSet, target: str, out: Path) -> Path:
+def export(data: TrackSet, target: str, out: StrPath) -> Path:
     """Write the task of `data` for a harness; the folder appears when it is complete."""
     writers = _load_writers()
     if target not in writers:
         raise LookupError(format_unknown_name("harness", target, writers))
+    out = Path(out)
     with stage_folder(out, may_replace=lambda folder: (folder / MARK).is_file(), description="export") as folder:
         write_rows(data, folder)
         writers[target](data, folder)
@@ -101,14 +104,14 @@ def _load_writers() -> Mapping[str, Callable[[TrackSet, Path], None]]:
 # How the answers that a harness collected are read and scored: as `lapsus run` does.
 
 
-def load_exported_task(folder: Path) -> Task:
+def load_exported_task(folder: StrPath) -> Task:
     """Return the task of an exported folder, with the labels of its data; refuse one of another version."""
-    description = json.loads((folder / MARK).read_text(encoding="utf-8"))
+    description = json.loads((Path(folder) / MARK).read_text(encoding="utf-8"))
     task = find_task(description["task"])
     if task.version != description["version"]:
         raise ValueError(
             f"{folder} was exported from version {description['version']} of {task.name}, which is now {task.version}; "
-            "export it again (lapsus tasks --for)"
+            "export it again (lapsus tasks --export)"
         )
     return task.with_label_names(description["features"])
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from lapsus.core.text import to_text
 from lapsus.evaluation.tracks import TrackSet
 
-SUITE = '''"""A classifier on every track, by evaluate; written by `lapsus tasks --for evaluate`.
+SUITE = '''"""A classifier on every track, by evaluate; written by `lapsus tasks --export evaluate`.
 
     python suite.py PATH-OF-A-MODEL
 
@@ -65,7 +65,7 @@ def write_evaluate_suite(data: TrackSet, folder: Path) -> None:
     labels, inputs = list(task.answer_type.choices), task.inputs
     if not labels or len(inputs) > 2:
         raise TypeError(
-            f"evaluate runs classifiers of one text or two, which {task.name} does not ask for; take --for lm-eval"
+            f"evaluate runs classifiers of one text or two, which {task.name} does not ask for; take --export lm-eval"
         )
     data_folder = folder / "classified"
     data_folder.mkdir()

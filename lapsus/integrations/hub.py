@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from lapsus.core.types import Track
 from lapsus.evaluation.answer_types import ExactAnswer, SpanAnswer
 from lapsus.evaluation.tasks import Task
 from lapsus.evaluation.tracks import TrackSet
 from lapsus.integrations import render_rows
-from lapsus.core.types import Track
 
 
 def find_hub_scorer(task: Task) -> str:
     """Return the scorer of the Hub that tells of a task what ours does; refuse a task for which it has none.
 
-    >>> from lapsus.evaluation.tasks import find_task
+    >>> from lapsus.evaluation.benchmark_tasks import find_task
     >>> [find_hub_scorer(find_task(name)) for name in ("readin-afqmc", "noiseqa", "readin-cmrc2018")]
     ['choice', 'f1', 'exact']
 
@@ -34,7 +34,7 @@ def find_hub_scorer(task: Task) -> str:
         return "exact"
     raise TypeError(
         f"the Hub's eval.yaml has no scorer for {task.name}, whose answers are of the kind {type(answer_type).__name__}; "
-        "write the task for inspect (--for inspect), which scores as lapsus run does"
+        "write the task for inspect (--export inspect), which scores as lapsus run does"
     )
 
 

@@ -10,6 +10,7 @@ Logs keep our ids, datasets and tracks: `lapsus report logs/*.eval --out report`
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,12 +25,13 @@ from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 
 from lapsus.core.messages import USER_ERRORS, format_error
 from lapsus.core.track_names import CLEAN
+from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.tasks import Task as LapsusTask
-from lapsus.evaluation.tasks import find_task
-from lapsus.evaluation.tracks import TrackSet, format_track_name, load_tracks, to_folder_name
+from lapsus.evaluation.tracks import TrackSet, load_tracks, to_folder_name
 from lapsus.integrations import load_exported_task, render_rows, score_response
 from lapsus.perturbations import NoiseTrack, parse_noise
 from lapsus.perturbations.noise import apply_in_turn
+from lapsus.perturbations.specs import format_noise_name
 
 
 @contextmanager
@@ -82,7 +84,7 @@ def lapsus_score(lapsus_task: LapsusTask) -> Scorer:
 
 
 def make_exported_task(folder: Path, track: str) -> Task:
-    """Return the task of a track that `lapsus tasks --for inspect` wrote."""
+    """Return the task of a track that `lapsus tasks --export inspect` wrote."""
     lapsus_task = load_exported_task(folder)
     lines = (folder / "rows" / f"{track}.jsonl").read_text(encoding="utf-8").splitlines()
     return make_inspect_task(lapsus_task, [json.loads(line) for line in lines], f"{lapsus_task.name}_{track}")
@@ -98,19 +100,19 @@ def benchmark(task: str, data: str, track: str = "clean", split: str | None = No
 
 @solver  # type: ignore[untyped-decorator] # likewise
 def noise(operator: str = "filler_eos", annotator: int | None = None, dataset: str | None = None) -> Solver:
-    """Put noise into the user's words, keyed by the sample's id; chain it before a task's own solver.
+    """Add noise to the user's text, keyed by the sample's id; chain it before a task's own solver.
 
     Args:
         operator: OPERATOR[@SEVERITY], several joined by `+`, or `clean` for the twin without noise.
-        annotator: The number of an annotator, or a seed where the operator knows none.
-        dataset: What `lapsus report` calls the data.
+        annotator: The number of an annotator, or a seed where the operator has none.
+        dataset: The name of the data in `lapsus report`.
     """
     dataset_metadata = {"dataset": dataset} if dataset else {}
     if operator in CLEAN:
         return _mark_clean({**dataset_metadata, "track": CLEAN[0]})
     annotator_noise = make_noise_track(operator, annotator)
-    track = f"{format_track_name(operator)}{annotator_noise.suffix}"
-    noises = annotator_noise.make_noises(column="text", key="id")
+    track = f"{format_noise_name(operator)}{annotator_noise.suffix}"
+    noises = annotator_noise.make_noises(text="text", id="id")
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - inspect gives it
         clean = state.input_text
@@ -141,9 +143,19 @@ def _mark_clean(metadata: dict[str, Any]) -> Solver:
 def make_noise_track(operator: str, annotator: int | None) -> NoiseTrack:
     """Return the noise of one annotator, or of the operator as it is.
 
-    >>> make_noise_track("zh_keyboard@0.5", 2).steps[0].operator.who, make_noise_track("filler_eos", 2).steps[0].seed
-    (2, 2)
+    >>> make_noise_track("zh_keyboard@0.5", 2).steps[0].operator.who, make_noise_track("filler_eos", 2).suffix
+    (2, '.2')
+    >>> make_noise_track("filler_eos:3", None)
+    Traceback (most recent call last):
+    ...
+    ValueError: operator='filler_eos:3' asks for several annotators, and an inspect task has one; give ...
     """
+    if ":" in operator:
+        one_annotator = "+".join(re.sub(":[^@]*", "", part) for part in operator.split("+"))
+        raise ValueError(
+            f"operator={operator!r} asks for several annotators, and an inspect task has one; "
+            f"give operator={one_annotator!r} and annotator=1, and run it again for the others"
+        )
     if annotator is None:
         return parse_noise(operator)[0]
     parts = (part.partition("@") for part in operator.split("+"))
@@ -152,7 +164,7 @@ def make_noise_track(operator: str, annotator: int | None) -> NoiseTrack:
 
 @task  # type: ignore[untyped-decorator] # likewise
 def noisy(of: str, operator: str = "filler_eos", annotator: int | None = None) -> Task:
-    """Ask any task of inspect with noise in its samples, or with `operator=clean` the twin that it is compared with."""
+    """Run any task of inspect with noise in its samples, or with `operator=clean` the twin that it is compared with."""
     from inspect_ai._eval.loader import load_tasks
 
     tasks = load_tasks([of])
@@ -170,7 +182,7 @@ def noisy(of: str, operator: str = "filler_eos", annotator: int | None = None) -
 # Tasks of inspect: a file with one task per track, each over the rows that stand beside it.
 
 
-HEAD = '''"""Tasks of inspect, one per track; written by `lapsus tasks --for inspect`.
+HEAD = '''"""Tasks of inspect, one per track; written by `lapsus tasks --export inspect`.
 
     inspect eval tasks.py@{first} --model PROVIDER/NAME
 """

@@ -12,8 +12,9 @@ from typing import Any
 
 from lapsus.evaluation.tracks import TrackSet
 
-UTILS = '''"""What the tasks of this folder share; written by `lapsus tasks --for lm-eval`."""
+UTILS = '''"""What the tasks of this folder share; written by `lapsus tasks --export lm-eval`."""
 
+from functools import cache
 from pathlib import Path
 
 from datasets import DatasetDict, load_dataset
@@ -43,11 +44,19 @@ def choice(doc, results):
     return {"acc": float(likely.index(max(likely)) == doc["answer"])}
 
 
-def text(doc, results):
-    """Read and score a written answer as `lapsus run` does."""
-    from lapsus.integrations import load_exported_task, score_response
+@cache
+def task():
+    """Return the task of this folder."""
+    from lapsus.integrations import load_exported_task
 
-    return {"acc": score_response(load_exported_task(HERE), results[0], doc["row"])["score"] or 0.0}
+    return load_exported_task(HERE)
+
+
+def text(doc, results):
+    """Parse and score a written answer as `lapsus run` does."""
+    from lapsus.integrations import score_response
+
+    return {"acc": score_response(task(), results[0], doc["row"])["score"] or 0.0}
 
 
 def choice_of_annotators(doc, results):

@@ -6,7 +6,7 @@ three typists instead.
 >>> from datasets import Dataset
 >>> from lapsus.perturbations.core import Shout
 >>> rows = Dataset.from_list([{"id": "a", "text": "slow down", "label": 1}])
->>> add_noisy_copies(rows, Shout(), column="text").to_list()
+>>> add_noisy_copies(rows, Shout(), text="text").to_list()
 [{'id': 'a', 'text': 'slow down', 'label': 1}, {'id': 'a-noisy', 'text': 'slow down!', 'label': 1}]
 """
 
@@ -19,22 +19,22 @@ from lapsus.perturbations.core import Mixture, Operator
 
 
 def add_noisy_copies(
-    dataset: Any, operator: Operator, *, column: str | tuple[str, ...], key: str = "id", seed: int = 0
+    dataset: Any, operator: Operator, *, text: str | tuple[str, ...], id: str = "id", seed: int = 0
 ) -> Any:
     """Return a `datasets.Dataset` followed by a noisy copy of each of its rows, with the same columns and labels.
 
     Args:
         dataset: The training split.
         operator: The noise; it may leave some rows as they are, and their copies are then the rows again.
-        column: The column to perturb, or several, as in pairs of sentences.
-        key: The column with the row's id; a copy's id ends in `-noisy`.
+        text: The column to perturb, or several, as in pairs of sentences.
+        id: The column with the row's id; a copy's id ends in `-noisy`.
         seed: Another seed, other noise.
     """
     from datasets import concatenate_datasets
 
-    noise = Noise(operator, column=column, key=key, seed=seed)
+    noise = Noise(operator, text=text, id=id, seed=seed)
     noisy = noise.map(dataset).select_columns(dataset.column_names)
-    renamed = noisy.map(lambda row: {key: f"{row[key]}-noisy"}, features=dataset.features)
+    renamed = noisy.map(lambda row: {id: f"{row[id]}-noisy"}, features=dataset.features)
     return concatenate_datasets([dataset, renamed])
 
 

@@ -1,0 +1,125 @@
+"""`lapsus report` and `lapsus compare`: reports of predictions, and how two of them differ."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from functools import partial
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+from lapsus.cli.main import ARGV_KEY
+from lapsus.cli.options import PATH, parse_assignments, shared_option
+from lapsus.core.messages import format_examples
+from lapsus.integrations.loggers import LOGGERS
+from lapsus.reporting import compare as comparison
+from lapsus.reporting.expressions import parse_condition
+from lapsus.reporting.report import report as write_report
+from lapsus.reporting.tracks import read_tracks
+
+FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
+
+
+@click.command(epilog=format_examples("lapsus report bert.clean.jsonl bert.keyboard.*.jsonl --out report"))
+@click.argument("files", type=PATH, nargs=-1, required=True)
+@shared_option("--out", "Folder for the page and its tables.", required=True)
+@shared_option("--references", "File, or folder of lapsus build, joined by id.")
+@click.option("--path-pattern", metavar="PATTERN", help='Pattern of file paths, e.g. "{model}/{dataset}/{track}".')
+@click.option("--score", metavar="COLUMN", help="Column of scores from 0 to 1.")
+@click.option("--prediction", metavar="COLUMN", help="Column of predictions.")
+@shared_option("--gold", "Column of gold answers.")
+@click.option("--cluster", metavar="COLUMN", help="Column that names the original of each row.")
+@click.option(
+    "--group-by",
+    multiple=True,
+    metavar="COLUMN",
+    help="Also report scores by the values of this column; repeatable.",
+)
+@shared_option("--where")
+@shared_option("--split", "Split of --references.", default="test", show_default=True)
+@click.option(
+    "--drop-unparsed", is_flag=True, help="Exclude rows without a prediction; by default they count as wrong."
+)
+@click.option("--title", help="Title of the page.")
+@shared_option("--confidence-level")
+@click.option(
+    "--log-to", multiple=True, type=click.Choice(sorted(LOGGERS)), help="Also log the numbers there; repeatable."
+)
+def report(
+    files: tuple[Path, ...],
+    out: Path,
+    references: Path | None,
+    path_pattern: str | None,
+    score: str | None,
+    prediction: str | None,
+    gold: str | None,
+    cluster: str | None,
+    group_by: tuple[str, ...],
+    where: tuple[str, ...],
+    split: str,
+    drop_unparsed: bool,
+    title: str | None,
+    confidence_level: float,
+    log_to: tuple[str, ...],
+) -> None:
+    """Write an HTML report, tables and plots from prediction files.
+
+    FILES are JSON lines, CSV, Parquet, samples of lm-evaluation-harness, logs of inspect, or folders with such logs.
+    """
+    tracks = read_tracks(
+        files,
+        references=references,
+        path_pattern=path_pattern,
+        score=score,
+        prediction=prediction,
+        gold=gold,
+        cluster=cluster,
+        where=parse_assignments(where),
+        split=split,
+        drop_unparsed=drop_unparsed,
+        warn=partial(click.echo, err=True),
+    )
+    bar = partial(tqdm, unit=" models", disable=None, dynamic_ncols=True)
+    command = shlex.join(click.get_current_context().meta[ARGV_KEY])
+    written = write_report(
+        tracks, out, group_by=group_by, title=title, confidence_level=confidence_level, progress=bar, command=command
+    )
+    for warning in written.numbers.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    click.echo(f"wrote {written}")
+    for name in log_to:
+        LOGGERS[name](written)
+        click.echo(f"logged to {name}")
+
+
+@click.command(epilog=format_examples('lapsus compare report-main report-branch --fail-if "drop > 5 and p < 0.05"'))
+@click.argument("old", type=FOLDER)
+@click.argument("new", type=FOLDER)
+@click.option(
+    "--fail-if", metavar="EXPRESSION", help="Exit with 3 if this holds for a model and a family of noisy tracks."
+)
+@shared_option("--confidence-level")
+@shared_option("--json")
+def compare(old: Path, new: Path, *, fail_if: str | None, confidence_level: float, as_json: bool) -> None:
+    """Compare two report folders.
+
+    In EXPRESSION, `clean`, `average`, `worst`, `drop` and `worst_drop` are changes from OLD to NEW in points (`drop >
+    5`: the drop is more than 5 points larger than before); with `old_` or `new_` before them they are the values
+    themselves (`new_drop > 10`). `p` and `p_holm` are the p-values of the change of the drop.
+    """
+    condition = parse_condition(fail_if, comparison.NAMES) if fail_if else None
+    changes = comparison.compare(old, new, confidence_level=confidence_level)
+    click.echo(
+        json.dumps([comparison.to_record(change) for change in changes], ensure_ascii=False, indent=2)
+        if as_json
+        else comparison.format_changes(changes)
+    )
+    for warning in (warning for change in changes for warning in change.warnings):
+        click.echo(f"warning: {warning}", err=True)
+    failing = [change for change in changes if condition and condition.evaluate(change.to_values())]
+    for change in failing:
+        click.echo(f"fails: {fail_if} holds for {change.model} on {change.family}", err=True)
+    if failing:
+        raise SystemExit(3)
