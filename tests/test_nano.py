@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from scipy.stats import kendalltau
@@ -14,11 +15,11 @@ from lapsus.papers.nano import (  # noqa: E402 - torch first  # noqa: E402 - tor
     Nano,
     RatedTranslation,
     Sentence,
-    construct_ratings,  # noqa: E402 - torch first
+    construct_ratings,
     finetune,
     kendall_agreement,
     make_examples,
-    make_tag_examples,  # noqa: E402 - torch first
+    make_tag_examples,
     pretrain,
     read_ratings,
     write_ratings,
@@ -226,13 +227,27 @@ def test_the_weights_that_agree_best_are_kept(begun):
     assert made.predict(["o trem"]) == heard[1]
 
 
+def test_dev_that_would_never_be_asked_is_refused(begun):
+    with pytest.raises(ValueError, match="dev is given but never asked: set eval_every"):
+        fit(begun, [("o trem", 1.0)], TrainingConfig(steps=1), dev=lambda _: 0.0)
+
+
+@pytest.mark.parametrize("append_eos", [True, False])
+def test_a_saved_model_reads_what_it_read_before(tmp_path, begun, append_eos):
+    model = replace(begun, append_eos=append_eos)
+    model.save(tmp_path / "model")
+    loaded = FirstTokenRegressor.load(tmp_path / "model")
+    assert loaded.encode(["o trem"]) == model.encode(["o trem"])
+    assert loaded.predict(["o trem"]) == pytest.approx(model.predict(["o trem"]), abs=1e-6)
+
+
 def test_both_phases_and_back_from_a_folder(tmp_path, begun):
     first = pretrain(begun, SENTENCES[:40], TrainingConfig(steps=4))
     rated = [
         RatedTranslation("o trem", "o comboio", "the train", "pt", 0.9),
         RatedTranslation("o gato", "o comboio", "the train", "pt", 0.0),
     ] * 4
-    made = finetune(first, rated, TrainingConfig(steps=4), input_format="qe", dev=rated)
+    made = finetune(first, rated, TrainingConfig(steps=4, eval_every=2), input_format="qe", dev=rated)
     made.save(tmp_path / "nano")
     read = Nano.load(tmp_path / "nano")
     asked = (["o trem"], None, ["the train"], ["pt-PT"])
@@ -240,7 +255,7 @@ def test_both_phases_and_back_from_a_folder(tmp_path, begun):
     assert made.score(*asked) != made.score(["o trem"], None, ["the train"], ["pt-BR"])
     with pytest.raises(FileNotFoundError, match=r"has no first_token\.json"):
         FirstTokenRegressor.load(tmp_path)
-    with pytest.raises(ValueError, match="form is 'both': choose one of within, qe, qe-ref"):
+    with pytest.raises(ValueError, match="input_format is 'both': choose one of within, qe, qe-ref"):
         finetune(first, rated, input_format="both")
 
 

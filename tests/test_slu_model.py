@@ -84,6 +84,8 @@ def test_training_leaves_the_global_random_stream_alone():
     torch.manual_seed(5)
     expected = torch.rand(4)
     torch.manual_seed(5)
+    with pytest.raises(ValueError, match="epochs is 0: give how often all rows are read"):
+        train(TRAIN[:8], epochs=0)
     train(TRAIN[:8], epochs=1)
     assert torch.equal(torch.rand(4), expected)
 

@@ -22,10 +22,9 @@ from transformers import BertModel, MT5Config, MT5ForConditionalGeneration  # no
 
 from lapsus.evaluation.text_metrics import FunctionMetric, MetricInput, load_metric_providers, open_metric  # noqa: E402 - torch first
 from lapsus.evaluation.text_metrics.comet import INSTALL  # noqa: E402 - torch first
-from lapsus.papers.text_metrics import PLACE  # noqa: E402 - torch first
-from lapsus.papers.nano import RatedTranslation  # noqa: E402 - torch first
-from lapsus.papers.nano import finetune  # noqa: E402 - torch first
+from lapsus.papers.nano import RatedTranslation, finetune  # noqa: E402 - torch first
 from lapsus.papers.nano.first_token import EncoderDecoderConfig, TrainingConfig, make_small_t5, train_byte_pieces  # noqa: E402 - torch first
+from lapsus.papers.text_metrics import PLACE  # noqa: E402 - torch first
 
 TEXTS = ["the tram is late", "the train is not late", "o bonde atrasou"]
 REFERENCE = ["the tram is late"] * 3
@@ -118,6 +117,10 @@ def test_prism_is_the_mean_log_probability_in_both_directions(tmp_path):
     assert open_metric(f"prism:{tmp_path}@late").score(TEXTS, REFERENCE) != pytest.approx(both, abs=1e-4)
     with pytest.raises(LookupError, match="no token '__en__'"):
         open_metric(f"prism:{tmp_path}@language").score(TEXTS, REFERENCE, tags=TAGS)
+    with pytest.raises(ValueError, match="reads tags, which were not given"):
+        open_metric(f"prism:{tmp_path}@language").score(TEXTS, REFERENCE)
+    with pytest.raises(ValueError, match="reads references or sources, and neither was given"):
+        open_metric(f"prism:{tmp_path}@language").score(TEXTS, tags=TAGS)
 
 
 @pytest.mark.slow
@@ -247,14 +250,14 @@ class Judge(BaseHTTPRequestHandler):
 
 
 def test_a_judge_is_asked_once_for_a_number_and_told_the_dialect(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     server = ThreadingHTTPServer(("127.0.0.1", 0), Judge)
     server.asked = []
     threading.Thread(target=server.serve_forever, daemon=True).start()
     metric = open_metric(f"judge:http://127.0.0.1:{server.server_port}/v1#tiny")
     for _ in range(2):
         assert metric.score(TEXTS[:2], REFERENCE[:2], tags=["en-IN", "en-any"]) == [81.0, 80.0]
-    assert len(server.asked) == 2
+    assert len(server.asked) == len([*tmp_path.glob("lapsus/judge-answers/*.json")]) == 2
     assert sorted("in en-IN what" in asked for asked in server.asked) == [False, True]
     assert not any("-any" in asked for asked in server.asked)
     with pytest.raises(ValueError, match="tiny answered 'none', which is no number"):
@@ -292,6 +295,8 @@ def test_the_universal_encoders_cosine_is_that_of_its_package():
         ("python:no_such_module:f", ModuleNotFoundError, "there is no module 'no_such_module' here; run lapsus in its"),
         ("python:textwrap:f", LookupError, "has no function 'f'; it has wrap, fill, shorten, dedent, indent"),
         ("bertscore:x@top", ValueError, "names no layer; write a number"),
+        ("yisi:x@top", ValueError, "names no layer; write a number behind the @, as in x@9"),
+        ("yisi:x@", ValueError, "names no layer; write a number behind the @, as in x@9"),
     ],
 )
 def test_a_wrong_word_is_one_sentence(word, error, said):

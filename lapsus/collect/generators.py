@@ -121,7 +121,7 @@ class EndpointGenerator:
             batch = texts[start : start + step]
             max_tokens = int(self.number * (8 + TOKENS_FOR_A_LETTER * max(map(len, batch))))
             prompts = [self.prompt.format(number=self.number, text=text) for text in batch]
-            for response in self.endpoint.complete_all(prompts, max_tokens):
+            for response in self.endpoint.complete_all(prompts, max_tokens, whole_lines=True):
                 yield [line for line in map(strip_numbering, response.splitlines()) if line][: self.number]
 
 

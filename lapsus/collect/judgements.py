@@ -39,6 +39,11 @@ class Judgement:
     grammatical: bool
 
 
+def is_blank(value: Any) -> bool:
+    """Return whether a cell of a table is empty; any other value is content, also 0 and a list."""
+    return value is None or value == ""
+
+
 def parse_judgement(row: Mapping[str, Any]) -> Judgement:
     """Return the judgement of a row.
 
@@ -46,7 +51,7 @@ def parse_judgement(row: Mapping[str, Any]) -> Judgement:
     Judgement(item='a', judge='Ida', similarity=80.0, grammatical=True)
     """
     for name in ("item", "judge"):
-        if row.get(name) in {None, ""}:
+        if is_blank(row.get(name)):
             raise InvalidJudgementError(f"names no {name}", f"fill in the column {name!r}")
     try:
         similarity = float(row.get("similarity"))  # type: ignore[arg-type] # None is caught
@@ -117,9 +122,9 @@ def _decide_verdict(item: str, judgements: Sequence[Judgement], rule: Acceptance
 class Agreement:
     """How far judges agree on the items that several of them judged.
 
-    `min_similarity` is Krippendorff's interval alpha, `grammatical` the nominal one (None: all said the same, which leaves
-    nothing to agree on); `mean_distance` is how many points two judges of an item differ on average, `same_grammaticality` how often two of
-    them say the same of its grammar.
+    `similarity` is Krippendorff's interval alpha, `grammatical` the nominal one (None: all said the same, which leaves
+    nothing to agree on); `mean_distance` is how many points two judges of an item differ on average,
+    `same_grammaticality` how often two of them say the same of its grammar.
     """
 
     judges: int

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -32,7 +33,7 @@ MOST_BYTES = 1 << 16  # of one judgement
 
 @dataclass
 class Sheet:
-    """One judge's work: the items in this judge's order, and the file that keeps what was said."""
+    """One judge's work: the items in this judge's order, and the file that keeps the judgements."""
 
     items: Sequence[Row]
     judge: str
@@ -86,7 +87,7 @@ def render_page(sheet: Sheet) -> tuple[str, str]:
         item: {"similarity": each.similarity, "grammatical": each.grammatical}
         for item, each in sheet.judgements.items()
     }
-    data = json.dumps({"items": list(sheet.items), "said": ratings}, ensure_ascii=False)
+    data = json.dumps({"items": list(sheet.items), "ratings": ratings}, ensure_ascii=False)
     html = environment.get_template("judging.html.j2").render(
         judge=sheet.judge, style=style, script=script, data=data.replace("<", "\\u003c")
     )
@@ -120,13 +121,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Save a judgement."""
-        length = int(self.headers.get("Content-Length") or 0)
+        length = self.headers.get("Content-Length") or ""
         if not self._is_own_host() or self.headers.get_content_type() != "application/json":
             return self._respond(HTTPStatus.FORBIDDEN, "only the page itself may send judgements")
-        if self.path != "/judgements" or not 0 < length <= MOST_BYTES:
+        if self.path != "/judgements" or not re.fullmatch(r"[0-9]{1,9}", length) or not 0 < int(length) <= MOST_BYTES:
             return self._respond(HTTPStatus.BAD_REQUEST, "send one judgement to /judgements")
         try:
-            payload = json.loads(self.rfile.read(length))
+            payload = json.loads(self.rfile.read(int(length)))
             self.sheet.save(payload if isinstance(payload, dict) else {})
         except InvalidJudgementError as error:
             return self._respond(HTTPStatus.BAD_REQUEST, f"the judgement {error}; {error.cure}")
@@ -134,7 +135,7 @@ class Handler(BaseHTTPRequestHandler):
             return self._respond(HTTPStatus.BAD_REQUEST, "that is no JSON")
         except OSError as error:
             return self._respond(HTTPStatus.INTERNAL_SERVER_ERROR, f"{self.sheet.out}: {error.strerror}")
-        return self._respond(HTTPStatus.OK, json.dumps({"left": self.sheet.remaining}), "application/json")
+        return self._respond(HTTPStatus.OK, json.dumps({"remaining": self.sheet.remaining}), "application/json")
 
     def _is_own_host(self) -> bool:
         """Return whether the request names this server as its host."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from lapsus.collect.judgements import is_blank
 from lapsus.core.messages import format_list
 from lapsus.io.readers import FileFormatError, Row, read_class_names, read_rows
 
@@ -41,7 +42,7 @@ def _iter_checked_rows(path: Path) -> Iterator[Row]:
     names = read_class_names(path)
     seen: dict[str, int] = {}
     for number, row in enumerate(read_rows(path), 1):
-        missing = [name for name in NEEDED if row.get(name) in {None, ""}]
+        missing = [name for name in NEEDED if is_blank(row.get(name))]
         if missing:
             what = f"row {number} lacks {format_list(missing)} (it has {format_list(row)})"
             raise FileFormatError(path, what, "give each pair id, premise, hypothesis and label")
@@ -52,6 +53,16 @@ def _iter_checked_rows(path: Path) -> Iterator[Row]:
         class_values = {name: row[name] if isinstance(row[name], str) else names[name][row[name]] for name in names}
         texts = {side: " ".join(str(row[side]).split()) for side in SIDES}
         yield {**row, **class_values, **texts, "id": key}
+
+
+def read_ids(path: Path) -> set[str]:
+    """Return the ids of the rows of a file, such as of pairs to exclude."""
+    ids = set()
+    for number, row in enumerate(read_rows(path), 1):
+        if is_blank(row.get("id")):
+            raise FileFormatError(path, f"row {number} lacks id (it has {format_list(row)})", "give each row its id")
+        ids.add(str(row["id"]))
+    return ids
 
 
 def unique_sentences(pairs: Iterable[Row]) -> list[str]:

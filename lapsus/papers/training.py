@@ -55,6 +55,8 @@ def train_best_epoch(
         train_epoch: Reads all rows once, and changes the weights.
         count_correct: Counts the held-out rows that the network has right; without any, the last epoch is best.
     """
+    if epochs < 1:
+        raise ValueError(f"epochs is {epochs}: give how often all rows are read, 1 or more")
     most_correct, weights = -1, {}
     for _ in range(epochs):
         network.train()

@@ -1,6 +1,6 @@
 
 "use strict";
-const { items, said } = JSON.parse(document.getElementById("data").textContent);
+const { items, ratings } = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
 const form = $("form"), slider = $("similarity"), state = $("state");
 const choices = [...form.querySelectorAll("[name=grammatical]")];
@@ -25,7 +25,7 @@ function points(value) {
 }
 
 function refresh() {
-  const judged = items.filter((each) => each.item in said).length;
+  const judged = items.filter((each) => each.item in ratings).length;
   $("progress").value = judged;
   $("progress").max = Math.max(1, items.length);
   $("count").textContent = `${judged} of ${items.length} judged`;
@@ -43,7 +43,7 @@ function show(place) {
     if (at < 0) $("again").hidden = true;
   }
   if (at < 0) return;
-  const item = items[at], before = said[item.item];
+  const item = items[at], before = ratings[item.item];
   $("place").textContent = `${at + 1} of ${items.length}`;
   $("text").textContent = item.text;
   $("paraphrase").textContent = item.paraphrase;
@@ -59,7 +59,7 @@ function save() {
   const one = answer();
   refresh();
   if (!whole(one)) return saving;
-  const before = said[one.item];
+  const before = ratings[one.item];
   const yes = one.grammatical === "yes";
   if (before && before.similarity === one.similarity && before.grammatical === yes) return saving;
   tell("saving …");
@@ -74,7 +74,7 @@ function save() {
       tell(`not saved: ${why}`, true);
       return false;
     }
-    said[one.item] = { similarity: one.similarity, grammatical: yes };
+    ratings[one.item] = { similarity: one.similarity, grammatical: yes };
     if (items[at].item === one.item) tell("saved");
     refresh();
     return true;
@@ -85,7 +85,7 @@ function save() {
 
 function unjudged(from) {
   const order = [...items.keys()];
-  return [...order.slice(from), ...order.slice(0, from)].find((place) => !(items[place].item in said)) ?? items.length;
+  return [...order.slice(from), ...order.slice(0, from)].find((place) => !(items[place].item in ratings)) ?? items.length;
 }
 
 async function next() {
@@ -112,5 +112,5 @@ document.addEventListener("keydown", (event) => {
     next();
   }
 });
-document.querySelector("details").open = Object.keys(said).length === 0;
+document.querySelector("details").open = Object.keys(ratings).length === 0;
 show(unjudged(0));

@@ -35,7 +35,9 @@ T = TypeVar("T")
 BUSY = frozenset({408, 429, 500, 502, 503, 504})  # HTTP status codes that are retried
 
 
-TOO_LONG = re.compile(r"context|too long|maximum length|max_model_len|too many tokens", re.IGNORECASE)
+TOO_LONG = re.compile(
+    r"context[ _-](?:length|size|window)|too long|maximum length|max_model_len|too many tokens", re.IGNORECASE
+)
 LONGEST_PAUSE = 600.0  # seconds that a server may ask to wait
 
 
@@ -109,25 +111,31 @@ class Endpoint:
                 f"{self.url!r} is no web address; give the endpoint's base, such as http://localhost:8000/v1"
             )
 
-    def complete(self, prompt: str, max_tokens: int = 256) -> str:
-        """Return the model's answer to `prompt`, the most probable one."""
+    def complete(self, prompt: str, max_tokens: int = 256, *, whole_lines: bool = False) -> str:
+        """Return the model's answer to `prompt`, the most probable one.
+
+        With `whole_lines`, an answer that was cut at the token limit loses the line in which it was cut.
+        """
         body = self._build_body(prompt, max_tokens)
         request_key = hashlib.sha256(
             f"{self.url}\n".encode() + body
         ).hexdigest()  # a name may differ in meaning by server
         cache_path = None if self.cache is None else Path(self.cache) / f"{request_key}.json"
         if cache_path is not None and cache_path.exists():
-            return str(json.loads(cache_path.read_text(encoding="utf-8"))["answer"])
-        answer = self._post("chat/completions", body, self._parse_completion).text
-        if cache_path is not None:
-            with stage_file(cache_path) as file:  # atomic: a cache file is never partly written
-                file.write(json.dumps({"request": json.loads(body), "answer": answer}, ensure_ascii=False).encode())
-        return answer
+            entry = json.loads(cache_path.read_text(encoding="utf-8"))
+        else:
+            completion = self._post("chat/completions", body, self._parse_completion)
+            entry = {"request": json.loads(body), "answer": completion.text, "truncated": completion.truncated}
+            if cache_path is not None:
+                with stage_file(cache_path) as file:  # atomic: a cache file is never partly written
+                    file.write(json.dumps(entry, ensure_ascii=False).encode())
+        text = str(entry["answer"])
+        return text.rpartition("\n")[0] if whole_lines and entry.get("truncated") else text
 
-    def complete_all(self, prompts: Sequence[str], max_tokens: int = 256) -> list[str]:
+    def complete_all(self, prompts: Sequence[str], max_tokens: int = 256, *, whole_lines: bool = False) -> list[str]:
         """Return the answers to `prompts`, in their order."""
         with ThreadPoolExecutor(self.workers) as pool:
-            return list(pool.map(lambda prompt: self.complete(prompt, max_tokens), prompts))
+            return list(pool.map(lambda prompt: self.complete(prompt, max_tokens, whole_lines=whole_lines), prompts))
 
     def complete_uncached(self, prompt: str, max_tokens: int = 256) -> Completion:
         """Return the model's answer with its token counts; the cache is not used."""
@@ -209,7 +217,7 @@ class Endpoint:
         if error.code in {400, 413, 422} and TOO_LONG.search(message):
             raise ContextTooLongError(
                 f"longer than the context of {self.model}; shorten the rows, or take another model"
-            )
+            ) from error
         if error.code not in BUSY:
             raise UnsupportedRequestError(
                 f"{url} answered with status {error.code} ({message[:200]}); check the model's name {self.model!r}"
@@ -263,8 +271,10 @@ class Endpoint:
 def parse_retry_after(header: str | None) -> float:
     """Return how many seconds a busy server asks to wait: a number, or until a date.
 
-    >>> parse_retry_after("2"), parse_retry_after(None), parse_retry_after("soon"), parse_retry_after("Wed, 21 Oct 2015 07:28:00 GMT")
-    (2.0, 0.0, 0.0, 0.0)
+    >>> parse_retry_after("2"), parse_retry_after(None), parse_retry_after("soon")
+    (2.0, 0.0, 0.0)
+    >>> parse_retry_after("Wed, 21 Oct 2015 07:28:00 GMT")
+    0.0
     """
     if header is None:
         return 0.0

@@ -109,7 +109,8 @@ class FunctionMetric:
             for name, texts in inputs.items()
             if texts is not None and name in (*self.required, *self.optional)
         }
-        if not self.required and not metric_inputs.keys() & {"references", "sources"}:
+        texts_to_compare = {"references", "sources"}
+        if not texts_to_compare & {*self.required, *metric_inputs} and texts_to_compare & {*self.optional}:
             raise ValueError(f"{self.name} reads references or sources, and neither was given; give one of them")
         scores = [float(each) for each in self.rate(MetricInput(candidates, **metric_inputs))]
         if len(scores) != len(candidates):

@@ -36,17 +36,27 @@ def yisi_f(similarities: Vectors, candidate: Vectors, reference: Vectors) -> flo
     return precision * recall / denominator if denominator > 0 else 0.0
 
 
+def parse_layer(name: str, rest: str) -> tuple[str, int | None]:
+    """Return the encoder and the layer of `PATH@LAYER`; None where no layer is named.
+
+    >>> parse_layer("yisi", "encoder@9"), parse_layer("yisi", "encoder")
+    (('encoder', 9), ('encoder', None))
+    """
+    path, at, layer = rest.partition("@")
+    if at and not (layer.isascii() and layer.isdigit()):
+        raise ValueError(f"{name}:{rest} names no layer; write a number behind the @, as in {path}@9")
+    return path, int(layer) if at else None
+
+
 def open_bertscore(rest: str) -> TextMetric:
     """Return BERTScore by an encoder; `PATH@LAYER` says which layer, by default the last one."""
-    path, _, layer = rest.partition("@")
-    if layer and not layer.isdigit():
-        raise ValueError(f"bertscore:{rest} names no layer; write a number behind the @, as in {path}@9")
+    path, layer = parse_layer("bertscore", rest)
     try:
         from bert_score import BERTScorer
     except ImportError as error:
         raise ModuleNotFoundError("bertscore is not installed; pip install bert-score==0.3.13") from error
     transformers = import_optional("transformers", "models", "this metric")
-    layers = int(layer) if layer else transformers.AutoConfig.from_pretrained(path).num_hidden_layers
+    layers = transformers.AutoConfig.from_pretrained(path).num_hidden_layers if layer is None else layer
     with hide_transformers_bars():
         scorer = BERTScorer(model_type=path, num_layers=layers)
     tokenizer = scorer._tokenizer  # noqa: SLF001 - where it states no limit, the package's own call fails
@@ -67,12 +77,14 @@ def open_bertscore(rest: str) -> TextMetric:
 
 def open_yisi(rest: str) -> TextMetric:
     """Return YiSi-1 by an encoder; `PATH@LAYER` says which layer, by default the last one."""
-    path, _, layer = rest.partition("@")
+    path, layer = parse_layer("yisi", rest)
     transformers = import_optional("transformers", "models", "this metric")
     with hide_transformers_bars():
         model = transformers.AutoModel.from_pretrained(path).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(path)
-    return FunctionMetric(f"yisi:{Path(path).name}", partial(_rate_yisi, model, tokenizer, int(layer or -1)))
+    return FunctionMetric(
+        f"yisi:{Path(path).name}", partial(_rate_yisi, model, tokenizer, -1 if layer is None else layer)
+    )
 
 
 def _rate_yisi(model: Any, tokenizer: Any, layer: int, metric_input: MetricInput) -> list[float]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
-from lapsus.core.imports import import_function
+from lapsus.evaluation.models.function import import_function
 from lapsus.evaluation.text_metrics import FunctionMetric, MetricInput, MetricProvider, TextMetric
 
 TAKES = (

@@ -1,6 +1,7 @@
 """An instruction model that is asked for a number from 0 to 100, behind an OpenAI-compatible address.
 
-`judge:http://localhost:8000/v1#NAME`. Answers are kept in the folder `judge-answers`, so that none is asked for twice.
+`judge:http://localhost:8000/v1#NAME`. Answers are kept in `lapsus/judge-answers` of the user's cache, so that none is
+asked for twice.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ import re
 from functools import partial
 
 from lapsus.evaluation.models.endpoint_client import Endpoint
+from lapsus.evaluation.models.packaged import find_cache_folder
 from lapsus.evaluation.text_metrics import FunctionMetric, MetricInput, MetricProvider, TextMetric
 
-ANSWERS = "judge-answers"
 SAME_MEANING = (
     "Sentence 1: {base}\nSentence 2: {candidate}\nHow well does sentence 2 say in {tag} what sentence 1 means, "
     "from 0 (another meaning) to 100 (the same meaning)? Answer with a number alone."
@@ -24,7 +25,7 @@ def open_judge(rest: str) -> TextMetric:
     url, hash_, model = rest.partition("#")
     if not hash_ or not model:
         raise ValueError(f"judge:{rest} names no model; write judge:http://HOST/v1#NAME")
-    endpoint = Endpoint(url, model, cache=ANSWERS)
+    endpoint = Endpoint(url, model, cache=str(find_cache_folder() / "judge-answers"))
     return FunctionMetric(
         f"judge:{model}", partial(_rate, endpoint), required=("tags",), optional=("references", "sources")
     )

@@ -26,10 +26,9 @@ def open_prism(rest: str) -> TextMetric:
     with hide_transformers_bars():
         model = transformers.AutoModelForSeq2SeqLM.from_pretrained(path).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(path)
-    optional: tuple[Reads, ...] = ("references", "sources", *(("tags",) if begin == "language" else ()))
-    return FunctionMetric(
-        f"prism:{Path(path).name}", partial(_rate, model, tokenizer, begin), required=(), optional=optional
-    )
+    required: tuple[Reads, ...] = ("tags",) if begin == "language" else ()
+    rate = partial(_rate, model, tokenizer, begin)
+    return FunctionMetric(f"prism:{Path(path).name}", rate, required, optional=("references", "sources"))
 
 
 def _rate(model: Any, tokenizer: Any, begin: str, metric_input: MetricInput) -> list[float]:

@@ -237,7 +237,7 @@ def finetune(
 ) -> Nano:
     """Return a metric that has learnt ratings; with `dev` the weights that agree best with it are kept."""
     if input_format not in INPUTS:
-        raise ValueError(f"form is {input_format!r}: choose one of {', '.join(INPUTS)}")
+        raise ValueError(f"input_format is {input_format!r}: choose one of {', '.join(INPUTS)}")
     if dev:
         fit_options["dev"] = lambda candidate_model: kendall_agreement(Nano(candidate_model, input_format), dev)
     return Nano(fit(model, make_examples(ratings, input_format), training, seed=seed, **fit_options), input_format)

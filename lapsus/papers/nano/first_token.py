@@ -110,14 +110,24 @@ class FirstTokenRegressor:
             with hide_transformers_bars():
                 self.model.save_pretrained(new)
             self.tokenizer.save_pretrained(new)
-            contents = {"place": self.token_index, "longest": self.max_length, **(notes or {})}
+            contents = {
+                "place": self.token_index,
+                "longest": self.max_length,
+                "ended": self.append_eos,
+                **(notes or {}),
+            }
             (new / NOTE).write_text(json.dumps(contents), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> FirstTokenRegressor:
         """Read what `save` wrote."""
-        saved_notes = read_notes(folder)
-        return load_checkpoint(str(folder), token_index=saved_notes["place"], max_length=saved_notes["longest"])
+        notes = read_notes(folder)
+        return load_checkpoint(
+            str(folder),
+            token_index=notes["place"],
+            max_length=notes["longest"],
+            append_eos=notes.get("ended", True),
+        )
 
 
 def read_notes(folder: str | PathLike[str]) -> dict[str, Any]:
@@ -255,11 +265,13 @@ def fit(
         examples: Texts, each with the number that is right.
         training: How it is trained.
         seed: Another seed, another order of the examples.
-        dev: Tells how good a model is, the higher the better; the best weights are kept.
+        dev: Tells how good a model is, the higher the better; the best weights are kept. It needs `eval_every`.
         log: Is told of steps and their loss.
     """
     if not examples:
         raise ValueError("no examples to train on: give at least one (text, number)")
+    if dev is not None and not training.eval_every:
+        raise ValueError("dev is given but never asked: set eval_every of the TrainingConfig, such as 100")
     trained: R = replace(model, model=deepcopy(model.model))  # type: ignore[type-var]
     encoded, targets = trained.encode([text for text, _ in examples]), torch.tensor([number for _, number in examples])
     rng = Random(f"first token/{seed}")
