@@ -20,9 +20,20 @@ SECTION = re.compile(r"^## (An? .+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTAL
 FILE = re.compile(r"`([\w./]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECTIONS = dict(SECTION.findall(TEXT))
+UNITS = {  # the section, and how a command shows what it adds
+    "A dataset": ("lapsus list", "lamp-commands"),
+    "A metric": ("lapsus list", "first_word_rate"),
+    "An operator for a new language": ("lapsus list operators --language de", "de_umlauts"),
+    "A task": ("lapsus tasks lamp", "Request: "),
+    "A model adapter": (),
+}
 
 
-@pytest.fixture(scope="module", params=["A dataset", "A metric", "An operator"])
+def test_every_section_with_commands_is_run():
+    assert {title for title, text in SECTIONS.items() if COMMANDS.search(text)} == set(UNITS)
+
+
+@pytest.fixture(scope="module", params=UNITS)
 def printed(request, tmp_path_factory):
     """Do what a section says, and return its title, the folder and what each command printed."""
     folder = tmp_path_factory.mktemp("empty")
@@ -61,12 +72,15 @@ def printed(request, tmp_path_factory):
     return request.param, folder, outputs
 
 
-NAMES = {"A dataset": "lamp-commands", "A metric": "first_word_rate", "An operator": "doubled"}
+def read_rows(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def test_every_example_is_listed(printed):
     title, _, outputs = printed
-    assert re.search(rf"^ +{NAMES[title]} ", outputs["lapsus list"], re.MULTILINE)
+    if UNITS[title]:
+        command, name = UNITS[title]
+        assert re.search(rf"^ *{name}", outputs[command], re.MULTILINE)
 
 
 def test_the_last_command_uses_the_unit(printed):
@@ -79,8 +93,18 @@ def test_the_last_command_uses_the_unit(printed):
         assert "| `keyboard.1/test` | `text` |" in card
     elif title == "A metric":
         assert json.loads(last)["first_word_rate"] == 0.5
+    elif title == "A task":
+        files = {path.stem: read_rows(path) for path in folder.glob("out/lamp/*/*.jsonl")}
+        assert set(files) == {"clean", "filler_eos.1", "filler_eos.2"}
+        assert [row["score"] for row in files["clean"]] == [1.0, 1.0, 0.0]
+        assert [row["gold"] for row in files["filler_eos.2"]] == ["on", "colour", "off"]
+    elif title == "A model adapter":
+        (clean,) = folder.glob("out/*/words/clean.jsonl")
+        assert [row["prediction"] for row in read_rows(clean)] == ["weather", "music"]
+        assert len(list(clean.parent.glob("en_keyboard.*.jsonl"))) == 2
+        assert json.loads((clean.parent / "run.json").read_text("utf-8"))["model_identity"].startswith("lookup:")
     else:
-        rows = [json.loads(line) for line in (folder / "noisy.jsonl").read_text(encoding="utf-8").splitlines()]
-        assert [row["clean_text"] for row in rows] == ["switch the lamp on", "make it warmer"]
+        rows = read_rows(folder / "noisy.jsonl")
+        assert [row["clean_text"] for row in rows] == ["schöne Grüße aus Köln", "das Licht über der Tür"]
+        assert rows[0]["text"] == "schoene Gruesse aus Koeln"
         assert all(len(row["text"]) == len(row["clean_text"]) + len(row["edits"]) for row in rows)
-        assert rows[0]["edits"]
