@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from lapsus.io.join import index_by_id
+from lapsus.io.join import extract_ids
 from lapsus.io.predictions import read_predictions
 
 ROWS = [{"id": "a1", "prediction": "yes", "score": 1.0}, {"id": "a2", "prediction": "n,o", "score": 0.5}]
@@ -19,6 +19,16 @@ ROWS = [{"id": "a1", "prediction": "yes", "score": 1.0}, {"id": "a2", "predictio
 def written(path, content):
     path.write_text(content, encoding="utf-8")
     return path
+
+
+def rows_of(path, **options):
+    """The rows of a file; None stands for a column that a row lacks."""
+    rows = read_predictions(path, **options).table.to_rows()
+    return [{name: value for name, value in row.items() if value is not None or name == "prediction"} for row in rows]
+
+
+def ids_of(path, **options):
+    return extract_ids(read_predictions(path, **options).table, path).to_pylist()
 
 
 def lines(*rows):
@@ -37,22 +47,22 @@ def test_json_lines_csv_tsv_parquet_and_json_say_the_same(tmp_path):
         written(tmp_path / "p.tsv", "id\tprediction\tscore\na1\tyes\t1\na2\tn,o\t0.5\n"),
         tmp_path / "p.parquet",
     ]
-    assert [read_predictions(file).rows for file in files] == [ROWS] * 5
+    assert [rows_of(file) for file in files] == [ROWS] * 5
 
 
 @pytest.mark.parametrize("key", [7, 7.0, "7"])
 def test_ids_join_however_they_are_written(tmp_path, key):
-    assert list(index_by_id(read_predictions(written(tmp_path / "p.jsonl", lines({"id": key}))))) == ["7"]
+    assert ids_of(written(tmp_path / "p.jsonl", lines({"id": key}))) == ["7"]
 
 
 def test_labels_that_only_look_like_numbers_stay_text(tmp_path):
     path = written(tmp_path / "p.csv", "id,a,b,c,d\n1,007,1_0,nan,1e-3\n2,8,2,1,-0.5\n")
-    assert read_predictions(path).rows[0] == {"id": "1", "a": "007", "b": "1_0", "c": "nan", "d": 0.001}
+    assert rows_of(path)[0] == {"id": "1", "a": "007", "b": "1_0", "c": "nan", "d": 0.001}
 
 
 def test_csv_columns_become_numbers_only_when_every_cell_is_one(tmp_path):
     text = 'id,score,label,many,note\n007,1,1,"[1, 0]",\n008,,x,"[0, null]",n\n'
-    assert read_predictions(written(tmp_path / "p.csv", text)).rows == [
+    assert read_predictions(written(tmp_path / "p.csv", text)).table.to_rows() == [
         {"id": "007", "score": 1, "label": "1", "many": [1, 0], "note": None},
         {"id": "008", "score": None, "label": "x", "many": [0, None], "note": "n"},
     ]
@@ -80,7 +90,7 @@ def test_lm_eval_multiple_choice(tmp_path):
     folder.mkdir()
     found = read_predictions(written(folder / "samples_afqmc_keyboard.2_2026-01-02T03-04-05.6.jsonl", lines(sample)))
     assert (found.model, found.task, found.metrics) == ("org__model-7b", "afqmc_keyboard.2", ("acc", "acc_norm"))
-    assert found.rows == [
+    assert rows_of(found.path) == [
         {
             "id": "t-0003",
             "question": "花呗怎么还款",
@@ -115,7 +125,7 @@ def test_choices_of_lm_eval_have_their_names(tmp_path, doc, offered, target, nam
     asked = {f"gen_args_{n}": {"arg_0": f"question {n}", "arg_1": word} for n, word in enumerate(offered)}
     answers = [["-2.5", "False"], ["-0.5", "True"]]
     sample = SAMPLE | {"doc": doc, "arguments": asked, "target": target, "filtered_resps": answers, "acc": 0.0}
-    (row,) = read_predictions(written(tmp_path / "samples_afqmc.jsonl", lines(sample))).rows
+    (row,) = rows_of(written(tmp_path / "samples_afqmc.jsonl", lines(sample)))
     assert (row["prediction"], row["reference"]) == named
 
 
@@ -123,7 +133,7 @@ def test_choices_of_lm_eval_have_their_names(tmp_path, doc, offered, target, nam
 def test_lm_eval_generation_old_and_new(tmp_path, responses):
     sample = SAMPLE | {"doc": {"q": "?"}, "resps": [responses], "filtered_resps": responses, "exact_match": 0}
     found = read_predictions(written(tmp_path / "samples_qa.jsonl", lines(sample)))
-    assert found.rows == [{"q": "?", "id": "3", "prediction": "支付宝", "reference": "1", "exact_match": 0.0}]
+    assert rows_of(found.path) == [{"q": "?", "id": 3, "prediction": "支付宝", "reference": "1", "exact_match": 0.0}]
     assert (found.task, found.metrics) == ("qa", ("exact_match",))
 
 
@@ -134,8 +144,8 @@ def test_two_filters_of_lm_eval_are_told_apart_with_where(tmp_path):
     ]
     path = written(tmp_path / "samples_qa.jsonl", lines(*samples))
     with pytest.raises(ValueError, match=r"row 2: id 't-0003' occurs a second time; .* filter=flexible-extract"):
-        index_by_id(read_predictions(path))
-    assert index_by_id(read_predictions(path, where={"filter": "strict-match"}))["t-0003"]["exact_match"] == 0.0
+        ids_of(path)
+    assert [row["exact_match"] for row in rows_of(path, where={"filter": "strict-match"})] == [0.0]
     with pytest.raises(ValueError, match="no row has filter=none; column 'filter' holds 'flexible-extract'"):
         read_predictions(path, where={"filter": "none"})
 
@@ -183,7 +193,7 @@ LOG_ROWS = [
 
 def test_inspect_json(tmp_path):
     found = read_predictions(written(tmp_path / "log.json", json.dumps(LOG)))
-    assert found.rows == LOG_ROWS
+    assert rows_of(found.path) == LOG_ROWS
     assert (found.model, found.task, found.metrics) == ("openai/gpt", "readin", ("match", "f1.f", "f1.ok"))
 
 
@@ -198,7 +208,7 @@ def test_inspect_eval(tmp_path):
     with zipfile.ZipFile(tmp_path / "log.eval", "w", zipfile.ZIP_DEFLATED) as log:
         for name, text in members(LOG):
             log.writestr(name, text)
-    assert read_predictions(tmp_path / "log.eval").rows == LOG_ROWS
+    assert rows_of(tmp_path / "log.eval") == LOG_ROWS
 
 
 def zstd_zip(entries):
@@ -243,7 +253,7 @@ def test_a_damaged_eval_is_named(tmp_path, pack):
 
 def test_inspect_eval_of_today_is_packed_by_zstandard(tmp_path):
     (tmp_path / "log.eval").write_bytes(zstd_zip(list(members(LOG))))
-    assert read_predictions(tmp_path / "log.eval").rows == LOG_ROWS
+    assert rows_of(tmp_path / "log.eval") == LOG_ROWS
 
 
 @pytest.mark.parametrize(
@@ -256,14 +266,14 @@ def test_inspect_eval_of_today_is_packed_by_zstandard(tmp_path):
         ),
         ("p.jsonl", '{"id": 1}\n[1]\n', r"p\.jsonl, line 2: holds '\[1\]'"),
         ("p.json", '{"a": 1,\n}', r"p\.json, line 2, column 1: "),
-        ("p.json", '{"a": 1}', "neither a list of objects nor a log of inspect"),
+        ("p.json", '{"a": 1}', "expected a JSON list of objects or an inspect log"),
         ("p.csv", "id,score\n1,1\n2,1,0\n", r"p\.csv, line 3: has 3 cells where the header names 2"),
         ("p.csv", "id,id\n1,1\n", r"p\.csv, line 1: names a column twice"),
         ("p.csv", 'id,score\n1,"1\n', r"p\.csv, line 2: unexpected end of data"),
-        ("p.csv", "", "holds no predictions"),
+        ("p.csv", "", "holds no rows"),
         ("p.parquet", "PAR1", "is no Parquet file"),
         ("p.eval", "PK", "is no inspect log"),
-        ("p.xlsx", "", r"files ending in '\.xlsx' are not read; give one of \.jsonl, "),
+        ("p.xlsx", "", r"unsupported file type '\.xlsx'; use one of \.jsonl, "),
         ("samples_x.jsonl", '{"doc_id": 1, "doc": null}', r"samples_x\.jsonl, sample 1: has no doc"),
     ],
 )
@@ -299,7 +309,7 @@ def test_whatever_is_wrong_with_a_log_it_is_said_in_a_sentence(tmp_path):
         for path in (log, samples):
             said = f"{path}: was read"
             try:
-                index_by_id(read_predictions(path))
+                ids_of(path)
             except ValueError as error:
                 said = str(error)
             assert said.startswith(str(path))
@@ -318,4 +328,4 @@ def test_a_missing_file_and_a_missing_id_are_named(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder; name the files in it"):
         read_predictions(tmp_path)
     with pytest.raises(ValueError, match=r"row 1: has no 'id'; the columns are 'score'"):
-        index_by_id(read_predictions(written(tmp_path / "p.jsonl", '{"score": 1}')))
+        ids_of(written(tmp_path / "p.jsonl", '{"score": 1}'))

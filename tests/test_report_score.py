@@ -73,7 +73,7 @@ def test_answers_are_not_taken_for_scores(write):
     with pytest.raises(LookupError, match=f"win_rate {said}"):
         score("win_rate", [answers])
     told = CliRunner().invoke(main, ["score", "micro_worst_average", "--predictions", str(answers)])
-    assert told.exit_code == 1 and told.output.endswith("with scores: give --set predictions=acc\n")
+    assert told.exit_code == 1 and told.output.endswith("with scores: add --option predictions=acc\n")
     assert score("micro_worst_average", [answers], options={"predictions": "prediction"})["micro_average"] == 0.5
     assert score("micro_worst_average", [bare])["micro_average"] == 0.5
     scored = write("scored.jsonl", [row | {"score": row["prediction"]} for row in rows])
@@ -126,7 +126,7 @@ def test_texts_are_named_by_the_user(write):
     with pytest.raises(LookupError, match=r"no column for its predictions .*: give the option predictions=question\.$"):
         score("noise_rate", [bare])
     said = CliRunner().invoke(main, ["score", "noise_rate", "--predictions", str(bare)])
-    assert said.exit_code == 1 and said.output.rstrip().endswith(": give --set predictions=question")
+    assert said.exit_code == 1 and said.output.rstrip().endswith(": add --option predictions=question")
 
 
 def test_the_output_of_perturb_says_itself_what_is_noisy_and_what_is_clean(write):

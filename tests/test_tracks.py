@@ -222,7 +222,7 @@ def test_a_repeat_of_the_clean_track_is_not_what_noise_is_compared_with():
 
 def test_an_example_without_a_right_answer_is_refused(tmp_path):
     rows = [{"id": i, "prediction": "a", "gold": "a" if i else None} for i in range(3)]
-    with pytest.raises(ValueError, match=r"clean\.jsonl: 1 rows have no right answer \(id '0'\)"):
+    with pytest.raises(ValueError, match=r"clean\.jsonl: 1 rows have no gold answer \(id '0'\)"):
         read_tracks([write(tmp_path / "m" / "clean.jsonl", rows)])
 
 

@@ -1,96 +1,43 @@
-"""Predictions of any origin, read into rows: one dict per example, with its `id` as text.
+"""Predictions of any origin, read by columns; an `id` column, a row per example.
 
-JSON lines, JSON, CSV, TSV and Parquet keep their columns. A samples file of lm-evaluation-harness and a log of
-inspect (`.json`, `.eval`) are recognised by their content: their rows get `id`, `prediction` and `reference`, one
-column per metric or scorer, and the columns of the documents that the model saw.
+Tables of any format keep their columns. A samples file of lm-evaluation-harness and a log of inspect (`.json`, `.eval`)
+are recognised by their content: their rows get `id`, `prediction` and `reference`, a column per metric or scorer, and
+the columns of the documents that the model read. Only predictions are looked at in this way, no other table.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_label
-from lapsus.io import encoding, inspect_logs, lm_eval_logs, tables
-from lapsus.io import readers as readers
+from lapsus.io import inspect_logs, lm_eval_logs, readers, tables
+from lapsus.io.encoding import encode_column
 from lapsus.io.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from lapsus.io.readers import Row
 
-READABLE = (*readers.FORMATS, ".eval")
-
-
-@dataclass(frozen=True, slots=True)
-class PredictionFile:
-    """The rows of one file, and what the file states about their origin.
-
-    `metrics` names the columns that a harness has already scored; `task` is the harness's name for the data, `track`
-    the one that a run was told to take. `classes` are the names of the columns that hold classes; rows hold the names.
-    """
-
-    path: Path
-    rows: list[Row] = field(repr=False)
-    model: str | None = None
-    task: str | None = None
-    metrics: tuple[str, ...] = ()
-    track: str | None = None
-    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    has_epochs: bool = False  # whether an example may have been answered several times
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of all columns, in the order of their first appearance."""
-        return list(dict.fromkeys(chain.from_iterable(self.rows)))
-
-
-def read_predictions(path: Path, *, where: Mapping[str, str] | None = None) -> PredictionFile:
-    """Read the predictions in `path`, keeping the rows whose columns have the values that `where` asks for.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "predictions.jsonl"
-    ...     _ = path.write_text('{"id": 7, "prediction": "yes"}')
-    ...     read_predictions(path).rows
-    [{'id': '7', 'prediction': 'yes'}]
-    """
-    _check_readable(path)
-    file = _read_file(path)
-    file = replace(file, rows=[_with_text_id(row) for row in file.rows])
-    for column, value in (where or {}).items():
-        file = _filter_rows(file, column, value)
-    if file.classes:
-        rows = [
-            row
-            | {
-                column: _replace_class_numbers(row[column], names)
-                for column, names in file.classes.items()
-                if column in row
-            }
-            for row in file.rows
-        ]
-        file = replace(file, rows=rows)
-    if file.has_epochs:
-        file = replace(file, rows=inspect_logs.merge_epochs(file.rows, file.metrics))
-    if not file.rows:
-        raise ValueError(f"{path}: holds no predictions; give a file with at least one row.")
-    return file
+READABLE = (*readers.SUFFIXES, ".eval")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PredictionTable:
-    """The columns of one file, and what the file states about their origin, as in `PredictionFile`."""
+    """The columns of a file, with labels by name, and what the file states about their origin.
+
+    `metrics` names the columns that a harness has already scored; `task` is the harness's name for the data, `track`
+    the one that a run was told to take. `classes` are the names of the columns that held class numbers.
+    """
 
     path: Path
-    frame: Table
+    table: Table = field(repr=False)
     model: str | None = None
     task: str | None = None
     metrics: tuple[str, ...] = ()
@@ -100,64 +47,91 @@ class PredictionTable:
     @property
     def columns(self) -> list[str]:
         """The names of all columns."""
-        return list(self.frame.columns)
+        return list(self.table.columns)
 
 
-def read_prediction_table(path: Path, *, where: Mapping[str, str] | None = None) -> PredictionTable:
-    """Read the predictions in `path` as `read_predictions` does, by columns."""
-    _check_readable(path)
-    frame = None if path.suffix.lower() in {".json", ".eval"} else tables.read_table(path)
-    if frame is None or {"doc_id", "doc"} <= frame.columns.keys():
-        file = read_predictions(path, where=where)
-        origin = (file.model, file.task, file.metrics, file.track)
-        return PredictionTable(path, Table.from_rows(file.rows), *origin)
-    if not frame.length:
-        raise ValueError(f"{path}: holds no predictions; give a file with at least one row.")
-    for column, value in (where or {}).items():
-        frame = _filter_table(path, frame, column, value)
-    classes = {column: names for column, names in readers.read_class_names(path).items() if column in frame.columns}
-    class_columns = {
-        column: _replace_class_numbers(tables.to_list(frame.columns[column]), names)
-        for column, names in classes.items()
-    }
-    return PredictionTable(path, frame.with_columns(class_columns), classes=classes)
+def read_predictions(path: Path, *, where: Mapping[str, str] | None = None) -> PredictionTable:
+    """Read the predictions in `path`, keeping the rows whose columns have the values that `where` asks for.
 
-
-def read_reference_table(path: Path, where: Mapping[str, str] | None) -> PredictionTable:
-    """Read a further file by columns; `where` applies only to the columns and values that occur in it."""
-    table = read_prediction_table(path)
-    for column, value in (where or {}).items():
-        if column in table.frame.columns and value in encoding.encode_column(table.frame.columns[column]).words:
-            table = replace(table, frame=_filter_table(path, table.frame, column, value))
-    return table
-
-
-def _filter_table(path: Path, frame: Table, column: str, value: str) -> Table:
-    """Return the rows that have `value` in `column`."""
-    encoded = encoding.encode_column(frame.columns.get(column, [None] * frame.length))
-    indices = np.flatnonzero(
-        np.array([word == value for word in encoded.words] + [value == to_label(None)])[encoded.codes]
-    )
-    if not len(indices):
-        choices = sorted(encoded.words)
-        hint = (
-            f"column {column!r} holds {format_quoted(choices)}"
-            if choices
-            else f"the columns are {format_quoted(frame.columns)}"
-        )
-        raise ValueError(f"{path}: no row has {column}={value}; {hint}.")
-    return frame.take(indices)
-
-
-def _replace_class_numbers(numbers: Any, names: Sequence[str]) -> Any:
-    """Replace class numbers, in lists of any depth, by class names, and -1 (no class) by None.
-
-    >>> _replace_class_numbers([1, [0, -1]], ["no", "yes"])
-    ['yes', ['no', None]]
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "predictions.jsonl"
+    ...     _ = path.write_text('{"id": 7, "prediction": "yes"}')
+    ...     read_predictions(path).table.to_rows()
+    [{'id': 7, 'prediction': 'yes'}]
     """
-    if isinstance(numbers, list):
-        return [_replace_class_numbers(number, names) for number in numbers]
-    return names[numbers] if isinstance(numbers, int) and 0 <= numbers < len(names) else None
+    _check_readable(path)
+    if path.suffix.lower() == ".eval":
+        return _make_log_table(path, inspect_logs.read_eval(path), where)
+    if path.suffix.lower() == ".json":
+        document = readers.read_json(path)
+        if (log := inspect_logs.parse_log(document)) is not None:
+            return _make_log_table(path, log, where)
+        if isinstance(document, dict):
+            raise ValueError(f"{path}: expected a JSON list of objects or an inspect log.")
+        rows = readers.check_objects(document, path)
+        if lm_eval_logs.is_samples(rows):
+            return _make_samples_table(path, rows, where)
+        return _make_table(path, Table.from_rows(rows), where)
+    if readers.FORMATS.get(path.suffix.lower()) == "json" and _starts_with_sample(path):
+        return _make_samples_table(path, readers.read_rows(path), where)
+    return _make_table(path, tables.read_table(path), where)
+
+
+def read_references(
+    source: Any, where: Mapping[str, str] | None = None, *, split: str | None = None
+) -> PredictionTable:
+    """Read a further table, such as references; `where` applies only to the columns and values that occur in it."""
+    path = Path(source) if isinstance(source, str | Path) else Path("the references")
+    return select_known(_make_table(path, tables.read_table(source, split=split), {}), where)
+
+
+def select_known(file: PredictionTable, where: Mapping[str, str] | None) -> PredictionTable:
+    """Return the rows that have these values, of those columns that the file has and that hold them."""
+    for column, value in (where or {}).items():
+        if column in file.columns and value in encode_column(file.table.columns[column]).words:
+            file = replace(file, table=_filter_table(file.path, file.table, {column: value}))
+    return file
+
+
+def _make_log_table(path: Path, log: inspect_logs.InspectLog, where: Mapping[str, str] | None) -> PredictionTable:
+    rows, metrics = inspect_logs.to_rows(path, log)
+    table = _filter_table(path, Table.from_rows(rows), where)
+    table = Table.from_rows(inspect_logs.merge_epochs(table.to_rows(), metrics))
+    spec = log.spec
+    return PredictionTable(path, table, spec.get("model"), spec.get("task"), metrics, inspect_logs.find_track(spec))
+
+
+def _make_samples_table(path: Path, samples: Sequence[Row], where: Mapping[str, str] | None) -> PredictionTable:
+    rows, metrics = lm_eval_logs.to_rows(path, samples)
+    table = _filter_table(path, Table.from_rows(rows), where)
+    return PredictionTable(path, table, lm_eval_logs.find_model(path), lm_eval_logs.parse_task_name(path), metrics)
+
+
+def _make_table(path: Path, table: Table, where: Mapping[str, str] | None) -> PredictionTable:
+    """Return the rows that `where` asks for, with labels by name."""
+    table = _filter_table(path, table, where)
+    return PredictionTable(path, table.with_class_names(), classes=table.classes)
+
+
+def _filter_table(path: Path, table: Table, where: Mapping[str, str] | None) -> Table:
+    """Return the rows that have these values in these columns; raise if there are none."""
+    if not table.length:
+        raise ValueError(f"{path}: holds no rows; give a file with at least one row.")
+    for column, value in (where or {}).items():
+        encoded = encode_column(table.columns.get(column, [None] * table.length))
+        has_value = np.array([word == value for word in encoded.words] + [value == to_label(None)])
+        indices = np.flatnonzero(has_value[encoded.codes])
+        if not len(indices):
+            words = sorted(encoded.words)
+            hint = (
+                f"column {column!r} holds {format_quoted(words)}"
+                if words
+                else f"the columns are {format_quoted(table.columns)}"
+            )
+            raise ValueError(f"{path}: no row has {column}={value}; {hint}.")
+        table = table.take(indices)
+    return table
 
 
 def _check_readable(path: Path) -> None:
@@ -166,16 +140,18 @@ def _check_readable(path: Path) -> None:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file; give the path of a file of rows.")
     if path.suffix.lower() not in READABLE:
-        raise ValueError(f"{path}: files ending in {path.suffix!r} are not read; give one of {', '.join(READABLE)}.")
+        raise ValueError(f"{path}: unsupported file type {path.suffix!r}; use one of {', '.join(READABLE)}.")
 
 
-def read_references(path: Path, where: Mapping[str, str] | None) -> PredictionFile:
-    """Read a further file, such as references; `where` applies only to the columns and values that occur in it."""
-    file = read_predictions(path)
-    for column, value in (where or {}).items():
-        if any(column in row and to_label(row[column]) == value for row in file.rows):
-            file = _filter_rows(file, column, value)
-    return file
+def _starts_with_sample(path: Path) -> bool:
+    """Return whether the first row of a file of JSON lines is a sample of lm-evaluation-harness."""
+    with path.open("rb") as file:
+        first = next((line for line in file if line.strip()), b"")
+    try:
+        row = json.loads(first.removeprefix(readers.BYTE_ORDER_MARK))
+    except ValueError:
+        return False
+    return isinstance(row, dict) and lm_eval_logs.is_samples([row])
 
 
 def format_quoted(names: Iterable[object], most: int = 8) -> str:
@@ -185,45 +161,3 @@ def format_quoted(names: Iterable[object], most: int = 8) -> str:
     "'a', 'b' and 1 more"
     """
     return format_list(map(repr, names), most, empty="none")
-
-
-def _filter_rows(file: PredictionFile, column: str, value: str) -> PredictionFile:
-    """Keep the rows of `file` that have `value` in `column`."""
-    rows = [row for row in file.rows if to_label(row.get(column)) == value]
-    if not rows:
-        choices = sorted({to_label(row[column]) for row in file.rows if column in row})
-        hint = (
-            f"column {column!r} holds {format_quoted(choices)}"
-            if choices
-            else f"the columns are {format_quoted(file.columns)}"
-        )
-        raise ValueError(f"{file.path}: no row has {column}={value}; {hint}.")
-    return replace(file, rows=rows)
-
-
-def _with_text_id(row: Row) -> Row:
-    """Return `row` with its id as text, so that 7, 7.0 and "7" join."""
-    key = row.get("id")
-    if key is None:
-        return row
-    return {**row, "id": str(int(key)) if isinstance(key, float) and key.is_integer() else str(key)}
-
-
-def _read_file(path: Path) -> PredictionFile:
-    """Read a file; its content tells which harness wrote it."""
-    suffix = path.suffix.lower()
-    document = readers.read_json(path) if suffix == ".json" else None
-    log = inspect_logs.read_eval(path) if suffix == ".eval" else inspect_logs.parse_log(document)
-    if log is not None:
-        rows, metrics = inspect_logs.to_rows(path, log)
-        spec = log.spec
-        return PredictionFile(
-            path, rows, spec.get("model"), spec.get("task"), metrics, inspect_logs.find_track(spec), has_epochs=True
-        )
-    if isinstance(document, dict):
-        raise ValueError(f"{path}: holds neither a list of objects nor a log of inspect; give one of them.")  # noqa: TRY004 - the file is wrong
-    rows = readers.read_rows(path) if document is None else readers.check_objects(document, path)
-    if readers.detect_format(path) == "json" and lm_eval_logs.is_samples(rows):
-        rows, metrics = lm_eval_logs.to_rows(path, rows)
-        return PredictionFile(path, rows, lm_eval_logs.find_model(path), lm_eval_logs.parse_task_name(path), metrics)
-    return PredictionFile(path, rows, classes=readers.read_class_names(path))

@@ -1,8 +1,9 @@
-"""Rows of any format, read in one way: JSON lines, JSON, CSV, TSV and Parquet.
+"""Rows of a file as dicts: JSON lines, JSON, CSV, TSV, Parquet, Arrow and Feather.
 
-A row is a dict. `read_rows` takes a whole file. Its parts work on lines of bytes or text, so that they also read a
-file that is cut into chunks (`parse_json_lines`) or is a member of an archive (`decode_lines`, `parse_json`, `parse_csv`). UTF-8 is
-expected, with or without a byte order mark; whatever is broken is named by file, line and column.
+`read_rows` takes a whole file. Its parts work on lines of bytes or text, so that they also read a file that is cut into
+chunks (`parse_json_lines`) or is a member of an archive (`decode_lines`, `parse_json`, `parse_csv`). UTF-8 is expected,
+with or without a byte order mark; an error names the file, the line and the column. `tables.read_table` reads the same
+files by columns.
 
 >>> list(parse_json_lines([b'{"id": 1}', b"", b'{"id": 2}'], "p.jsonl"))
 [{'id': 1}, {'id': 2}]
@@ -35,6 +36,8 @@ FORMATS = {
     ".tsv": "csv",
     ".parquet": "parquet",
 }
+COLUMNAR = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
+SUFFIXES = (*FORMATS, *(suffix for suffix in COLUMNAR if suffix not in FORMATS))  # of all files that hold a table
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NUMBER_OR_LIST = re.compile(
     r"[\[{]|-?\d+(\.\d+)?([eE][-+]?\d+)?$", re.ASCII
@@ -76,10 +79,10 @@ def read_rows(path: Path) -> list[Row]:
     ...     read_rows(path)
     [{'id': '007', 'score': 1}]
     """
-    file_format = detect_format(path)
-    if file_format == "parquet":
-        return _read_parquet(path)
-    if file_format == "csv":
+    if path.suffix.lower() in COLUMNAR:
+        rows: list[Row] = read_arrow(path).to_pylist()
+        return rows
+    if detect_format(path) == "csv":
         return _read_csv(path)
     return check_objects(read_json(path), path) if path.suffix.lower() == ".json" else list(_read_json_lines(path))
 
@@ -97,15 +100,19 @@ def detect_delimiter(path: Path) -> str:
     return "\t" if path.suffix.lower() == ".tsv" else ","
 
 
-def find_separator(header: str, delimiter: str) -> str:
-    """Return what separates the cells of a table: semicolons for commas, where its header has them and no comma.
+def find_separator(header: str, delimiter: str = ",") -> str:
+    r"""Return what separates the cells of a table: a tab or semicolons for commas, where its header says so.
 
-    So writes a spreadsheet where the comma is for decimals.
+    Spreadsheets write semicolons where the comma is for decimals.
 
-    >>> find_separator("a;b", ","), find_separator("a;b,c", ",")
-    (';', ',')
+    >>> find_separator("a;b"), find_separator("a;b,c"), find_separator("a, b\tc"), find_separator("a;b", "\t")
+    (';', ',', '\t', '\t')
     """
-    return ";" if delimiter == "," and "," not in header and ";" in header else delimiter
+    if delimiter != ",":
+        return delimiter
+    if "\t" in header:
+        return "\t"
+    return ";" if header.count(";") > header.count(",") else ","
 
 
 def read_json(path: Path) -> Any:
@@ -140,11 +147,22 @@ def parse_json_lines(lines: Iterable[bytes], file: object, first: int = 1) -> It
 def decode_lines(lines: Iterable[bytes], file: object, first: int = 1) -> Iterator[str]:
     """Yield lines as text with their ends, without the byte order mark of line 1."""
     for number, line in enumerate(lines, first):
+        if number == 1 and is_utf_16(line):
+            raise FileFormatError(file, "is UTF-16", "save the file as UTF-8")
         try:
             yield (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).decode("utf-8")
         except UnicodeDecodeError as error:
             problem = f"is not UTF-8 (byte {error.start + 1})"
             raise FileFormatError(file, problem, "save the file as UTF-8", line=number) from None
+
+
+def is_utf_16(start: bytes) -> bool:
+    """Return whether a file starts as UTF-16: with its byte order mark, or with half of a letter.
+
+    >>> is_utf_16("id".encode("utf-16")), is_utf_16("id".encode("utf-16-le")), is_utf_16("id".encode("utf-8-sig"))
+    (True, True, False)
+    """
+    return start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in start[:4]
 
 
 def parse_json(text: str, file: object, *, line: int | None = None, hint: str = "mend the file") -> Any:
@@ -253,13 +271,19 @@ def _read_csv(path: Path) -> list[Row]:
     return [dict(zip(header, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _read_parquet(path: Path) -> list[Row]:
-    import pyarrow.parquet as pq
+def read_arrow(path: Path) -> Any:
+    """Return the table of a Parquet, Arrow or Feather file, as pyarrow has it."""
+    import pyarrow as pa
+    from pyarrow import feather, parquet
 
-    with translate_parquet_errors(path):
-        table = pq.read_table(path)
-    rows: list[Row] = table.to_pylist()
-    return rows
+    with translate_arrow_errors(path):
+        if COLUMNAR[path.suffix.lower()] == "parquet":
+            return parquet.read_table(path)
+        try:
+            return feather.read_table(path)
+        except pa.ArrowInvalid:
+            with path.open("rb") as file:
+                return pa.ipc.open_stream(file).read_all()  # as `datasets` writes
 
 
 def to_arrow(rows: Sequence[Row], file: object) -> Any:
@@ -300,20 +324,24 @@ def _find_mixed_type(values: Sequence[Any]) -> int:
 
 
 def read_class_names(path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the columns of a file that hold the numbers of classes, with the names: `datasets` keeps them in Parquet.
+    """Return the columns of a file that hold the numbers of classes, with the names of the classes.
 
     >>> from pathlib import Path
     >>> read_class_names(Path("p.csv"))
     {}
     """
-    if detect_format(path) != "parquet":
-        return {}
+    if path.suffix.lower() != ".parquet":
+        return find_class_names(read_arrow(path).schema) if path.suffix.lower() in COLUMNAR else {}
     import pyarrow.parquet as pq
 
-    with translate_parquet_errors(path):
-        metadata = (pq.read_schema(path).metadata or {}).get(b"huggingface", b"{}")
-    features = json.loads(metadata).get("info", {}).get("features", {})
-    names = {column: _class_names_of(feature) for column, feature in features.items()}
+    with translate_arrow_errors(path):
+        return find_class_names(pq.read_schema(path))
+
+
+def find_class_names(schema: Any) -> dict[str, tuple[str, ...]]:
+    """Return the columns of class numbers in a schema of Arrow, as `datasets` notes them there."""
+    features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}")).get("info", {}).get("features", {})
+    names = {column: _class_names_of(feature) for column, feature in features.items() if column in schema.names}
     return {column: tuple(classes) for column, classes in names.items() if classes is not None}
 
 
@@ -330,14 +358,15 @@ def _class_names_of(feature: Any) -> list[str] | None:
 
 
 @contextmanager
-def translate_parquet_errors(path: Path) -> Iterator[None]:
-    """Turn an error of a file that is not Parquet, or is truncated, into one sentence."""
+def translate_arrow_errors(path: Path) -> Iterator[None]:
+    """Turn an error of a file that is not Parquet or Arrow, or is truncated, into one sentence."""
     import pyarrow as pa
 
     try:
         yield
     except pa.ArrowInvalid as error:
-        raise FileFormatError(path, f"is no Parquet file ({strip_error_message(error)})", "write it again") from None
+        name = "Parquet" if path.suffix.lower() == ".parquet" else "Arrow"
+        raise FileFormatError(path, f"is no {name} file ({strip_error_message(error)})", "write it again") from None
 
 
 def strip_error_message(error: BaseException) -> str:

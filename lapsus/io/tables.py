@@ -1,24 +1,28 @@
-"""Rows as columns: Arrow arrays where a file allows it, lists of Python values elsewhere.
+"""Read tables by columns: Arrow arrays where a source allows it, lists of Python values elsewhere.
 
-A column of a frame is a `pyarrow.ChunkedArray` or a list. `read_table` gives what `read_lines.read` gives, column by column; a file
-that Arrow would read otherwise (mixed types, repeated keys, broken lines) is read row by row instead.
+`read_table` is the way in for tables of any origin: files, folders of `datasets`, repos of the Hub, and objects in
+memory. What it reads from a file, `readers.read_rows` reads row by row; a file that Arrow would read otherwise (mixed
+types, repeated keys, broken lines) is read by rows here too.
 
->>> frame = Table.from_rows([{"id": "a", "score": 1}, {"id": "b"}])
->>> frame.columns, frame.take([1]).to_rows()
+>>> table = read_table([{"id": "a", "score": 1}, {"id": "b"}])
+>>> table.columns, table.take([1]).to_rows()
 ({'id': ['a', 'b'], 'score': [1, None]}, [{'id': 'b', 'score': None}])
 """
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
-from lapsus.io import readers as readers
+from lapsus.core.messages import format_list
+from lapsus.io import readers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,14 +35,17 @@ Column: TypeAlias = Any  # list[Any] | pyarrow.ChunkedArray
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
 EXACT = 2.0**53  # beyond, a float does not tell two integers apart
 BLOCK = 1 << 24
+SAVED_DATASET_FILES = ("dataset_dict.json", "state.json")  # in folders that `save_to_disk` wrote
+HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+(:[\w.-]+)?")  # ORG/NAME, or ORG/NAME:CONFIG
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Columns of the same length, by name."""
+    """Columns of the same length, by name; `classes` are the names of the columns that hold the numbers of classes."""
 
     columns: Mapping[str, Column]
     length: int
+    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -46,14 +53,26 @@ class Table:
         names = dict.fromkeys(chain.from_iterable(rows))
         return cls({name: [row.get(name) for row in rows] for name in names}, len(rows))
 
+    @classmethod
+    def from_arrow(cls, table: Any) -> Table:
+        """Return the columns of an Arrow table; it may note the names of classes as `datasets` does."""
+        columns = {name: _simplify(table[name]) for name in table.column_names}
+        return cls(columns, table.num_rows, readers.find_class_names(table.schema))
+
     def with_columns(self, columns: Mapping[str, Column]) -> Table:
-        """Return the frame with these columns added or replaced."""
-        return Table({**self.columns, **columns}, self.length)
+        """Return the table with these columns added or replaced."""
+        return replace(self, columns={**self.columns, **columns})
+
+    def with_class_names(self) -> Table:
+        """Return the table with the names of classes for their numbers, and None for -1, which is no class."""
+        columns = {name: _name_classes(to_list(self.columns[name]), names) for name, names in self.classes.items()}
+        return replace(self.with_columns(columns), classes={}) if columns else self
 
     def take(self, indices: Sequence[int] | IntArray) -> Table:
         """Return the rows with these numbers."""
         index_array = np.asarray(indices, np.int64)
-        return Table({name: take(column, index_array) for name, column in self.columns.items()}, len(index_array))
+        columns = {name: take(column, index_array) for name, column in self.columns.items()}
+        return Table(columns, len(index_array), self.classes)
 
     def to_rows(self) -> list[Row]:
         """Return the rows as dicts."""
@@ -67,7 +86,7 @@ class Table:
 
 
 class LazyRows(Sequence["Mapping[str, Any]"]):
-    """The rows of a frame that is loaded when they are wanted, as a sequence of dicts."""
+    """The rows of a table that is loaded when they are wanted, as a sequence of dicts."""
 
     def __init__(self, load: Callable[[], Table], length: int) -> None:
         self.load, self.length = load, length
@@ -107,25 +126,120 @@ def take(column: Column, indices: IntArray) -> Column:
     return column.take(pa.array(indices))
 
 
-def read_table(path: Path) -> Table:
+def _name_classes(numbers: Any, names: Sequence[str]) -> Any:
+    """Replace class numbers, in lists of any depth, by class names, and -1 (no class) by None.
+
+    >>> _name_classes([1, [0, -1]], ["no", "yes"])
+    ['yes', ['no', None]]
+    """
+    if isinstance(numbers, list):
+        return [_name_classes(number, names) for number in numbers]
+    return names[numbers] if isinstance(numbers, int) and 0 <= numbers < len(names) else None
+
+
+def read_table(source: Any, *, split: str | None = None) -> Table:
+    """Return the columns of a table of any origin.
+
+    Args:
+        source: A file (JSON lines, JSON, CSV, TSV, Parquet, Arrow or Feather, by its ending), a folder that
+            `save_to_disk` of `datasets` wrote, a repo of the Hub (ORG/NAME, or ORG/NAME:CONFIG), or an object: rows
+            as dicts, a `datasets.Dataset` or `DatasetDict`, a data frame of pandas, an Arrow table.
+        split: The split of a folder, a repo or a `DatasetDict` that has several.
+    """
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return _read_path(os.fspath(source), split)
+    library = type(source).__module__.partition(".")[0]
+    if library == "datasets":
+        return _from_dataset(source, "the dataset", split)
+    if library == "pandas":
+        return _from_pandas(source)
+    return Table.from_arrow(source) if library == "pyarrow" else _from_iterable(source)
+
+
+def _read_path(source: str, split: str | None) -> Table:
+    path = Path(source)
+    if path.is_file():
+        return _read_file(path)
+    if path.is_dir():
+        return _read_saved_dataset(path, split)
+    if HUB_ID.fullmatch(source) and path.suffix.lower() not in readers.SUFFIXES:
+        return _read_hub_dataset(source, split)
+    raise FileNotFoundError(f"{source}: no such file; give the path of a file of rows.")
+
+
+def _from_iterable(rows: Any) -> Table:
+    rows = list(rows) if isinstance(rows, Iterable) else [rows]
+    if not all(isinstance(row, Mapping) for row in rows):
+        raise TypeError(f"{type(rows[0]).__name__} is no row; give a path, rows as dicts, a dataset or a data frame.")
+    return Table.from_rows(rows)
+
+
+def _read_file(path: Path) -> Table:
     """Return the columns of a file, by its ending."""
-    file_format = readers.detect_format(path)
-    if file_format == "parquet":
-        return _read_parquet(path)
+    suffix = path.suffix.lower()
+    if suffix not in readers.SUFFIXES:
+        raise ValueError(f"{path}: unsupported file type {path.suffix!r}; use one of {', '.join(readers.SUFFIXES)}.")
+    if suffix in readers.COLUMNAR:
+        return Table.from_arrow(readers.read_arrow(path))
     table = None
-    if path.suffix.lower() in {".jsonl", ".ndjson"}:
+    if suffix in {".jsonl", ".ndjson"}:
         table = _read_json_lines(path)
-    elif file_format == "csv":
+    elif suffix in {".csv", ".tsv"}:
         table = _read_csv(path)
     return Table.from_rows(readers.read_rows(path)) if table is None else table
 
 
-def _read_parquet(path: Path) -> Table:
-    import pyarrow.parquet as pq
+def _read_saved_dataset(folder: Path, split: str | None) -> Table:
+    """Return the columns of a folder that `save_to_disk` wrote."""
+    if not any((folder / name).is_file() for name in SAVED_DATASET_FILES):
+        raise IsADirectoryError(f"{folder}: is a folder; name the files in it.")
+    import datasets
 
-    with readers.translate_parquet_errors(path):
-        table = pq.read_table(path)
-    return Table({name: _simplify(table[name]) for name in table.column_names}, table.num_rows)
+    return _from_dataset(datasets.load_from_disk(str(folder)), str(folder), split)
+
+
+def _read_hub_dataset(name: str, split: str | None) -> Table:
+    """Return the columns of a repo of the Hub, ORG/NAME or ORG/NAME:CONFIG."""
+    import datasets
+
+    repo, _, config = name.partition(":")
+    try:
+        dataset = datasets.load_dataset(repo, config or None, split=split)
+    except (datasets.exceptions.DatasetNotFoundError, ConnectionError) as error:
+        problem = f"{name}: no such file, and no dataset of the Hub ({readers.strip_error_message(error)})"
+        raise FileNotFoundError(f"{problem}; give the path of a file of rows.") from None
+    return _from_dataset(dataset, name, split)
+
+
+def _from_dataset(dataset: Any, name: str, split: str | None) -> Table:
+    """Return the columns of a dataset of `datasets`, of one split where it has several."""
+    if isinstance(dataset, Mapping):
+        if split is None and len(dataset) == 1:
+            (split,) = dataset
+        if split not in dataset:
+            splits = format_list(map(repr, dataset))
+            raise LookupError(f"{name}: has no split {split!r}; it has {splits}: name one of them.")
+        dataset = dataset[split]
+    if not hasattr(dataset, "with_format") or not hasattr(dataset, "num_rows"):  # one that is streamed
+        return Table.from_rows(list(dataset))
+    table = dataset.with_format("arrow")[:]
+    return Table.from_arrow(table.cast(dataset.features.arrow_schema))
+
+
+def _from_pandas(frame: Any) -> Table:
+    """Return the columns of a data frame; a column that mixes types becomes a list, with None for what is missing."""
+    import pyarrow as pa
+
+    columns: dict[str, Column] = {}
+    for name in frame.columns:
+        try:
+            columns[str(name)] = _simplify(pa.chunked_array([pa.Array.from_pandas(frame[name])]))
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            values = frame[name].astype(object)
+            columns[str(name)] = values.where(frame[name].notna(), None).tolist()
+    return Table(columns, len(frame))
 
 
 def _read_json_lines(path: Path) -> Table | None:
@@ -133,6 +247,9 @@ def _read_json_lines(path: Path) -> Table | None:
     import pyarrow as pa
     from pyarrow import json
 
+    with path.open("rb") as file:
+        if readers.is_utf_16(file.read(4)):
+            return None
     block = json.ReadOptions(block_size=BLOCK)
     try:
         table = json.read_json(path, block)
@@ -145,7 +262,7 @@ def _read_json_lines(path: Path) -> Table | None:
         return None
     if table.num_rows != _count_lines(path) or any(map(_is_lossy, table.columns)):
         return None
-    return Table({name: _simplify(table[name]) for name in table.column_names}, table.num_rows)
+    return Table.from_arrow(table)
 
 
 def _count_lines(path: Path) -> int:
@@ -178,7 +295,10 @@ def _read_csv(path: Path) -> Table | None:
     from pyarrow import csv
 
     with path.open("rb") as file:
-        header = file.readline().decode(errors="replace")
+        first = file.readline()
+        if readers.is_utf_16(first):
+            return None
+        header = first.decode(errors="replace")
         file.seek(0)
         while part := file.read(BLOCK):
             if b'"' in part or b"\r" in part:
@@ -196,7 +316,7 @@ def _read_csv(path: Path) -> Table | None:
 
 
 def _infer_numbers(name: str, column: Any) -> Column:
-    """Return the cells of a column as numbers if every cell is one, as `read_lines.typed` does; an empty cell is None."""
+    """Return cells as numbers if every cell is one, as `readers.infer_types` does; an empty cell is None."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -233,7 +353,7 @@ def _simplify(column: Any) -> Column:
 
 
 def concatenate(tables: Iterable[Table]) -> Table:
-    """Return the rows of all frames, one after the other."""
+    """Return the rows of all tables, one after the other."""
     parts = list(tables)
     if len(parts) == 1:
         return parts[0]
@@ -243,4 +363,4 @@ def concatenate(tables: Iterable[Table]) -> Table:
         columns[name] = list(
             chain.from_iterable(to_list(part.columns.get(name, [None] * part.length)) for part in parts)
         )
-    return Table(columns, sum(part.length for part in parts))
+    return Table(columns, sum(part.length for part in parts), parts[0].classes if parts else {})

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lapsus.core.text import to_label
 from lapsus.core.types import Track
 from lapsus.io.encoding import NO_VALUE, EncodedColumn, HashedColumn, encode_column, hash_column, hash_texts
+from lapsus.io.join import extract_ids
 from lapsus.io.labels import check_free_text
-from lapsus.io.predictions import format_quoted
 from lapsus.io.tables import Column, LazyRows, Table, take, to_list
 from lapsus.metrics.answer_f1.score import score_passages
 from lapsus.stats.noise_rates import compute_edit_distances
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
     from lapsus.core.checks import FloatArray, IntArray
     from lapsus.io.encoding import Codes
-    from lapsus.io.predictions import PredictionFile, PredictionTable
-    from lapsus.io.readers import Row
 
 
 NO_ANSWER = "(no answer)"  # shown for a missing answer, which counts as wrong
@@ -185,44 +182,6 @@ def share_arrays(columns: TrackColumns, pool: dict[Any, Any]) -> TrackColumns:
     )
 
 
-def extract_ids(frame: Table, place: str) -> Any:
-    """Return the ids of rows as text, 7.0 as "7"; raise where one is missing or occurs twice."""
-    import pyarrow as pa
-
-    column = frame.columns.get("id")
-    if column is None:
-        raise ValueError(f"{place}, row 1: has no 'id'; give every row the id of its example.")
-    array = ids_to_text(column)
-    if array.null_count:
-        row = array.is_null().index(True).as_py() + 1
-        raise ValueError(f"{place}, row {row}: has no 'id'; give every row the id of its example.")
-    encoded = array.dictionary_encode()
-    if len(encoded.dictionary) < len(array):
-        is_seen = np.zeros(len(encoded.dictionary), bool)
-        for row, number in enumerate(np.asarray(encoded.indices).tolist()):
-            if is_seen[number]:
-                raise ValueError(
-                    f"{place}, row {row + 1}: id {array[row].as_py()!r} occurs a second time; keep one of them."
-                )
-            is_seen[number] = True
-    return array if isinstance(array, pa.Array) else array.combine_chunks()
-
-
-def ids_to_text(column: Column) -> Any:
-    """Return a column of ids as text."""
-    import pyarrow as pa
-
-    if not isinstance(column, list):
-        if pa.types.is_string(column.type):
-            return column.combine_chunks()
-        column = column.to_pylist()
-    texts = [
-        None if key is None else str(int(key)) if isinstance(key, float) and key.is_integer() else str(key)
-        for key in column
-    ]
-    return pa.array(texts, pa.string())
-
-
 def is_unparsed(
     frame: Table, predictions: EncodedColumn | None, gold: EncodedColumn | None, scores: FloatArray | None
 ) -> NDArray[np.bool_]:
@@ -372,37 +331,6 @@ def _find_groups(frame: Table) -> dict[str, HashedColumn]:
     return groups
 
 
-# Find the column of each role in a file: for a track of the report, and for a metric.
-# >>> find_first(ROLES["gold"], ["id", "label", "intent"])
-# 'label'
-
-
-# The usual names of each role's column, the most likely first.
-ROLES: dict[str, tuple[str, ...]] = {
-    "prediction": ("prediction", "predictions", "predicted", "output"),
-    "gold": ("gold", "reference", "references", "label", "target", "intent", "answers"),
-    "score": ("score",),
-    "cluster": ("cluster", "original_id"),
-}
-# Other names of a metric's columns, beside their own name.
-METRIC_COLUMNS: dict[str, tuple[str, ...]] = {
-    "predictions": ROLES["prediction"],
-    "references": (*ROLES["gold"], "clean_text"),
-    "original_predictions": ("original_prediction", *ROLES["prediction"]),
-    "clean_scores": ("clean_score",),
-    "conditions": ("condition", "track"),
-    "examples": ("example", "id"),
-    "groups": ("group",),
-    "clusters": ROLES["cluster"],
-}
-
-
-def find_first(candidates: Iterable[str], columns: Iterable[str]) -> str | None:
-    """Return the first of the usual names that is among the columns."""
-    available = set(columns)
-    return next((name for name in candidates if name in available), None)
-
-
 def find_noisy_columns(columns: Iterable[str]) -> list[str]:
     """Return the columns X for which there is a column clean_X, as `Noise` writes them.
 
@@ -411,114 +339,3 @@ def find_noisy_columns(columns: Iterable[str]) -> list[str]:
     """
     names = list(columns)
     return [name for name in names if f"clean_{name}" in names]
-
-
-def find_track_columns(
-    file: PredictionFile | PredictionTable, columns: Sequence[str], choices: Mapping[str, str | None]
-) -> dict[str, str]:
-    """Return the columns of a track's score, prediction, gold and cluster: the chosen ones, else the usual ones."""
-    roles = {role: column for role, column in choices.items() if column is not None}
-    for role, column in roles.items():
-        if column not in columns:
-            raise LookupError(f"{file.path}: has no column {column!r} for the {role}; it has {format_quoted(columns)}.")
-    for role, names in ROLES.items():
-        default = find_first(names, columns)
-        if role not in roles and default is not None:
-            roles[role] = default
-    if "score" not in roles and len(file.metrics) > 1:
-        raise ValueError(f"{file.path}: holds the scores {format_quoted(file.metrics)}; choose one as score.")
-    if "score" not in roles and file.metrics:
-        roles["score"] = file.metrics[0]
-    if "score" not in roles and not {"prediction", "gold"} <= roles.keys():
-        raise ValueError(
-            f"{file.path}: has neither a score nor a prediction with its gold answer; it has {format_quoted(columns)}:"
-            " name the columns, or give the references."
-        )
-    return roles
-
-
-def find_perturbed_column(columns: Sequence[str]) -> dict[str, str]:
-    """Return the one column that `lapsus perturb` made noisy, and its clean column; empty unless there is exactly one.
-
-    >>> find_perturbed_column(["id", "text", "clean_text", "edits"])
-    {'predictions': 'text', 'references': 'clean_text'}
-    """
-    noisy_columns = find_noisy_columns(columns)
-    if len(noisy_columns) != 1 or find_first(("predictions", *ROLES["prediction"]), columns):
-        return {}
-    return {"predictions": noisy_columns[0], "references": f"clean_{noisy_columns[0]}"}
-
-
-class MissingColumnError(LookupError):
-    """A metric lacks a column that an option can name; who knows how options are given can word the cure anew.
-
-    >>> str(MissingColumnError("noise_rate finds no column for its references", "references=said"))
-    'noise_rate finds no column for its references: give the option references=said.'
-    """
-
-    def __init__(self, what: str, option: str) -> None:
-        self.what, self.option = what, option
-        super().__init__(f"{what}: give the option {option}.")
-
-
-@dataclass(frozen=True, slots=True)
-class MetricColumn:
-    """A column of a metric: its name and type in the metric, and the name in the files if the user gave one."""
-
-    metric: str
-    name: str
-    kind: str
-    source: str | None = None
-
-    @property
-    def is_list(self) -> bool:
-        """Whether an example may have several values, one per annotator."""
-        return "Iterable[Iterable" in self.kind and "Mapping" not in self.kind
-
-    @property
-    def is_frame(self) -> bool:
-        """Whether a value is an intent with its tags."""
-        return self.kind.startswith("Iterable[Mapping")
-
-    @property
-    def is_label(self) -> bool:
-        """Whether the values are classes."""
-        return self.kind == "Iterable[str] | Iterable[int]"
-
-    def find(
-        self, names: Sequence[str], harness_metrics: tuple[str, ...] = (), *, exclude_predictions: bool = False
-    ) -> str:
-        """Return the name of this column in a file; an empty name means that the whole row is the value.
-
-        `harness_metrics` are the metrics that a harness has computed. In a file `exclude_predictions` the predictions, names that could mean
-        the predictions themselves are not used.
-        """
-        if self.source is None and self.is_frame and {"intent", "tags"} <= set(names) and not exclude_predictions:
-            return ""
-        scores: tuple[str, ...] = (
-            ("score", *(harness_metrics if len(harness_metrics) == 1 else ())) if "float" in self.kind else ()
-        )
-        candidates: tuple[str, ...] = (
-            self.name,
-            *(() if exclude_predictions else scores),
-            *METRIC_COLUMNS.get(self.name, ()),
-        )
-        if exclude_predictions:
-            candidates = tuple(name for name in candidates if name not in ROLES["prediction"])
-        column = find_first(candidates if self.source is None else (self.source,), names)
-        if column is not None:
-            return column
-        if exclude_predictions and self.name == "original_predictions":
-            raise MissingColumnError(f"{self.metric} needs the predictions before", "original_predictions=clean.jsonl")
-        missing = f"column {self.source!r}" if self.source else f"column for its {self.name}"
-        what = f"{self.metric} finds no {missing} in the files; they have {format_quoted(names)}"
-        if not names:
-            raise LookupError(f"{what}: give rows with columns.")
-        raise MissingColumnError(what, f"{self.name}={next((name for name in names if name != 'id'), 'id')}")
-
-    def get_value(self, row: Row, name: str) -> Any:
-        """Return the row's value; labels become text, so that 1 and "1" are one label."""
-        if not name:
-            return {"intent": row["intent"], "tags": row["tags"]}
-        value = row.get(name)
-        return to_label(value) if self.is_label and value is not None else value

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from lapsus.core.messages import format_list, format_unknown_name
 from lapsus.core.text import to_text
 from lapsus.dataset_scripts import perturb_rows
-from lapsus.io import readers as files
-from lapsus.io.join import index_by_id, join
-from lapsus.io.predictions import READABLE, read_predictions
-from lapsus.io.readers import decode_lines
+from lapsus.io.join import check_shared_ids, extract_ids
+from lapsus.io.readers import SUFFIXES, decode_lines, read_rows
+from lapsus.io.tables import read_table
 from lapsus.perturbations import NoiseTrack
 
 if TYPE_CHECKING:
@@ -22,42 +21,42 @@ if TYPE_CHECKING:
     from lapsus.io.readers import Row
 
 
-def read_texts(path: Path, column: str | None = None) -> list[str]:
+def read_texts(path: Path, text: str | None = None) -> list[str]:
     """Return the texts of a file: its lines, or one column of its rows, without the space around them.
 
     Args:
         path: a file of rows, read by its ending (.jsonl, .csv, ...); any other is plain text, one per line.
-        column: which value of each row is the text; not needed where only one is a string.
+        text: the column of the text; not needed where only one is a string.
     """
-    return list(_read_texts_by_id(path, column).values())
+    return list(_read_texts_by_id(path, text).values())
 
 
-def _read_texts_by_id(path: Path, column: str | None) -> dict[str, str]:
+def _read_texts_by_id(path: Path, text: str | None) -> dict[str, str]:
     """Return the texts by the `id` of their rows, or by their index where rows have no `id`."""
-    if path.suffix.lower() not in READABLE:
+    if path.suffix.lower() not in SUFFIXES:
         with path.open("rb") as file:
             return {str(number): line.strip() for number, line in enumerate(decode_lines(file, path), 1)}
-    row_file = read_predictions(path)
-    rows = (
-        index_by_id(row_file) if "id" in row_file.columns else {str(n): row for n, row in enumerate(row_file.rows, 1)}
-    )
-    return {key: _find_text(path, number, row, column).strip() for number, (key, row) in enumerate(rows.items(), 1)}
+    table = read_table(path)
+    rows = table.to_rows()
+    ids = extract_ids(table, path).to_pylist() if "id" in table.columns else map(str, range(1, len(rows) + 1))
+    return {
+        key: _find_text(path, number, row, text).strip()
+        for number, (key, row) in enumerate(zip(ids, rows, strict=True), 1)
+    }
 
 
-def _find_text(path: Path, number: int, row: Row, column: str | None) -> str:
+def _find_text(path: Path, number: int, row: Row, text: str | None) -> str:
     strings = [name for name, value in row.items() if isinstance(value, str) and name != "id"]
-    text_column = column or (strings[0] if len(strings) == 1 else None)
+    text_column = text or (strings[0] if len(strings) == 1 else None)
     if text_column is None:
-        raise ValueError(f"{path}, row {number}: has the texts {strings}; name one of them with --column.")
+        raise ValueError(f"{path}, row {number}: has the texts {strings}; name one of them with --text.")
     if text_column not in strings:
         raise LookupError(f"{path}, row {number}: has no text {text_column!r}; its texts are {strings}.")
-    text: str = row[text_column]
-    return text
+    value: str = row[text_column]
+    return value
 
 
-def fidelity(
-    clean: Path, human: Sequence[Path], synthetic: Sequence[Path], column: str | None = None
-) -> dict[str, Any]:
+def fidelity(clean: Path, human: Sequence[Path], synthetic: Sequence[Path], text: str | None = None) -> dict[str, Any]:
     """Return `human_likeness` of the files' texts, each file one writer of the same clean `sentences`.
 
     Sentences are matched by the `id` of their rows, where they have one, and those that every file has are
@@ -65,13 +64,13 @@ def fidelity(
     """
     from lapsus.metrics.human_likeness.score import human_likeness
 
-    clean_texts = _read_texts_by_id(clean, column)
-    human_texts, synthetic_texts = ([_read_texts_by_id(path, column) for path in paths] for paths in (human, synthetic))
+    clean_texts = _read_texts_by_id(clean, text)
+    human_texts, synthetic_texts = ([_read_texts_by_id(path, text) for path in paths] for paths in (human, synthetic))
     shared = [key for key in clean_texts if all(key in track for track in (*human_texts, *synthetic_texts))]
     for path, track in zip((*human, *synthetic), (*human_texts, *synthetic_texts), strict=True):
         if len(track) != len(clean_texts) and list(track) == [str(n) for n in range(1, len(track) + 1)]:
             raise ValueError(f"{path} has {len(track)} texts and {clean} has {len(clean_texts)}: give one for each.")
-        join(path, track, clean_texts, clean)
+        check_shared_ids(path, track, clean_texts, clean)
     if not shared:
         raise ValueError(f"No sentence of {clean} is in all the other files; give files that share some.")
     rows = [
@@ -151,7 +150,7 @@ def measure_fidelity(
     human: Mapping[str, Sequence[Path]],
     *,
     text: str,
-    key: str,
+    id: str,
     tags: str | None,
     answers: str | None,
 ) -> list[TrackFidelity]:
@@ -160,10 +159,10 @@ def measure_fidelity(
     Args:
         rows: The clean rows, each with an `id`.
         tracks: The annotators of each track.
-        human: Name of a track -> a file for each person, with the columns `key` and `text`; of the rows that all
+        human: Name of a track -> a file for each person, with the columns `id` and `text`; of the rows that all
             people of a track wrote.
         text: The column of texts or tokens.
-        key: The column of the id in the files.
+        id: The column of the id in the files.
         tags: The column of tags, where `text` holds tokens.
         answers: The column of answers that lie in the text.
     """
@@ -171,7 +170,7 @@ def measure_fidelity(
     for track, paths in human.items():
         if track not in tracks:
             raise LookupError(format_unknown_name("track", track, tracks))
-        people = [_read_texts(path, text, key) for path in paths]
+        people = [_read_texts(path, text, id) for path in paths]
         known = {row["id"] for row in rows}
         for path, texts in zip(paths, people, strict=True):
             if unknown_id := next((name for name in texts if name not in known), None):
@@ -182,7 +181,7 @@ def measure_fidelity(
         synthetic_texts = [
             [to_text(row[text]) for row in perturb_rows(noises, shared_rows)]
             for noises in (
-                annotator.make_noises(column=text, key="id", tags=tags, answers=answers) for annotator in tracks[track]
+                annotator.make_noises(text=text, id="id", tags=tags, answers=answers) for annotator in tracks[track]
             )
         ]
         fidelities.append(
@@ -204,15 +203,15 @@ def _compare_track(
     )
 
 
-def _read_texts(path: Path, text: str, key: str) -> dict[str, str]:
+def _read_texts(path: Path, text: str, id: str) -> dict[str, str]:
     """Return what one person wrote, by id."""
     texts: dict[str, str] = {}
-    for number, row in enumerate(files.read_rows(path), 1):
+    for number, row in enumerate(read_rows(path), 1):
         where = f"{path} row {number}"
-        absent = [name for name in (key, text) if row.get(name) is None]
+        absent = [name for name in (id, text) if row.get(name) is None]
         if absent:
             raise ValueError(f"{where} has no {format_list(absent)}; its columns are {format_list(row)}")
-        name = str(row[key])
+        name = str(row[id])
         if name in texts:
             raise ValueError(f"{where} has the id {name!r} a second time; give a file for each person")
         texts[name] = to_text(row[text])

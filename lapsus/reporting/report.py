@@ -229,7 +229,7 @@ def report(
     tracks: Sequence[Track],
     out: Path | str,
     *,
-    by: Iterable[str] = (),
+    group_by: Iterable[str] = (),
     title: str | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
@@ -240,7 +240,7 @@ def report(
     """Write the page, the numbers, the tables and the plots of what noise costs into the folder `out`.
 
     Tracks of one model and dataset are compared with its track `clean` (or `original`); `keyboard.1` and `keyboard.2`
-    are two annotators of one family. `by` names columns to break the averages down by; without it, that is the gold
+    are two annotators of one family. `group_by` names columns to break the averages down by; without it, that is the gold
     label where there are few. The folder appears when it is complete; an older report in it is replaced. `progress`
     wraps the models of each dataset, as `tqdm` would. `command` is what the page says that it was made by; the
     variable SOURCE_DATE_EPOCH stands for the time, so that the same predictions give the same bytes.
@@ -251,7 +251,7 @@ def report(
     out = Path(out)
     runs = align_tracks(tracks)
     numbers = replace(
-        measure_runs(runs, AnalysisOptions(tuple(by), confidence_level, n_resamples, seed, progress)),
+        measure_runs(runs, AnalysisOptions(tuple(group_by), confidence_level, n_resamples, seed, progress)),
         provenance=collect_provenance(command),
         sources=tuple(list_source_files(tracks)),
         datasets=tuple(digest_datasets(runs)),

@@ -8,44 +8,128 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lapsus import metrics
 from lapsus.core.messages import format_unknown_name
-from lapsus.io.join import index_by_id, join
+from lapsus.core.text import to_label
+from lapsus.io.join import ROLES, JoinedTable, extract_ids, find_first, find_gold, join_references
 from lapsus.io.labels import check_shared_vocabulary, map_to_gold_labels
-from lapsus.io.predictions import PredictionFile, format_quoted, read_predictions, read_references
-from lapsus.reporting.columns import (
-    METRIC_COLUMNS,
-    ROLES,
-    MetricColumn,
-    MissingColumnError,
-    find_first,
-    find_perturbed_column,
-)
+from lapsus.io.predictions import PredictionTable, format_quoted, read_predictions, read_references, select_known
+from lapsus.io.tables import Table, concatenate, to_list
+from lapsus.reporting.columns import find_noisy_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable
 
-    from lapsus.io.readers import Row
+    from lapsus.core.checks import IntArray
 
 MAX_IDS = 10  # at most so many ids that do not join are named
+# The usual names of a metric's columns.
+METRIC_COLUMNS: dict[str, tuple[str, ...]] = {
+    "predictions": ROLES["prediction"],
+    "references": (*ROLES["gold"], "clean_text"),
+    "original_predictions": ("original_predictions", "original_prediction", *ROLES["prediction"]),
+    "clean_scores": ("clean_scores", "clean_score"),
+    "conditions": ("conditions", "condition", "track"),
+    "examples": ("examples", "example", "id"),
+    "groups": ("groups", "group"),
+    "clusters": ("clusters", *ROLES["cluster"]),
+}
+
+
+class MissingColumnError(LookupError):
+    """A metric lacks a column that an option can name; who knows how options are given can word the cure anew.
+
+    >>> str(MissingColumnError("noise_rate finds no column for its references", "references=said"))
+    'noise_rate finds no column for its references: give the option references=said.'
+    """
+
+    def __init__(self, what: str, option: str) -> None:
+        self.what, self.option = what, option
+        super().__init__(f"{what}: give the option {option}.")
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """The rows of one example: one of each file of predictions (empty where it has none), and one of the data."""
+class MetricColumn:
+    """A column of a metric: its name and type in the metric, and the name in the files if the user gave one."""
 
-    rows: Sequence[Row]
-    data: Row
+    metric: str
+    name: str
+    kind: str
+    source: str | None = None
 
     @property
-    def first(self) -> Row:
-        """The first row that is not empty."""
-        return next(filter(None, self.rows))
+    def is_list(self) -> bool:
+        """Whether an example may have several values, one per annotator."""
+        return "Iterable[Iterable" in self.kind and "Mapping" not in self.kind
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether a value is an intent with its tags."""
+        return self.kind.startswith("Iterable[Mapping")
+
+    @property
+    def is_label(self) -> bool:
+        """Whether the values are classes."""
+        return self.kind == "Iterable[str] | Iterable[int]"
+
+    @property
+    def is_score(self) -> bool:
+        """Whether the values are numbers."""
+        return "float" in self.kind
+
+    def find(
+        self, names: Sequence[str], harness_metrics: tuple[str, ...] = (), *, exclude_predictions: bool = False
+    ) -> str:
+        """Return the name of this column in a table; an empty name means that the whole row is the value.
+
+        Args:
+            names: The columns of the table.
+            harness_metrics: The scores that a harness has computed.
+            exclude_predictions: Whether names that could mean the predictions themselves are not used.
+        """
+        if self.source is None and self.is_frame and {"intent", "tags"} <= set(names) and not exclude_predictions:
+            return ""
+        candidates: tuple[str, ...] = METRIC_COLUMNS.get(self.name, (self.name,))
+        if exclude_predictions:
+            candidates = tuple(name for name in candidates if name not in ROLES["prediction"])
+        elif self.is_score:
+            candidates = ("score", *(harness_metrics if len(harness_metrics) == 1 else ()), *candidates)
+        column = find_first(candidates if self.source is None else (self.source,), names)
+        if column is not None:
+            return column
+        if exclude_predictions and self.name == "original_predictions":
+            raise MissingColumnError(f"{self.metric} needs the predictions before", "original_predictions=clean.jsonl")
+        missing = f"column {self.source!r}" if self.source else f"column for its {self.name}"
+        what = f"{self.metric} finds no {missing} in the files; they have {format_quoted(names)}"
+        if not names:
+            raise LookupError(f"{what}: give rows with columns.")
+        raise MissingColumnError(what, f"{self.name}={next((name for name in names if name != 'id'), 'id')}")
+
+    def get_values(self, table: Table, name: str) -> list[Any]:
+        """Return the values of a column; labels become text, so that 1 and "1" are one label."""
+        if not name:
+            pairs = zip(to_list(table.columns["intent"]), to_list(table.columns["tags"]), strict=True)
+            return [{"intent": intent, "tags": tags} for intent, tags in pairs]
+        values = to_list(table.columns[name])
+        return [None if value is None else to_label(value) for value in values] if self.is_label else values
+
+
+@dataclass(frozen=True, slots=True)
+class _Examples:
+    """The examples of a metric: each file joined with the references, and where its rows stand among the examples."""
+
+    files: Sequence[JoinedTable]
+    rows: Sequence[IntArray]  # of each file: the row of each example; -1 where it has none
+    first: JoinedTable  # the rows of the first file that has each example
+    counts: Mapping[str, Any]  # how many examples there are, and which ids did not join
 
 
 def score(
@@ -81,22 +165,21 @@ def score(
         arguments |= find_perturbed_column(files[0].columns)
     columns = [MetricColumn(name, column, kind, arguments.pop(column, None)) for column, kind in column_types.items()]
     data = None if references is None else read_references(references, where)
-    examples, join_counts = _join_files(columns[0], files, data, stacked="examples" in column_types)
-    harness_metrics = files[0].metrics
-    if "float" in columns[0].kind and columns[0].source is None:
+    examples = _join_files(columns, files, data)
+    if columns[0].is_score and columns[0].source is None:
         _check_are_scores(
-            columns[0], [*files, *filter(None, [data])], harness_metrics, has_references="references" in column_types
+            columns[0], [*files, *filter(None, [data])], files[0].metrics, has_references="references" in column_types
         )
     values = {
-        column.name: _collect_values(column, examples, harness_metrics, where)
+        column.name: _collect_values(column, examples, where)
         for column in columns
         if column.source is not None or known[column.name].default is inspect.Parameter.empty
     }
     if "references" in values:
         gold = next(column for column in columns if column.name == "references")
-        values = _map_to_gold_labels(gold, values, data or files[0], predictions[0], "label_map" in arguments)
+        values = _map_to_gold_labels(gold, values, examples.first, "label_map" in arguments)
     result: dict[str, Any] = function(**values, **{option: _parse_option(value) for option, value in arguments.items()})
-    return {**result, "join": join_counts}
+    return {**result, "join": dict(examples.counts)}
 
 
 def list_metric_columns(name: str) -> dict[str, str]:
@@ -131,7 +214,7 @@ def _parse_option(value: str) -> Any:
 
 
 def _check_are_scores(
-    column: MetricColumn, files: Sequence[PredictionFile], harness_metrics: tuple[str, ...], *, has_references: bool
+    column: MetricColumn, files: Sequence[PredictionTable], harness_metrics: tuple[str, ...], *, has_references: bool
 ) -> None:
     """Raise if a metric of scores would take answers for scores: there is a right answer beside them.
 
@@ -148,80 +231,158 @@ def _check_are_scores(
 
 
 def _join_files(
-    column: MetricColumn,
-    files: Sequence[PredictionFile],
-    references: PredictionFile | None,
-    *,
-    stacked: bool,
-) -> tuple[list[Example], dict[str, Any]]:
-    """Join the files by id; also return the ids that did not join.
+    columns: Sequence[MetricColumn], files: Sequence[PredictionTable], references: PredictionTable | None
+) -> _Examples:
+    """Join the files by id.
 
     For a metric with a column that names each row's example, files are stacked and every row is a unit of its own.
     """
-    if len(files) > 1 and not (stacked or column.is_list):
-        raise ValueError(f"{column.metric} takes one file of predictions, not {len(files)}; score them one by one.")
+    predictions = columns[0]
+    stacked = any(column.name == "examples" for column in columns)
+    if len(files) > 1 and not (stacked or predictions.is_list):
+        raise ValueError(
+            f"{predictions.metric} takes one file of predictions, not {len(files)}; score them one by one."
+        )
+    gold = next((column.source for column in columns if column.name == "references"), None)
     if len(files) == 1 and references is None and (stacked or "id" not in files[0].columns):
-        return [Example([row], {}) for row in files[0].rows], {"examples": len(files[0].rows)}
-    tables = [index_by_id(file) for file in files]
-    data = None if references is None else index_by_id(references)
-    joined_ids = join(files[0].path, chain.from_iterable(tables), data, references.path if references else "")
-    unmatched = {"not_in_references": joined_ids.unknown, "not_predicted": joined_ids.missing}
+        table = files[0].table
+        joined = JoinedTable(files[0], table, table, None, find_gold(files[0], table, gold))
+        return _Examples([joined], [np.arange(table.length)], joined, {"examples": table.length})
+    answers = ("intent", "tags") if predictions.is_frame else tuple(filter(None, [predictions.source]))
+    parts = [join_references(file, references, gold=gold, answer_columns=answers) for file in files]
+    ids = [to_list(part.table.columns["id"]) for part in parts]
+    example_ids = list(dict.fromkeys(chain.from_iterable(ids)))
+    row_numbers = [{key: row for row, key in enumerate(part_ids)} for part_ids in ids]
+    rows = [np.array([numbers.get(key, -1) for key in example_ids], np.int64) for numbers in row_numbers]
+    is_missing = [set(part.missing) for part in parts]
+    unmatched = {
+        "not_in_references": list(dict.fromkeys(chain.from_iterable(part.unmatched for part in parts))),
+        "not_predicted": [key for key in parts[0].missing if all(key in missing for missing in is_missing)],
+    }
     if len(files) > 1:
-        for file, table in zip(files, tables, strict=True):
-            unmatched[f"not_in_{file.path.name}"] = [key for key in joined_ids.ids if key not in table]
-    known: Mapping[str, Row] = data or {}
-    examples = [Example([table.get(key, {}) for table in tables], known.get(key, {})) for key in joined_ids.ids]
-    if stacked:
-        names = [{"condition": file.path.stem} for file in files]
-        examples = [
-            Example([name | row], example.data)
-            for example in examples
-            for name, row in zip(names, example.rows, strict=True)
-            if row
-        ]
+        for file, numbers in zip(files, row_numbers, strict=True):
+            unmatched[f"not_in_{file.path.name}"] = [key for key in example_ids if key not in numbers]
     not_joined = {why: {"count": len(keys), "ids": keys[:MAX_IDS]} for why, keys in unmatched.items() if keys}
-    return examples, {"examples": len(joined_ids.ids), **not_joined}
+    counts = {"examples": len(example_ids), **not_joined}
+    if stacked:
+        return _Examples(parts, rows, _stack(parts, rows), counts)
+    return _Examples(parts, rows, parts[0] if len(parts) == 1 else _take_first(parts, rows), counts)
 
 
-def _collect_values(
-    column: MetricColumn, examples: Sequence[Example], harness_metrics: tuple[str, ...], where: Mapping[str, str] | None
-) -> Any:
+def _concatenate(parts: Sequence[JoinedTable]) -> JoinedTable:
+    """Return the rows of all files, one file after the other."""
+    gold = parts[0].gold
+    if gold is not None and all(part.gold is not None for part in parts):
+        values = chain.from_iterable(to_list(part.gold.values) for part in parts if part.gold)
+        gold = gold._replace(values=list(values))
+    references = [part.references for part in parts if part.references is not None]
+    return replace(
+        parts[0],
+        table=concatenate(part.table for part in parts),
+        predictions=concatenate(part.predictions for part in parts),
+        references=concatenate(references) if references else None,
+        gold=gold,
+    )
+
+
+def _take(joined: JoinedTable, rows: IntArray) -> JoinedTable:
+    gold = joined.gold
+    values = None if gold is None else Table({"gold": gold.values}, joined.table.length).take(rows).columns["gold"]
+    return replace(
+        joined,
+        table=joined.table.take(rows),
+        predictions=joined.predictions.take(rows),
+        references=None if joined.references is None else joined.references.take(rows),
+        gold=None if gold is None else gold._replace(values=values),
+    )
+
+
+def _list_starts(parts: Sequence[JoinedTable]) -> IntArray:
+    """Return where the rows of each file start in those of all files."""
+    return np.cumsum([0, *(part.table.length for part in parts)])[:-1]
+
+
+def _take_first(parts: Sequence[JoinedTable], rows: Sequence[IntArray]) -> JoinedTable:
+    """Return the row of each example in the first file that has it."""
+    first = np.full(len(rows[0]), -1)
+    for part_rows, start in zip(reversed(rows), reversed(_list_starts(parts)), strict=True):
+        first = np.where(part_rows >= 0, part_rows + start, first)
+    return _take(_concatenate(parts), first)
+
+
+def _stack(parts: Sequence[JoinedTable], rows: Sequence[IntArray]) -> JoinedTable:
+    """Return the rows of all files, example by example, with the name of its file as the condition of each row."""
+    named = []
+    for part in parts:
+        names = {"condition": [part.source.path.stem] * part.table.length}
+        table, predictions = (
+            replace(side, columns={**names, **side.columns}) for side in (part.table, part.predictions)
+        )
+        named.append(replace(part, table=table, predictions=predictions))
+    numbers = np.stack(
+        [np.where(each >= 0, each + start, -1) for each, start in zip(rows, _list_starts(parts), strict=True)]
+    )
+    order = numbers.T.ravel()
+    return _take(_concatenate(named), order[order >= 0])
+
+
+def _collect_values(column: MetricColumn, examples: _Examples, where: Mapping[str, str] | None) -> Any:
     """Return the values of one column of the metric, example by example."""
+    first, harness_metrics = examples.first, examples.files[0].source.metrics
     if column.source and column.name == "groups" and "," in column.source:
         parts = [replace(column, source=part) for part in column.source.split(",")]
-        return {part.source: _collect_values(part, examples, harness_metrics, where) for part in parts}
+        return {part.source: _collect_values(part, examples, where) for part in parts}
     if column.source and (file_and_column := _parse_file_reference(column.source)):
         path, name = file_and_column
-        ids = [example.first.get("id") for example in examples]
-        return _read_column(replace(column, source=name), ids, read_references(path, where))
-    if column.name == "predictions" and column.is_list:
-        rows = [example.rows for example in examples]
-        column_name = column.find(_list_columns(chain.from_iterable(rows)), harness_metrics)
-        values = [[column.get_value(row, column_name) for row in row_per_file] for row_per_file in rows]
-        has_lists = len(values[0]) == 1 and isinstance(values[0][0], list)  # a single file holds lists of values
-        return [first for first, *_ in values] if has_lists else values
-    example_rows = [example.first for example in examples]
+        ids = to_list(first.table.columns["id"]) if "id" in first.table.columns else []
+        return _read_column(replace(column, source=name), ids, select_known(read_predictions(path), where))
+    if column.name == "predictions":
+        return _collect_predictions(column, examples, harness_metrics)
+    if column.name == "references":
+        return _collect_references(column, first, harness_metrics)
     exclude_predictions = column.source is None and column.name == "original_predictions"
-    if column.name == "references" and not examples[0].data:
-        exclude_predictions = column.source is None
-    elif column.name == "references":
-        example_rows = [example.data for example in examples]
-    if column.name not in {"predictions", "references"} or (
-        column.source and column.source not in _list_columns(example_rows)
-    ):
-        example_rows = [example.data | example.first for example in examples]
-    column_name = column.find(_list_columns(example_rows), harness_metrics, exclude_predictions=exclude_predictions)
-    return [column.get_value(row, column_name) for row in example_rows]
+    names = list(first.table.columns)
+    name = column.find(names, harness_metrics, exclude_predictions=exclude_predictions)
+    return column.get_values(first.table, name)
+
+
+def _collect_predictions(column: MetricColumn, examples: _Examples, harness_metrics: tuple[str, ...]) -> list[Any]:
+    if not column.is_list or len(examples.rows) == 1:
+        table = examples.first.predictions
+        if column.source and column.source not in table.columns:
+            table = examples.first.table
+        values = column.get_values(table, column.find(list(table.columns), harness_metrics))
+        has_lists = not column.is_list or isinstance(values[0], list)  # a single file may hold lists of values
+        return values if has_lists else [[value] for value in values]
+    names = list(dict.fromkeys(chain.from_iterable(part.predictions.columns for part in examples.files)))
+    name = column.find(names, harness_metrics)
+    by_file = []
+    for part, rows in zip(examples.files, examples.rows, strict=True):
+        values = [*column.get_values(part.predictions, name), None] if name in part.predictions.columns else [None]
+        by_file.append([values[row] for row in (rows if len(values) > 1 else np.full(len(rows), -1)).tolist()])
+    return [list(values) for values in zip(*by_file, strict=True)]
+
+
+def _collect_references(column: MetricColumn, first: JoinedTable, harness_metrics: tuple[str, ...]) -> list[Any]:
+    """Return the gold answers, or what else predictions are compared with: other scores, frames, clean texts."""
+    table = first.table if first.references is None else first.references
+    exclude_predictions = column.source is None and first.references is None
+    if column.source and column.source not in table.columns:
+        table = first.table
+    elif first.gold is not None and not (column.is_score or column.is_frame):
+        gold = Table({first.gold.name: first.gold.values}, first.table.length)
+        return column.get_values(gold, first.gold.name)
+    name = column.find(list(table.columns), harness_metrics, exclude_predictions=exclude_predictions)
+    return column.get_values(table, name)
 
 
 def _map_to_gold_labels(
-    gold: MetricColumn, values: Mapping[str, Any], data: PredictionFile, file: Path, has_label_map: bool
+    gold: MetricColumn, values: Mapping[str, Any], joined: JoinedTable, has_label_map: bool
 ) -> dict[str, Any]:
-    """Convert predicted classes to the names of the right answers; raise if predictions use other words."""
-    golds = values["references"]
+    """Convert predicted classes to the names of the gold answers; raise if predictions use other words."""
+    golds, file = values["references"], joined.source.path
     if gold.is_label:
-        source = gold.source or find_first((gold.name, *METRIC_COLUMNS[gold.name]), data.columns)
-        names = data.classes.get(source or "")
+        names = None if joined.gold is None else joined.gold.class_names
         predictions = {name: values[name] for name in ("predictions", "original_predictions") if name in values}
         words = {name: map_to_gold_labels(answers, golds, names) for name, answers in predictions.items()}
         if not has_label_map:
@@ -233,8 +394,16 @@ def _map_to_gold_labels(
     return dict(values)
 
 
-def _list_columns(rows: Iterable[Row]) -> list[str]:
-    return list(dict.fromkeys(chain.from_iterable(rows)))
+def find_perturbed_column(columns: Sequence[str]) -> dict[str, str]:
+    """Return the one column that `lapsus perturb` made noisy, and its clean column; empty unless there is exactly one.
+
+    >>> find_perturbed_column(["id", "text", "clean_text", "edits"])
+    {'predictions': 'text', 'references': 'clean_text'}
+    """
+    noisy_columns = find_noisy_columns(columns)
+    if len(noisy_columns) != 1 or find_first(("predictions", *ROLES["prediction"]), columns):
+        return {}
+    return {"predictions": noisy_columns[0], "references": f"clean_{noisy_columns[0]}"}
 
 
 def _parse_file_reference(source: str) -> tuple[Path, str | None] | None:
@@ -245,14 +414,13 @@ def _parse_file_reference(source: str) -> tuple[Path, str | None] | None:
     return (Path(path), name) if colon and Path(path).is_file() else None
 
 
-def _read_column(column: MetricColumn, ids: Sequence[str | None], file: PredictionFile) -> list[Any]:
+def _read_column(column: MetricColumn, ids: Sequence[str], file: PredictionTable) -> list[Any]:
     """Return a column of another file, for these ids."""
-    table = index_by_id(file)
-    rows = [table[key] for key in ids if key in table]
-    if len(rows) < len(ids):
-        missing = [key for key in ids if key not in table]
+    rows = {key: row for row, key in enumerate(extract_ids(file.table, file.path).to_pylist())}
+    missing = [key for key in ids if key not in rows]
+    if missing:
         raise LookupError(
             f"{file.path}: lacks {len(missing)} of the {len(ids)} ids ({format_quoted(missing, 3)}); add their rows."
         )
-    column_name = column.find(file.columns, file.metrics)
-    return [column.get_value(row, column_name) for row in rows]
+    values = column.get_values(file.table, column.find(file.columns, file.metrics))
+    return [values[rows[key]] for key in ids]

@@ -7,11 +7,11 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lapsus.core.messages import format_list
 from lapsus.core.track_names import CLEAN, MANIFEST_NAME, TrackName, parse_track_names
@@ -19,40 +19,27 @@ from lapsus.core.track_names import parse_track_name as split_name
 from lapsus.core.types import Track
 from lapsus.io import inspect_logs, lm_eval_logs
 from lapsus.io.encoding import encode_column
-from lapsus.io.join import index_by_id, join
+from lapsus.io.join import ORIGIN_COLUMNS, ROLES, JoinedTable, extract_ids, find_first, join_references
 from lapsus.io.labels import check_shared_vocabulary, map_to_gold_labels
-from lapsus.io.predictions import (
-    PredictionFile,
-    PredictionTable,
-    format_quoted,
-    read_prediction_table,
-    read_reference_table,
-)
-from lapsus.io.tables import Column, Table, concatenate, take, to_list
+from lapsus.io.predictions import PredictionTable, format_quoted, read_predictions, read_references
+from lapsus.io.tables import SAVED_DATASET_FILES, Column, Table, concatenate, take, to_list
 from lapsus.reporting.columns import (
     FileRows,
     extract_columns,
-    extract_ids,
     extract_scores,
     find_noisy_columns,
-    find_track_columns,
     get_columns,
-    ids_to_text,
     is_unparsed,
     join_names,
     share_arrays,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from lapsus.core.checks import IntArray
-    from lapsus.io.readers import Row
 
-MAX_KEPT_BYTES = (
-    100_000_000  # bytes of files, at most, whose rows are kept; the rows of more are read again when wanted
-)
+MAX_KEPT_BYTES = 100_000_000  # of files whose rows are kept; the rows of larger ones are read again when wanted
 PATH_PATTERNS = ("{model}.{track}", "{model}/{track}")  # bert.keyboard.2.csv, or keyboard.2.csv in the folder bert
 
 
@@ -68,7 +55,7 @@ def read_tracks(
     files: Sequence[Path],
     *,
     references: Path | None = None,
-    names: str | None = None,
+    path_pattern: str | None = None,
     score: str | None = None,
     prediction: str | None = None,
     gold: str | None = None,
@@ -81,34 +68,44 @@ def read_tracks(
     """Read the tracks in `files`, or in the logs of harnesses in a folder.
 
     Columns `model`, `dataset`, `track` and `annotator` say what a row belongs to. A file without them is named by what
-    its harness wrote into it, or by its path: `names` is how paths end, as in "{model}/{dataset}/{track}"; without it,
+    its harness wrote into it, or by its path: `path_pattern` is how paths end, e.g. "{model}/{dataset}/{track}"; without it,
     bert.keyboard.2.csv and bert/keyboard.2.csv are both understood. `score`, `prediction`, `gold` and `cluster` name
     columns. `references` is a file or a folder that `lapsus build` has written: its columns are joined by id.
     `where` keeps the rows with these values, in the references too where they have such rows. An answer that is missing
     is wrong; `drop_unparsed` leaves such rows out instead. `warn` is told which files of a folder are skipped.
     """
-    role_columns = {"score": score, "prediction": prediction, "gold": gold, "cluster": cluster}
-    data_of = _open_references(references, split, where)
+    choices = {"score": score, "prediction": prediction, "gold": gold, "cluster": cluster}
     paths = [path for file in files for path in (_find_logs(file, warn) if file.is_dir() else [file])]
-    parts = [part for path in paths for part in _split_file(path, where, names)]
-    track_names = _parse_origins([part.origin for part in parts])
     keep_rows = sum(path.stat().st_size for path in paths) <= MAX_KEPT_BYTES
+    by_track = _is_built_folder(references)
+    read = partial(read_predictions, where=where)
+    data_of = cache(partial(_read_references, references, split, where))
+    reader = _TrackReader(read, data_of if by_track else lambda _: data_of(""), choices, drop_unparsed)
+    parts = partial(_iter_parts, paths, cache(read) if by_track and keep_rows else read, path_pattern)
+    names = _parse_origins([part.origin for _, part in parts()]) if by_track else {}
     pool: dict[bytes, Any] = {}
-    tracks = [
-        _read_track(
-            part,
-            partial(data_of, track_names[part.origin].track),
-            role_columns,
-            track_names[part.origin],
-            drop_unparsed,
-            keep_rows,
-            pool,
-        )
-        for part in parts
+    tracks = []
+    for file, part in parts():
+        origin = names.get(part.origin, part.origin)
+        content = reader.join(part.select(file), origin.track)
+        columns = extract_columns(content.table, join_names(origin.dataset, part.origin.model, origin.track))
+        load = partial(_identity, content.table) if keep_rows else partial(reader.reload, part, origin.track)
+        ids = (tuple(content.missing), tuple(content.unmatched), tuple(content.dropped))
+        rows = FileRows(load, share_arrays(columns, pool))
+        tracks.append((part.origin, Track(part.origin.model, "", rows, "", *ids, (part.path,))))
+    names = names or _parse_origins([origin for origin, _ in tracks])
+    named_tracks = [
+        replace(track, dataset=names[origin].dataset, track=names[origin].track) for origin, track in tracks
     ]
-    for key in dict.fromkeys((track.model, track.dataset) for track in tracks):
-        _check_vocabularies(key[0], [track for track in tracks if (track.model, track.dataset) == key])
-    return tracks
+    for key in dict.fromkeys((track.model, track.dataset) for track in named_tracks):
+        _check_vocabularies(key[0], [track for track in named_tracks if (track.model, track.dataset) == key])
+    return named_tracks
+
+
+def _is_built_folder(source: Any) -> bool:
+    """Return whether references are a folder that `lapsus build` wrote, with the data of each track."""
+    is_folder = isinstance(source, str | Path) and Path(source).is_dir()
+    return is_folder and not any((Path(source) / name).is_file() for name in SAVED_DATASET_FILES)
 
 
 def _find_logs(folder: Path, warn: Callable[[str], object]) -> list[Path]:
@@ -148,32 +145,40 @@ def _parse_origins(origins: Sequence[Origin]) -> dict[Origin, TrackName]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The rows of one file that belong to one model, dataset and track; `load` reads them, by columns."""
+    """The rows of one file that belong to one model, dataset and track; None stands for all of them."""
 
     origin: Origin
-    load: Callable[[], PredictionTable]
+    path: Path
+    rows: IntArray | None
+
+    def select(self, file: PredictionTable) -> PredictionTable:
+        """Return the rows of the part."""
+        return file if self.rows is None else replace(file, table=file.table.take(self.rows))
 
 
-def _split_file(path: Path, where: Mapping[str, str] | None, names: str | None) -> Iterable[_Part]:
+def _iter_parts(
+    paths: Sequence[Path], read: Callable[[Path], PredictionTable], path_pattern: str | None
+) -> Iterator[tuple[PredictionTable, _Part]]:
+    """Read files one after the other; yield each part with its file."""
+    for path in paths:
+        file = read(path)
+        for part in _split_file(file, path_pattern):
+            yield file, part
+
+
+def _split_file(file: PredictionTable, path_pattern: str | None) -> Iterable[_Part]:
     """Return what a file holds, split by the model, dataset and track that its columns name."""
-    read = partial(read_prediction_table, path, where=where)
-    table = read()
-    default = _origin_from_path(table, names)
-    origin_columns = [name for name in ("model", "dataset", "track", "annotator") if name in table.frame.columns]
-    groups = _group_rows(table.frame, origin_columns)
+    origin_columns = [name for name in ORIGIN_COLUMNS if name in file.columns]
+    default = {} if {"model", "track"} <= set(origin_columns) else _origin_from_path(file, path_pattern)
+    groups = _group_rows(file.table, origin_columns)
     parts = []
     for origin_values, rows in groups:
         by_column = dict(zip(origin_columns, origin_values, strict=True))
         model, dataset, track = (str(by_column.get(n) or default.get(n) or "") for n in ("model", "dataset", "track"))
         annotator = by_column.get("annotator")
         origin = Origin(model, dataset, track if annotator is None or track in CLEAN else f"{track}.{annotator}")
-        parts.append(_Part(origin, read if len(groups) == 1 else partial(_select_rows, read, rows)))
+        parts.append(_Part(origin, file.path, None if len(groups) == 1 else rows))
     return sorted(parts, key=lambda part: part.origin)
-
-
-def _select_rows(read: Callable[[], PredictionTable], rows: IntArray) -> PredictionTable:
-    table = read()
-    return replace(table, frame=table.frame.take(rows))
 
 
 def _group_rows(frame: Table, names: Sequence[str]) -> list[tuple[tuple[str | None, ...], IntArray]]:
@@ -189,22 +194,22 @@ def _group_rows(frame: Table, names: Sequence[str]) -> list[tuple[tuple[str | No
     ]
 
 
-def _origin_from_path(table: PredictionTable, names: str | None) -> dict[str, str]:
+def _origin_from_path(table: PredictionTable, path_pattern: str | None) -> dict[str, str]:
     """Return the model, dataset and track that a file's harness or path names."""
     columns = set(table.columns)
-    if names is None and table.task is not None:
+    if path_pattern is None and table.task is not None:
         origin = {"dataset": table.task, "track": table.track} if table.track else {"track": table.task}
         return {"model": table.model or "", **origin}
     path = table.path.resolve().with_suffix("").as_posix()
-    for pattern in PATH_PATTERNS if names is None else (names,):
+    for pattern in PATH_PATTERNS if path_pattern is None else (path_pattern,):
         parts = re.search(_to_regex(pattern), path)
         if parts:
             return parts.groupdict()
     if {"model", "track"} <= columns:
         return {}
     raise ValueError(
-        f"{table.path}: names no model and track: its path does not end like {names or ' or '.join(PATH_PATTERNS)};"
-        " rename it, give names, or add columns 'model' and 'track'."
+        f"{table.path}: names no model and track: its path does not end like {path_pattern or ' or '.join(PATH_PATTERNS)};"
+        " rename it, give --path-pattern, or add columns 'model' and 'track'."
     )
 
 
@@ -223,181 +228,104 @@ def _to_regex(pattern: str) -> str:
     unknown = set(parts[1::2]) - fields.keys()
     if unknown or "track" not in parts[1::2]:
         raise ValueError(
-            f"names {pattern!r} is not understood; use {{track}}, {{model}} and {{dataset}}, as in {PATH_PATTERNS[1]!r}."
+            f"the path pattern {pattern!r} is not understood; use {{track}}, {{model}} and {{dataset}}, as in {PATH_PATTERNS[1]!r}."
         )
     return "(?:^|/)" + "".join(fields[part] if i % 2 else re.escape(part) for i, part in enumerate(parts)) + "$"
 
 
-def _open_references(
-    references: Path | None, split: str, where: Mapping[str, str] | None
-) -> Callable[[str], ReferenceData | None]:
-    """Return a function that gives the data of a track; each file is read once."""
-    if references is None or references.is_file():
-        data = None if references is None else _make_reference_data([read_reference_table(references, where)])
-        return lambda _: data
-    return cache(partial(_read_built_track, references, split, where))
-
-
-class ReferenceData(NamedTuple):
-    """The data of a track's examples: the ids of its rows, and the class names of the columns of class numbers."""
-
-    path: Path
-    ids: Any  # pyarrow.StringArray
-    frame: Table
-    classes: Mapping[str, tuple[str, ...]]
-
-
-def _make_reference_data(files: Sequence[PredictionTable]) -> ReferenceData:
-    frame = concatenate(file.frame for file in files)
-    return ReferenceData(files[0].path, extract_table_ids(replace(files[0], frame=frame)), frame, files[0].classes)
-
-
-def _read_built_track(folder: Path, split: str, where: Mapping[str, str] | None, track: str) -> ReferenceData:
-    """Return the data of one track of a published folder, from its Parquet."""
+def _read_references(source: Any, split: str, where: Mapping[str, str] | None, track: str) -> PredictionTable | None:
+    """Return the data of one track: of a folder that `lapsus build` wrote, or a table for all tracks."""
+    if source is None:
+        return None
+    if not _is_built_folder(source):
+        return read_references(source, where, split=split)
+    folder = Path(source)
     files = sorted((folder / track).glob(f"{split}-*.parquet"))
     if not files:
         splits = {f"{path.parent.name}/{path.name.rsplit('-', 3)[0]}" for path in folder.glob("*/*.parquet")}
         datasets = {path.parts[-3] for path in folder.glob("*/*/*.parquet")}
         cure = "name the track, or the split, as one of them is" if splits else "give the folder of one dataset"
-        raise FileNotFoundError(
-            f"{folder}: holds no split {split!r} of track {track!r}; it holds {format_quoted(sorted(splits or datasets))}: {cure}."
-        )
-    return _make_reference_data([read_reference_table(file, where) for file in files])
+        content = format_quoted(sorted(splits or datasets))
+        raise FileNotFoundError(f"{source}: holds no split {split!r} of track {track!r}; it holds {content}: {cure}.")
+    shards = [read_references(file, where) for file in files]
+    return replace(shards[0], path=folder, table=concatenate(shard.table for shard in shards))
 
 
-class _JoinedTrack(NamedTuple):
+class _Content(NamedTuple):
     """The rows of a track with the columns of the data, named as `Track` names them."""
 
-    frame: Table
-    missing: list[str]
-    unknown: list[str]
-    dropped: list[str]
+    table: Table
+    missing: Sequence[str]
+    unmatched: Sequence[str]
+    dropped: Sequence[str]
 
 
-def _read_track(
-    part: _Part,
-    data_of: Callable[[], ReferenceData | None],
-    role_columns: Mapping[str, str | None],
-    track_name: TrackName,
-    drop_unparsed: bool,
-    keep_rows: bool,
-    pool: dict[bytes, Any],
-) -> Track:
-    """Read one track; its rows are kept, or else read again when they are wanted."""
-    table = part.load()
-    result = _join_references(table, data_of(), role_columns, drop_unparsed)
-    columns = share_arrays(
-        extract_columns(result.frame, join_names(track_name.dataset, part.origin.model, track_name.track)), pool
-    )
-    load = (
-        partial(_identity, result.frame) if keep_rows else partial(_reload, part, data_of, role_columns, drop_unparsed)
-    )
-    return Track(
-        part.origin.model,
-        track_name.track,
-        FileRows(load, columns),
-        track_name.dataset,
-        tuple(result.missing),
-        tuple(result.unknown),
-        tuple(result.dropped),
-        (table.path,),
-    )
+@dataclass(frozen=True, slots=True)
+class _TrackReader:
+    """How the rows of a file become those of a track: the references of each track, the columns of each role."""
 
+    read: Callable[[Path], PredictionTable]
+    read_references: Callable[[str], PredictionTable | None]
+    choices: Mapping[str, str | None]
+    drop_unparsed: bool
 
-def _identity(frame: Table) -> Table:
-    return frame
+    def reload(self, part: _Part, track: str) -> Table:
+        """Return the rows of a track, read from its file again."""
+        return self.join(part.select(self.read(part.path)), track).table
 
-
-def _reload(
-    part: _Part,
-    data_of: Callable[[], ReferenceData | None],
-    role_columns: Mapping[str, str | None],
-    drop_unparsed: bool,
-) -> Table:
-    return _join_references(part.load(), data_of(), role_columns, drop_unparsed).frame
-
-
-def _join_references(
-    table: PredictionTable, data: ReferenceData | None, role_columns: Mapping[str, str | None], drop_unparsed: bool
-) -> _JoinedTrack:
-    """Join one track's predictions to the data and give their columns the names of `Track`."""
-    ids = extract_table_ids(table)
-    frame = table.frame.with_columns({"id": pa.chunked_array([ids])})
-    missing: list[str] = []
-    unknown: list[str] = []
-    if data is not None:
-        frame, missing, unknown = _add_data_columns(table, frame, ids, data)
-    roles = find_track_columns(table, list(frame.columns), role_columns)
-    classes = {**({} if data is None else data.classes), **table.classes}
-    frame = frame.with_columns({**_pair_texts(frame), **{role: frame.columns[name] for role, name in roles.items()}})
-    predictions = encode_column(frame.columns["prediction"]) if "prediction" in frame.columns else None
-    golds = encode_column(frame.columns["gold"]) if "gold" in frame.columns else None
-    if "score" not in roles and predictions is not None and golds is not None:
-        names = classes.get(roles["gold"])
-        mapped = predictions.rename(lambda words: map_to_gold_labels(words, golds.words, names))
-        if list(mapped.words) != list(predictions.words):
-            frame, predictions = frame.with_columns({"prediction": mapped.to_column()}), mapped
-    dropped: list[str] = []
-    if drop_unparsed:
-        scores = (
-            extract_scores(frame.columns["score"], extract_ids(frame, ""), "") if "score" in frame.columns else None
+    def join(self, file: PredictionTable, track: str) -> _Content:
+        """Return the rows of a file with the columns of the data, and those of the roles by their names."""
+        answer_columns = filter(None, (self.choices["prediction"], self.choices["score"]))
+        joined = join_references(
+            file, self.read_references(track), gold=self.choices["gold"], answer_columns=answer_columns
         )
-        unparsed = is_unparsed(frame, predictions, golds, scores)
-        keys = frame.columns["id"]
-        dropped = take(keys, np.flatnonzero(unparsed)).to_pylist()
-        frame = frame.take(np.flatnonzero(~unparsed))
-    if "score" not in roles:
-        without_gold = np.flatnonzero(encode_column(frame.columns["gold"]).codes < 0)
-        if without_gold.size:
-            raise ValueError(
-                f"{table.path}: {without_gold.size} rows have no right answer (id"
-                f" {format_quoted(to_list(take(frame.columns['id'], without_gold)), 3)}); leave them out, or give the references."
-            )
-    return _JoinedTrack(frame, missing, unknown, dropped)
+        roles = find_role_columns(joined, self.choices)
+        table = joined.table.with_columns({**_pair_texts(joined.table), **roles})
+        predictions = encode_column(roles["prediction"]) if "prediction" in roles else None
+        golds = encode_column(roles["gold"]) if "gold" in roles else None
+        if "score" not in roles and predictions is not None and golds is not None and joined.gold:
+            class_names = joined.gold.class_names
+            mapped = predictions.rename(lambda words: map_to_gold_labels(words, golds.words, class_names))
+            if list(mapped.words) != list(predictions.words):
+                table, predictions = table.with_columns({"prediction": mapped.to_column()}), mapped
+        dropped: list[str] = []
+        if self.drop_unparsed:
+            scores = extract_scores(roles["score"], extract_ids(table, file.path), "") if "score" in roles else None
+            unparsed = is_unparsed(table, predictions, golds, scores)
+            dropped = to_list(take(table.columns["id"], np.flatnonzero(unparsed)))
+            table = table.take(np.flatnonzero(~unparsed))
+        if "score" not in roles:
+            without_gold = np.flatnonzero(encode_column(table.columns["gold"]).codes < 0)
+            if without_gold.size:
+                ids = format_quoted(to_list(take(table.columns["id"], without_gold)), 3)
+                problem = f"{without_gold.size} rows have no gold answer (id {ids})"
+                raise ValueError(f"{file.path}: {problem}; leave them out, or give the references.")
+        return _Content(table, joined.missing, joined.unmatched, dropped)
 
 
-def extract_table_ids(table: PredictionTable) -> Any:
-    """Return the ids of a file's rows as text; raise where one is missing or occurs twice."""
-    try:
-        return extract_ids(table.frame, "")
-    except ValueError:
-        index_by_id(PredictionFile(table.path, [{**row, "id": key} for row, key in _pair_rows_with_ids(table.frame)]))
-        raise
+def find_role_columns(joined: JoinedTable, choices: Mapping[str, str | None]) -> dict[str, Column]:
+    """Return the columns of a track's score, prediction, gold and cluster: the chosen ones, else the usual ones."""
+    source, columns = joined.source, list(joined.table.columns)
+    for role, column in choices.items():
+        if column is not None and column not in columns:
+            names = format_quoted(columns)
+            raise LookupError(f"{source.path}: has no column {column!r} for the {role}; it has {names}.")
+    names = {role: choices[role] or find_first(ROLES[role], columns) for role in ("prediction", "score", "cluster")}
+    if names["score"] is None and len(source.metrics) > 1:
+        raise ValueError(f"{source.path}: holds the scores {format_quoted(source.metrics)}; choose one as score.")
+    if names["score"] is None and source.metrics:
+        names["score"] = source.metrics[0]
+    if names["score"] is None and (names["prediction"] is None or joined.gold is None):
+        raise ValueError(
+            f"{source.path}: has neither a score nor a prediction with its gold answer; it has {format_quoted(columns)}:"
+            " name the columns, or give the references."
+        )
+    roles = {role: joined.table.columns[name] for role, name in names.items() if name is not None}
+    return roles if joined.gold is None else {**roles, "gold": joined.gold.values}
 
 
-def _pair_rows_with_ids(frame: Table) -> Iterable[tuple[Row, str | None]]:
-    rows = frame.to_rows()
-    keys = ids_to_text(frame.columns["id"]).to_pylist() if "id" in frame.columns else [None] * len(rows)
-    return zip(rows, keys, strict=True)
-
-
-def _add_data_columns(
-    table: PredictionTable, frame: Table, ids: Any, data: ReferenceData
-) -> tuple[Table, list[str], list[str]]:
-    """Return the predicted rows that the data know, with the columns of the data beside them."""
-    if ids.equals(data.ids):
-        rows, known_rows, missing, unknown = np.arange(len(ids)), frame, [], []
-    else:
-        rows = np.asarray(pc.fill_null(pc.index_in(ids, value_set=data.ids), -1), np.int64)
-        unknown = ids.filter(pa.array(rows < 0)).to_pylist()
-        is_missing = np.ones(len(data.ids), bool)
-        is_missing[rows[rows >= 0]] = False
-        missing = data.ids.filter(pa.array(is_missing)).to_pylist()
-        if len(unknown) == len(ids):
-            join(table.path, ids.to_pylist(), data.ids.to_pylist())
-        known_rows, rows = frame.take(np.flatnonzero(rows >= 0)), rows[rows >= 0]
-    columns = {name: take(column, rows) for name, column in data.frame.columns.items() if name != "id"}
-    for name, column in known_rows.columns.items():
-        columns[name] = _fill_missing(column, columns[name]) if name in columns else column
-    return Table(columns, known_rows.length), missing, unknown
-
-
-def _fill_missing(column: Column, fallback: Column) -> Column:
-    """Return a column with what the other one holds where it has nothing."""
-    if not isinstance(column, list) and not column.null_count:
-        return column
-    pairs = zip(to_list(column), to_list(fallback), strict=True)
-    return [default if value is None else value for value, default in pairs]
+def _identity(table: Table) -> Table:
+    return table
 
 
 def _pair_texts(frame: Table) -> dict[str, Column]:
