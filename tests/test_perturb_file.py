@@ -626,4 +626,4 @@ def test_control_c_while_workers_start_leaves_no_traceback(tmp_path, wait):
         os.killpg(running.pid, signal.SIGINT)
         _, err = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert "Traceback" not in err and err.startswith("interrupted; run the same command to resume")
+    assert "Traceback" not in err and err.startswith("interrupted; run the same command")

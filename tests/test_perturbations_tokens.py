@@ -107,8 +107,8 @@ def test_bad_tokens_are_named(tokens, tags, sentence):
         perturb_tokens(Shout(), tokens, tags)
     row = {"id": "u7", "tokens": tokens, "tags": tags}
     with pytest.raises(ValueError, match=f"^row 'u7': {re.escape(sentence)}$"):
-        Noise(Shout(), column="tokens", tags="tags", key="id")(row)
-    kept = Noise(Shout(), column="tokens", tags="tags", key="id", on_error="keep", reason_column="why")(row)
+        Noise(Shout(), text="tokens", tags="tags", id="id")(row)
+    kept = Noise(Shout(), text="tokens", tags="tags", id="id", on_error="keep", reason_column="why")(row)
     assert (kept["tokens"], kept["tags"], kept["edits"], kept["why"]) == (tokens, tags, [], sentence)
 
 
@@ -156,7 +156,7 @@ TEXTS = Dataset.from_list([{"id": i, "a": "" if i < 12 else "play jazz", "b": "s
 
 
 def test_rows_of_a_dataset_are_the_same_however_they_are_mapped():
-    noise = Noise(OPERATORS["filler_eos"], column="tokens", tags="tags", key="id", seed=4)
+    noise = Noise(OPERATORS["filler_eos"], text="tokens", tags="tags", id="id", seed=4)
     plain = ROWS.map(noise).to_list()
     assert ROWS.map(noise, batched=True, batch_size=7).to_list() == plain
     assert noise.map(ROWS, num_proc=2).to_list() == plain
@@ -170,7 +170,7 @@ def test_rows_of_a_dataset_are_the_same_however_they_are_mapped():
 
 
 def test_first_rows_without_edits_do_not_spoil_the_types():
-    noise = Noise(OPERATORS["filler_bos"], column="a", key="id", reason_column="why")
+    noise = Noise(OPERATORS["filler_bos"], text="a", id="id", reason_column="why")
     noisy = noise.map(TEXTS, batch_size=3)
     assert noisy.features["edits"] == List({"start": Value("int64"), "end": Value("int64"), "text": Value("string")})
     assert noisy[0]["why"] == "the text is empty"
@@ -179,7 +179,7 @@ def test_first_rows_without_edits_do_not_spoil_the_types():
 
 
 def test_splits_and_streams():
-    noise = Noise(OPERATORS["filler_bos"], column="b", key="id")
+    noise = Noise(OPERATORS["filler_bos"], text="b", id="id")
     plain = noise.map(TEXTS).to_list()
     assert noise.map(DatasetDict(test=TEXTS))["test"].to_list() == plain
     assert list(noise.map(TEXTS.to_iterable_dataset(num_shards=3))) == plain
@@ -191,7 +191,7 @@ def test_splits_and_streams():
 
 
 def test_several_columns_have_noise_of_their_own():
-    noisy = Noise(OPERATORS["filler_bos"], column=("a", "b"), key="id").map(TEXTS)
+    noisy = Noise(OPERATORS["filler_bos"], text=("a", "b"), id="id").map(TEXTS)
     assert noisy.column_names == ["id", "a", "b", "clean_a", "clean_b", "edits", "operator"]
     for row in noisy:
         for column in ("a", "b"):
@@ -202,10 +202,10 @@ def test_several_columns_have_noise_of_their_own():
 
 
 def test_another_version_is_another_cache_entry():
-    first = ROWS.map(Noise(Fixed((Edit(0, 0, "so "),), version="1"), column="id"), batched=True)
-    again = ROWS.map(Noise(Fixed((Edit(0, 0, "so "),), version="1"), column="id"), batched=True)
-    other = ROWS.map(Noise(Fixed((Edit(0, 0, "so "),), version="2"), column="id"), batched=True)
-    release = ROWS.map(Noise(Fixed((Edit(0, 0, "so "),), version="1"), column="id", lapsus="9"), batched=True)
+    first = ROWS.map(Noise(Fixed((Edit(0, 0, "so "),), version="1"), text="id"), batched=True)
+    again = ROWS.map(Noise(Fixed((Edit(0, 0, "so "),), version="1"), text="id"), batched=True)
+    other = ROWS.map(Noise(Fixed((Edit(0, 0, "so "),), version="2"), text="id"), batched=True)
+    release = ROWS.map(Noise(Fixed((Edit(0, 0, "so "),), version="1"), text="id", lapsus="9"), batched=True)
     assert first._fingerprint == again._fingerprint
     assert len({first._fingerprint, other._fingerprint, release._fingerprint}) == 3
 
@@ -216,15 +216,15 @@ def test_tags_by_number():
     labelled = Dataset.from_dict(
         {"id": ["u1"], "tokens": [["play", "jazz"]], "tags": [[0, 1]]}, features=Features(features)
     )
-    noisy = Noise(Fixed((Edit(0, 0, "so "),)), column="tokens", tags="tags", key="id").map(labelled)
+    noisy = Noise(Fixed((Edit(0, 0, "so "),)), text="tokens", tags="tags", id="id").map(labelled)
     assert noisy[0]["tags"] == [0, 0, 1]
-    split = Noise(Fixed((Edit(5, 9, "ja zz"),)), column="tokens", tags="tags", key="id", reason_column="why").map(
+    split = Noise(Fixed((Edit(5, 9, "ja zz"),)), text="tokens", tags="tags", id="id", reason_column="why").map(
         labelled
     )
     assert split[0]["tokens"] == ["play", "jazz"]
     assert split[0]["why"] == "the noisy tokens need a tag that the dataset has no name for"
     with pytest.raises(TypeError, match=r"row 'u1': the tags \[0, 1\] are not names; use noise.map"):
-        Noise(Shout(), column="tokens", tags="tags", key="id")(labelled[0])
+        Noise(Shout(), text="tokens", tags="tags", id="id")(labelled[0])
 
 
 ANSWERED = {"id": "q", "context": "Ada met Bo in Rome.", "answers": {"text": ["Bo", "Rome"], "answer_start": [8, 14]}}
@@ -232,7 +232,7 @@ ANSWERED = {"id": "q", "context": "Ada met Bo in Rome.", "answers": {"text": ["B
 
 def test_answers_stay_whole_and_move():
     edits = (Edit(0, 3, "Adelaide"), Edit(9, 9, "like "), Edit(11, 15, "at R"), Edit(14, 18, "Roma"), Edit(19, 19, "!"))
-    noisy = Noise(Fixed(edits), column="context", answers="answers", key="id")(ANSWERED)
+    noisy = Noise(Fixed(edits), text="context", answers="answers", id="id")(ANSWERED)
     assert noisy["context"] == "Adelaide met like Bo in Roma.!"
     answers = noisy["answers"]
     assert answers["text"] == ["Bo", "Roma"]
@@ -247,12 +247,12 @@ def test_an_answer_that_is_not_there_is_named():
     with pytest.raises(
         ValueError, match=r"^row 'q': the answer 'Bob' does not stand at 8 in its text; correct answer_st"
     ):
-        Noise(Shout(), column="context", answers="answers", key="id")(row)
+        Noise(Shout(), text="context", answers="answers", id="id")(row)
 
 
 def test_a_missing_text_is_named_or_kept():
     with pytest.raises(TypeError, match=r"^row 'u1': the text is no string but NoneType; give a string"):
-        Noise(Shout(), key="id")({"id": "u1", "text": None})
+        Noise(Shout(), id="id")({"id": "u1", "text": None})
     kept = Noise(Shout(), on_error="keep", reason_column="why")({"text": [None, "go", 5]})
     assert kept["text"] == [None, "go!", 5]
     assert kept["why"] == [
@@ -264,15 +264,15 @@ def test_a_missing_text_is_named_or_kept():
 
 def test_a_missing_column_is_named():
     with pytest.raises(LookupError, match=r"^no column is called 'question'; the rows have text$"):
-        Noise(Shout(), column="question")({"text": "go"})
+        Noise(Shout(), text="question")({"text": "go"})
     with pytest.raises(ValueError, match="tags and answers belong to one column"):
-        Noise(Shout(), column=("a", "b"), tags="tags")
+        Noise(Shout(), text=("a", "b"), tags="tags")
 
 
 def test_a_batch_without_rows_stays_without():
     from lapsus.perturbations.core import Shout
 
-    noise = Noise(Shout(), column="tokens", tags="tags", key="id")
+    noise = Noise(Shout(), text="tokens", tags="tags", id="id")
     made = noise({"id": [], "tokens": [], "tags": []})
     assert made["tokens"] == made["edits"] == made["operator"] == []
     assert noise({"id": "a", "tokens": [], "tags": []})["clean_tokens"] == []
@@ -298,6 +298,6 @@ def test_protected_words_are_whole_words_and_the_longest():
 
 def test_a_row_that_changed_in_any_column_has_no_reason():
     row = {"id": "u1", "a": " ", "b": "go", "c": "?"}
-    noise = Noise(OPERATORS["filler_bos"], column=("a", "b"), key="id", reason_column="why")
+    noise = Noise(OPERATORS["filler_bos"], text=("a", "b"), id="id", reason_column="why")
     assert noise(row)["why"] is None
-    assert replace(noise, column=("a", "c"))(row)["why"] == "the text is empty"
+    assert replace(noise, text=("a", "c"))(row)["why"] == "the text is empty"
