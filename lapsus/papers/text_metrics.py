@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lapsus.core.imports import import_optional
 from lapsus.evaluation.text_metrics import FunctionMetric, MetricInput, MetricProvider, Reads, TextMetric
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ READS: Mapping[str, tuple[Reads, ...]] = {
 
 def open_metricx(rest: str) -> TextMetric:
     """Return MetricX with a checkpoint."""
+    import_optional("torch", "papers", "metricx")
     from lapsus.papers.nano.first_token import load_checkpoint
 
     path, _, tokenizer = rest.partition("@")
@@ -78,6 +80,7 @@ def build_input(candidate: str, reference: str | None, source: str | None, *, ol
 
 def open_nano(rest: str) -> TextMetric:
     """Return the metric in a folder that `Nano.save` wrote."""
+    import_optional("torch", "papers", "nano")
     from lapsus.papers.nano import Nano
 
     return make_nano_metric(Nano.load(rest), f"nano:{Path(rest).name}")
