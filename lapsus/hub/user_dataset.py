@@ -123,7 +123,7 @@ def build_rows(
         rows: JSON lines, JSON, CSV, TSV or Parquet.
         out: The folder to write.
         text: The column to perturb: texts, or tokens where `tags` are given.
-        noise: Noise of one track or of several, each as [TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY], such as
+        noise: Noise of one track or of several, each as `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]`, such as
             "keyboard=zh_keyboard:3". Operators joined by `+` are applied in order.
         id: The column of the id. Noise depends on it, and not on the order of rows.
         tags: The column of BIO tags, one per token.
