@@ -20,6 +20,7 @@ from datasets import Dataset
 from lapsus import report
 from lapsus import run as run_model
 from lapsus.cli.main import main
+from lapsus.core.types import Response
 from lapsus.evaluation.answer_types import (
     ExactAnswer,
     FrameAnswer,
@@ -29,11 +30,12 @@ from lapsus.evaluation.answer_types import (
     SqlAnswer,
     TranslationAnswer,
 )
-from lapsus.evaluation.cache import Response, ResponseCache
+from lapsus.evaluation.benchmark_tasks import load_tasks
+from lapsus.evaluation.cache import ResponseCache
 from lapsus.evaluation.models.function import FunctionModel
 from lapsus.evaluation.parsing import match_label
 from lapsus.evaluation.runner import Evaluation
-from lapsus.evaluation.tasks import load_tasks, make_task
+from lapsus.evaluation.tasks import make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise
 from lapsus.perturbations import apply
 
@@ -147,8 +149,8 @@ def test_equal_questions_are_asked_once():
     asked = []
 
     class Echo(FunctionModel):
-        def build_request(self, task, row):
-            return row["text"]
+        def build_prompt(self, task, row):
+            return {"text": row["text"]}
 
     model = Echo(lambda rows: [asked.append(row["text"]) or "x" for row in rows], "echo", "1")
     rows = [{"id": str(i), "text": "same", "label": "x"} for i in range(5)]
@@ -182,7 +184,7 @@ def test_kill_9_loses_at_most_the_batch_under_way(tmp_path):
         "filler_eos:2",
         "--model",
         "python:slow:answer",
-        "--batch",
+        "--batch-size",
         "12",
         "--out",
         "out",
@@ -198,7 +200,7 @@ def test_kill_9_loses_at_most_the_batch_under_way(tmp_path):
     called = calls.read_text().splitlines()
     assert not list((tmp_path / "out").rglob("*.jsonl")), "predictions are written when they are whole"
     part = subprocess.run([*command, "--limit", "4"], cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
-    assert "asked 0 questions" in part.stdout, "all tracks of an example are asked together"
+    assert "sent 0 requests" in part.stdout, "all tracks of an example are asked together"
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
     again = calls.read_text().splitlines()
     assert len(again) <= 600 + 12 and len(again) - len(called) < 600, done.stdout
@@ -209,17 +211,17 @@ def test_kill_9_loses_at_most_the_batch_under_way(tmp_path):
 
 @pytest.mark.usefixtures("mine")
 def test_a_run_that_is_stopped_says_what_is_kept_and_leaves_earlier_predictions_as_they_were():
-    words = (*OWN, "--noise", "filler_eos:2", "--model", "python:my_test_model:stopping", "--batch", "12")
+    words = (*OWN, "--noise", "filler_eos:2", "--model", "python:my_test_model:stopping", "--batch-size", "12")
     assert invoke(*words, "--limit", "2").exit_code == 0
     before = {path: path.read_bytes() for path in Path("out").rglob("*.json*")}
     result = invoke(*words)
     assert result.exit_code == 130
-    assert "stopped after 8 examples" in result.output and "with --limit 8 for the predictions of these" in (
+    assert "interrupted after 8 examples" in result.output and "add --limit 8 to write predictions for these" in (
         result.output
     )
     assert {path: path.read_bytes() for path in Path("out").rglob("*.json*")} == before
     result = invoke(*words, "--limit", "8")
-    assert "asked 0 questions" in result.output, result.output
+    assert "sent 0 requests" in result.output, result.output
     assert [len(path.read_text().splitlines()) for path in Path("out").rglob("*.jsonl")] == [8] * 3
 
 
@@ -252,7 +254,7 @@ def known():
     if not (OUT / "answers.sqlite").exists():
         return set()
     with ResponseCache(OUT / "answers.sqlite") as cache:
-        return {one.row["text"] for group in Evaluation(DATA, FunctionModel(answer, "m", "1", BATCH))._interleave_requests()
+        return {one.example.columns["text"] for group in Evaluation(DATA, FunctionModel(answer, "m", "1", BATCH))._make_requests()
                 for one in group if cache.get(one.key) is not None}
 
 def lines(path):
@@ -321,8 +323,8 @@ def failing_from(number):
     """Return a model that answers its questions one by one, and fails at one of them."""
 
     class Failing(FunctionModel):
-        def respond(self, task, rows):
-            for place, (_, answer) in enumerate(super().respond(task, rows)):
+        def respond(self, task, requests):
+            for place, (_, answer) in enumerate(super().respond(task, requests)):
                 if place == number:
                     raise ConnectionError("nobody there; start the server")
                 yield place, answer
@@ -376,10 +378,10 @@ def noisy_rows(*noise, rows=ROWS, seed=0, labels=()):
     ("data", "said"),
     [
         (noisy_rows("filler_eos:2", seed=7), "seed of the noise,"),
-        (noisy_rows("filler_eos:2").limit(5), "rows, right answers or labels,"),
-        (noisy_rows("filler_eos:2", rows=[*ROWS, ROWS[0] | {"id": "20"}]), "rows, right answers or labels,"),
-        (noisy_rows("filler_eos:2", rows=[row | {"label": "music"} for row in ROWS]), "rows, right answers or labels,"),
-        (noisy_rows("filler_eos:2", labels=("music", "weather")), "rows, right answers or labels,"),
+        (noisy_rows("filler_eos:2").limit(5), "rows, gold answers or labels,"),
+        (noisy_rows("filler_eos:2", rows=[*ROWS, ROWS[0] | {"id": "20"}]), "rows, gold answers or labels,"),
+        (noisy_rows("filler_eos:2", rows=[row | {"label": "music"} for row in ROWS]), "rows, gold answers or labels,"),
+        (noisy_rows("filler_eos:2", labels=("music", "weather")), "rows, gold answers or labels,"),
     ],
 )
 def test_tracks_of_another_run_do_not_stay_beside_the_new_ones(tmp_path, data, said):
@@ -434,7 +436,7 @@ def test_a_note_that_is_no_note_of_a_run_is_named(tmp_path, note):
     task, model = make_task(["text"], "label", name="mine"), FunctionModel(keywords, "m", "1")
     (tmp_path / "mine" / "m").mkdir(parents=True)
     (tmp_path / "mine" / "m" / "run.json").write_bytes(note.encode("latin-1"))
-    with pytest.raises(ValueError, match=r"run\.json does not say which model answered which task there; delete it"):
+    with pytest.raises(ValueError, match=r"run\.json names no model and task; delete it"):
         Evaluation(TrackSet.from_rows("mine", task, ROWS), model, tmp_path).execute()
 
 
@@ -575,7 +577,7 @@ def test_numbers_that_may_be_labels_or_their_places_are_refused_until_a_map_says
     outcome = Evaluation(data, model, tmp_path, label_map=names).execute()
     assert outcome.requested == 0 and all(row["score"] for row in outcome.tracks[0].rows)
     assert all(row["score"] for row in run_model(BY_NUMBER, NUMBERS, by_place(str), label_map=names)[0].rows)
-    with pytest.raises(ValueError, match="--label-map leads to '4', which is none of the labels 1, 2, 3"):
+    with pytest.raises(ValueError, match="--label-map names '4', which is no label; use one of: 1, 2, 3"):
         Evaluation(data, model, label_map={"0": "4"})
     with pytest.raises(ValueError, match="an answer is 0, and the labels are the numbers 1, 2"):
         FrameAnswer(intents=("1", "2")).parse({"intent": 0}, {})
@@ -597,7 +599,7 @@ def test_numbers_that_were_read_by_name_and_may_be_places_are_told(tmp_path, mon
         "python:two_numbers:answer",
     )
     told = invoke(*words, "--labels", "1,2,3", "--out", "out").output
-    assert "the answers 1, 2 were read as labels of that name; if they are places in 1, 2, 3, say so with" in told
+    assert "the responses 1, 2 were parsed as labels of that name; if they are indexes into 1, 2, 3" in told
     assert "of that name" not in invoke(*words, "--labels", "0,1,2", "--out", "other").output
 
 
@@ -674,29 +676,29 @@ OWN = ("run", "--rows", "mine.jsonl", "--text", "text", "--gold", "label", "--ou
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((*OWN,), "which model?"),
-        ((*OWN, "--model", "nothing"), "names no kind of model"),
+        ((*OWN,), "missing --model"),
+        ((*OWN, "--model", "nothing"), "unknown model 'nothing'"),
         ((*OWN, "--model", "python:my_test_model:other"), "it has answer, short, broken, stopping"),
         ((*OWN, "--model", "python:no_such_module:answer"), "there is no module 'no_such_module' here"),
         ((*OWN, "--model", "python:my_test_model:short"), "returned 0 answers for 20 rows"),
         ((*OWN, "--model", "python:my_test_model:broken"), "my_test_model.broken raised ZeroDivisionError"),
         (
             (*OWN[:6], "town", *OWN[7:], "--model", "python:my_test_model:answer"),
-            "no column 'town' with the right answer",
+            "no column 'town' with the gold answer",
         ),
         ((*OWN, "--model", "python:my_test_model:answer", "--tracks", "keyboard.*"), "no track fits 'keyboard.*'"),
         ((*OWN, "--model", "python:my_test_model:answer", "--noise", "filler_eso"), "filler_eos"),
         ((*OWN, "--model", "python:my_test_model:answer", "--text", "question"), "has no column 'question'"),
-        ((*OWN, "--model", "python:my_test_model:answer", "--key", "number"), "label; name one with --key"),
+        ((*OWN, "--model", "python:my_test_model:answer", "--id", "number"), "label; name one with --id"),
         (
             ("run", "readin-afqmc", "--model", "python:my_test_model:answer", "--out", "out"),
             "lapsus build readin-afqmc",
         ),
         (
             ("run", "readin-afqmc", "--data", "no/such/folder", "--model", "python:my_test_model:answer", "--out", "o"),
-            "there is no folder no/such/folder; `lapsus build readin-afqmc --out no/such/folder` makes it",
+            "there is no folder no/such/folder; run `lapsus build readin-afqmc --out no/such/folder`",
         ),
-        ((*OWN, "--model", "python:my_test_model:answer", "--split", "dev"), "--split belongs to --data"),
+        ((*OWN, "--model", "python:my_test_model:answer", "--split", "dev"), "--split is for a dataset, but --rows names a file"),
         (("run", "--rows", "none.jsonl", *OWN[3:], "--model", "nothing"), "none.jsonl: no such file"),
         (
             ("run", "readin_afqmc", "--data", "x", "--model", "python:my_test_model:answer", "--out", "o"),
@@ -724,7 +726,7 @@ def test_answers_in_other_words_than_the_right_ones_are_said():
     Path("other_words.py").write_text("def answer(rows):\n    return ['LABEL_9'] * len(rows)\n")
     unread = invoke(*OWN, "--model", "python:other_words:answer", "--labels", "music,weather")
     assert unread.exit_code == 0
-    assert "20 answers could not be read, and count as wrong, such as 'LABEL_9'; the task reads music, weather" in (
+    assert "20 responses could not be parsed and count as wrong, e.g. 'LABEL_9'; expected one of: music, weather" in (
         unread.output
     )
     never = invoke(*OWN, "--model", "python:other_words:answer", "--name", "without-labels")
@@ -735,7 +737,7 @@ def test_answers_in_other_words_than_the_right_ones_are_said():
 def test_a_dry_run_asks_nothing_and_says_how_much_there_is(mine):
     result = invoke(*OWN, "--model", "python:my_test_model:answer", "--noise", "filler_eos:2", "--dry-run")
     assert result.exit_code == 0, result.output
-    assert "60 rows ask 56 different questions; 56 have no answer yet" in result.output
+    assert "60 rows, 56 distinct requests, 56 not cached" in result.output
     assert not (mine / "out").exists()
 
 
@@ -750,18 +752,18 @@ def test_a_dataset_that_needs_no_files_is_built_on_the_way(tmp_path, monkeypatch
     words = ("run", "dialect-en", "--model", "python:always_the_same:answer", "--out", "out", "--limit", "3")
     first = invoke(*words)
     assert first.exit_code == 0 and "the dialect wins 0.0% of 3 sentences (3 ties)" in first.output, first.output
-    assert "asked 0 questions; 9 answers were kept" in invoke(*words).output
+    assert "sent 0 requests; reused 9 cached responses" in invoke(*words).output
     assert (tmp_path / "out" / "datasets").is_dir() and len(list((tmp_path / "out").glob("*/*/*.jsonl"))) == 3
 
 
 def test_every_option_has_help():
     for name in ("run", "tasks"):
-        for option in main.commands[name].params:
+        for option in main.get_command(None, name).params:
             assert getattr(option, "help", "argument") or option.param_type_name == "argument"
 
 
 def test_own_rows_of_a_task_bring_the_labels_that_nobody_named():
-    from lapsus.evaluation.tasks import find_task
+    from lapsus.evaluation.benchmark_tasks import find_task
 
     rows = [
         {"id": "a", "tokens": ["play", "jazz"], "tags": ["O", "B-genre"], "intent": "play"},
@@ -781,10 +783,10 @@ def test_own_rows_of_a_task_bring_the_labels_that_nobody_named():
 
 def test_right_answers_that_no_answer_could_equal_are_refused():
     answers = {"text": ["Paris"], "answer_start": [13]}
-    with pytest.raises(TypeError, match=r"holds .*Paris.* name the task whose right answers these are"):
+    with pytest.raises(TypeError, match=r"holds .*Paris.* name the task that reads such gold answers"):
         TrackSet.from_rows("mine", TASK, [{"id": "a", "text": "where", "label": answers}])
     labelled = make_task(["text"], "label", labels=["yes", "no"])
-    with pytest.raises(ValueError, match="row 'b' has the right answer 'maybe', which is none of yes, no"):
+    with pytest.raises(ValueError, match="row 'b' has the gold label 'maybe', which is none of yes, no"):
         TrackSet.from_rows(
             "mine", labelled, [{"id": k, "text": "x", "label": v} for k, v in (("a", "yes"), ("b", "maybe"))]
         )
@@ -794,14 +796,14 @@ def test_right_answers_that_no_answer_could_equal_are_refused():
 @pytest.mark.parametrize("nothing", [None, "", " ", float("nan")])
 def test_rows_without_a_right_answer_are_refused(nothing, labels):
     rows = [row | {"label": nothing} if number in {3, 5} else row for number, row in enumerate(ROWS)]
-    said = r"mine, row 3 has no right answer in 'label' \(2 of 20 rows have none\); leave these rows out"
+    said = r"mine, row 3 has no gold answer in 'label' \(2 of 20 rows have none\); leave these rows out"
     with pytest.raises(ValueError, match=said):
         TrackSet.from_rows("mine", make_task(["text"], "label", labels=labels), rows)
 
 
 def test_empty_cells_are_no_right_answers(tmp_path):
     (tmp_path / "mine.csv").write_text("id,text,label\na,play,music\nb,rain,\n")
-    with pytest.raises(ValueError, match=r"row 1 has no right answer in 'label' \(1 of 2 rows"):
+    with pytest.raises(ValueError, match=r"row 1 has no gold answer in 'label' \(1 of 2 rows"):
         TrackSet.from_file(tmp_path / "mine.csv", TASK)
 
 
@@ -828,7 +830,7 @@ KINDS = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_noise_goes_on_rows_of_any_kind_and_leaves_the_right_answers(name):
-    from lapsus.evaluation.tasks import find_task
+    from lapsus.evaluation.benchmark_tasks import find_task
 
     task, row = find_task(name), {"id": "a"} | KINDS[name]
     noise = ["zh_homophone:2@1", "zh_homophone@0.8"] if "readin" in name else ["filler_eos:2", "filler_bos"]
@@ -861,14 +863,15 @@ def test_half_a_character_is_kept_and_older_answers_are_read(tmp_path):
 
 def test_the_cache_says_when_it_is_no_cache(tmp_path):
     (tmp_path / "answers.sqlite").write_text("these are no answers, but a text that is long enough to be no database")
-    with pytest.raises(ValueError, match=r"is no cache of answers .*; delete it, or name another"):
+    with pytest.raises(ValueError, match=r"is no cache of responses .*; delete it, or name another"):
         ResponseCache(Path(tmp_path / "answers.sqlite"))
 
 
 OPENED = """
 import multiprocessing
 from pathlib import Path
-from lapsus.evaluation.cache import Response, ResponseCache
+from lapsus.core.types import Response
+from lapsus.evaluation.cache import ResponseCache
 
 def put(number, start):
     for place in range(100):

@@ -106,7 +106,7 @@ def serving(*script):
 
 
 def answered(server, out=None, **options):
-    model = open_model(server.word, {"pause": 0.01, "timeout": PATIENCE, "batch": 4, **options})
+    model = open_model(server.word, {"pause": 0.01, "timeout": PATIENCE, "batch_size": 4, **options})
     return Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model, out).execute()
 
 
@@ -122,14 +122,14 @@ def test_a_fault_is_asked_again(fault):
 
 def test_a_server_is_waited_for_as_long_as_it_asks():
     with serving((429, (("Retry-After", "0.5"),))) as server:
-        answered(server, batch=1)
+        answered(server, batch_size=1)
     (first, *_), (second, *_) = server.asked[:2]
     assert second - first >= 0.5
 
 
 def test_questions_are_out_together_and_usage_is_counted():
     with serving("cut") as server:
-        model = open_model(server.word, {"batch": 4})
+        model = open_model(server.word, {"batch_size": 4})
         outcome = Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model).execute()
         assert 2 <= server.most_out <= 4
     assert model.get_usage()["tokens of prompts"] == 60 and model.get_usage()["tokens of answers"] == 12
@@ -146,7 +146,7 @@ def test_a_context_that_is_too_long_is_counted():
 def test_a_server_that_stays_down_is_named_and_its_answers_are_kept(tmp_path):
     with serving(*[None] * 6, *[(500, ())] * 40) as server:
         with pytest.raises(EndpointError, match=r"still busy \(status 500\)"):
-            answered(server, tmp_path, retries=1, batch=2)
+            answered(server, tmp_path, retries=1, batch_size=2)
         server.script.clear()
         before = len(server.asked)
         outcome = answered(server, tmp_path)

@@ -17,11 +17,13 @@ import tiny_models
 from click.testing import CliRunner
 
 from lapsus.cli.main import main
+from lapsus.core.types import Track
 from lapsus.dataset_scripts import benchmarks
+from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.models import open_model
 from lapsus.evaluation.models.inspect import InspectModel
 from lapsus.evaluation.runner import Evaluation
-from lapsus.evaluation.tasks import find_task, make_task
+from lapsus.evaluation.tasks import make_task
 from lapsus.evaluation.tracks import TrackSet, load_tracks
 from lapsus.hub.build import build_dataset
 from lapsus.integrations import export, render_rows
@@ -29,7 +31,6 @@ from lapsus.integrations.hub import find_hub_scorer, to_hub_results
 from lapsus.perturbations import OPERATORS, ZhKeyboard, apply
 from lapsus.perturbations.core import propose
 from lapsus.reporting.analysis.measure import measure
-from lapsus.core.types import Track
 from lapsus.reporting.tracks import read_tracks
 
 
@@ -114,7 +115,7 @@ def test_lm_eval_finds_the_scores_of_a_run(sample, commands, causal, tmp_path):
     export(commands, "lm-eval", tmp_path / "intents")
     pairs = load_tracks(str(sample), find_task("sample-paraphrase"), ["keyboard.*"]).limit(4)
     export(pairs, "lm-eval", tmp_path / "pairs")
-    model = open_model(f"hf:{causal}", {"batch": 4})
+    model = open_model(f"hf:{causal}", {"batch_size": 4})
     mine = Evaluation(commands, model).execute().tracks
     theirs = lm_eval.simple_evaluate(
         HFLM(pretrained=model.model, tokenizer=model.tokenizer, batch_size=4),
@@ -348,7 +349,7 @@ def test_a_model_of_inspect_answers_a_run(provider, tmp_path, monkeypatch):
     importlib.invalidate_caches()
     importlib.import_module("offline")
     rows = [{"id": "a", "text": "a song", "label": "music"}, {"id": "b", "text": "rain", "label": "music"}]
-    model = open_model("inspect:offline/words", {"batch": 1})
+    model = open_model("inspect:offline/words", {"batch_size": 1})
     data = TrackSet.from_rows("mine", make_task(["text"], "label", labels=["music", "weather"]), rows)
     outcome = Evaluation(data, model, tmp_path / "out").execute()
     assert [row["prediction"] for row in outcome.tracks[0].rows] == ["music", None] and outcome.unparsed == 1
@@ -417,7 +418,7 @@ def test_the_command_writes_exports_and_refuses_other_folders(sample, tmp_path):
         "filler_eos",
         "--out",
         str(tmp_path / "out"),
-        "--for",
+        "--export",
     ]
     for target, file in {
         "lm-eval": "group.yaml",
@@ -431,11 +432,11 @@ def test_the_command_writes_exports_and_refuses_other_folders(sample, tmp_path):
     told = json.loads((tmp_path / "out" / "lapsus-export.json").read_text())
     assert told["tracks"] == ["original", "filler_eos"]
     frames = CliRunner().invoke(
-        main, ["tasks", "sample-commands", *words[2:-2], str(tmp_path / "o"), "--for", "evaluate"]
+        main, ["tasks", "sample-commands", *words[2:-2], str(tmp_path / "o"), "--export", "evaluate"]
     )
     assert frames.exit_code == 1 and "evaluate runs classifiers of one text or two" in frames.output
-    refused = CliRunner().invoke(main, [*words[:2], "--for", "hub"])
-    assert refused.exit_code and "--for needs --data" in refused.output
+    refused = CliRunner().invoke(main, [*words[:2], "--export", "hub"])
+    assert refused.exit_code and "--export needs --data" in refused.output
 
 
 def test_results_for_the_hub_are_means_in_percent():

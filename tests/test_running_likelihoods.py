@@ -116,7 +116,7 @@ def serving(causal, lie=None):
 
 @pytest.mark.parametrize("how", ["tokenizer", "plain"])
 def test_scores_are_those_of_the_model_itself(causal, how, tmp_path):
-    folder, options = causal[0], {"plain": True} if how == "plain" else {}
+    folder, options = causal[0], {"chat_template": False} if how == "plain" else {}
     local = Evaluation(TrackSet.from_rows("mine", TASK, ROWS), open_model(f"hf:{folder}", options)).execute().tracks[0]
     with serving(causal) as server:
         model = open_model(server.word, {"pause": 0.01, **(options or {"tokenizer": str(folder)})})
@@ -157,7 +157,7 @@ def test_a_server_that_lies_is_asked_to_write(causal, lie, said, tmp_path):
 
 def test_a_server_that_stops_to_tell_is_no_source_of_numbers(causal):
     with serving(causal, "late") as server:
-        model = open_model(server.word, {"tokenizer": str(causal[0]), "batch": 1})
+        model = open_model(server.word, {"tokenizer": str(causal[0]), "batch_size": 1})
         with pytest.raises(EndpointError, match="left out log-probabilities that it gave when it was probed"):
             Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model).execute()
 

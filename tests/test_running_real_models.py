@@ -97,7 +97,7 @@ class TestSmolLM2:
     def test_behind_a_real_server_it_writes_the_same(self, model, served, tmp_path):
         task = make_task(["text"], "label", max_tokens=12)
         (local,) = run(task, ROWS, model)
-        (remote,) = run(task, ROWS, served, out=tmp_path, batch=2)
+        (remote,) = run(task, ROWS, served, out=tmp_path, batch_size=2)
         assert [row["response"] for row in remote.rows] == [row["response"] for row in local.rows]
         server = open_model(served)
         (again,) = run(task, ROWS, server, out=tmp_path)

@@ -21,7 +21,7 @@ from lapsus.cli.main import main
 from lapsus.core.track_names import CLEAN
 from lapsus.dataset_scripts import benchmarks
 from lapsus.evaluation.answer_types import SimilarityAnswer
-from lapsus.evaluation.tasks import load_tasks
+from lapsus.evaluation.benchmark_tasks import load_tasks
 from lapsus.evaluation.tracks import load_tracks
 from lapsus.hub.build import build_dataset
 from lapsus.reporting.analysis.measure import measure

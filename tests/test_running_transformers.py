@@ -15,8 +15,9 @@ import tiny_models
 import torch
 
 from lapsus import run
+from lapsus.core.types import Example
 from lapsus.evaluation.answer_types import FrameAnswer, LabelAnswer, SpanAnswer, TranslationAnswer
-from lapsus.evaluation.models import open_model
+from lapsus.evaluation.models import make_request, open_model
 from lapsus.evaluation.models.transformers import find_best_span, match_labels
 from lapsus.evaluation.runner import Evaluation
 from lapsus.evaluation.tasks import Task, make_task
@@ -34,6 +35,11 @@ TASK = make_task(["text"], "label", labels=["music", "weather"])
 FILLERS = ["please and thank you would you can you if you can please would you please thank you ? , right okay"]
 
 
+def respond(model, task, rows):
+    """Return the index and the response of each row."""
+    return model.respond(task, [make_request(model, task, Example(row["id"], "clean", row)) for row in rows])
+
+
 @pytest.fixture(scope="module")
 def classifier(tmp_path_factory):
     folder = tmp_path_factory.mktemp("classifier")
@@ -43,16 +49,16 @@ def classifier(tmp_path_factory):
 
 
 def test_a_classifier_answers_by_its_own_labels(classifier):
-    tracks = run(TASK, ROWS, f"hf:{classifier}", noise=["filler_eos:2"], batch=2)
+    tracks = run(TASK, ROWS, f"hf:{classifier}", noise=["filler_eos:2"], batch_size=2)
     assert [row["prediction"] for row in tracks[0].rows] == LABELS
     assert len(tracks) == 3 and all(len(track.rows) == 4 for track in tracks)
 
 
 def test_batches_by_length_give_what_single_texts_give(classifier):
-    model = open_model(f"hf:{classifier}", {"batch": 3})
-    together = dict(model.respond(TASK, ROWS))
+    model = open_model(f"hf:{classifier}", {"batch_size": 3})
+    together = dict(respond(model, TASK, ROWS))
     for place, row in enumerate(ROWS):
-        alone = dict(model.respond(TASK, [row]))[0]
+        alone = dict(respond(model, TASK, [row]))[0]
         with torch.inference_mode():
             bare = model.model(**model.tokenizer(row["text"], return_tensors="pt")).logits.log_softmax(-1)[0].tolist()
         assert together[place].value == alone.value
@@ -132,7 +138,7 @@ def test_a_reader_reads_all_of_a_long_passage(tmp_path):
     tiny_models.reader(words, tmp_path, length=64)
     model = open_model(f"hf:{tmp_path}")
     task = Task("qa", ("question",), "{question}", SpanAnswer(), context=("context",))
-    said = dict(model.respond(task, [{"id": "a", "question": "which word is it", "context": context}]))[0].value
+    said = dict(respond(model, task, [{"id": "a", "question": "which word is it", "context": context}]))[0].value
     assert said and said in context
     # the likeliest span of all windows, by a slow reading of each window
     best = None
@@ -165,8 +171,8 @@ def test_a_reader_says_that_there_is_no_answer_where_its_first_token_scores_high
     for first, said in ((5.0, "unanswerable"), (0.0, "one")):
         logits = torch.tensor([[first] + [1.0] * (length - 1)])
         object.__setattr__(model, "model", Fake(logits))  # the model is frozen
-        assert dict(model.respond(task, [row]))[0].value == said
-        assert dict(model.respond(replace(task, answer_type=SpanAnswer()), [row]))[0].value == "one"
+        assert dict(respond(model, task, [row]))[0].value == said
+        assert dict(respond(model, replace(task, answer_type=SpanAnswer()), [row]))[0].value == "one"
 
 
 class Fake:
@@ -186,8 +192,8 @@ def test_a_writer_translates_the_text_alone(tmp_path):
     words = tiny_models.tokenizer(TEXTS)
     tiny_models.seq2seq(words, tmp_path)
     task = Task("translate", ("text",), "Translate: {text}", TranslationAnswer("label"))
-    model = open_model(f"hf:{tmp_path}", {"batch": 2})
-    assert model.build_request(task, ROWS[0]) == TEXTS[0]
+    model = open_model(f"hf:{tmp_path}", {"batch_size": 2})
+    assert model.build_prompt(task, ROWS[0]) == TEXTS[0]
     track = run(task, ROWS, model)[0]
     alone = [run(task, [row], model)[0].rows[0]["response"] for row in ROWS]
     assert [row["response"] for row in track.rows] == alone
@@ -218,8 +224,8 @@ def bare_likelihood(model, tokenizer, prompt, ending):
 
 
 def test_labels_are_scored_as_a_bare_forward_pass_does(causal):
-    model = open_model(f"hf:{causal}", {"batch": 3})
-    found = dict(model.respond(instructed(), ROWS))
+    model = open_model(f"hf:{causal}", {"batch_size": 3})
+    found = dict(respond(model, instructed(), ROWS))
     for place, row in enumerate(ROWS):
         prompt = f"<s>user {row['text']} Is it about weather or music ?</s><s>assistant "
         for label, word in WORDS.items():
@@ -246,7 +252,7 @@ def test_labels_that_tokenise_alike_are_refused(causal, words):
 
 def test_an_instruction_model_writes_where_there_are_no_labels(causal):
     task = make_task(["text"], "label")
-    model = open_model(f"hf:{causal}", {"batch": 3})
+    model = open_model(f"hf:{causal}", {"batch_size": 3})
     together = [row["response"] for row in run(task, ROWS, model)[0].rows]
     assert together == [run(task, [row], model)[0].rows[0]["response"] for row in ROWS]
 
@@ -254,9 +260,9 @@ def test_an_instruction_model_writes_where_there_are_no_labels(causal):
 def test_without_a_chat_template_it_is_no_instruction_model(tmp_path):
     words = tiny_models.tokenizer([*TEXTS, QUESTION, *WORDS.values()])
     tiny_models.causal(words, tmp_path)
-    with pytest.raises(ValueError, match=r"no chat template.*--plain"):
+    with pytest.raises(ValueError, match=r"no chat template.*--no-chat-template"):
         run(instructed(), ROWS, f"hf:{tmp_path}")
-    (row, *_) = run(instructed(), ROWS, f"hf:{tmp_path}", plain=True)[0].rows
+    (row, *_) = run(instructed(), ROWS, f"hf:{tmp_path}", chat_template=False)[0].rows
     model = open_model(f"hf:{tmp_path}")
     prompt = (
         f"<s> {QUESTION.format(text=ROWS[0]['text'])}"  # its tokenizer ends every text, which must not stand between

@@ -1,9 +1,7 @@
-"""Optional dependencies are imported on first use; the error for a missing one names the extra to install."""
+"""Imports on first use: of optional dependencies, whose error names the extra to install, and of public names."""
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -13,7 +11,7 @@ from typing import Any
 
 
 def import_optional(module: str, extra: str, needed_by: str = "this operator") -> Any:
-    """Import `module`, which `extra` of lapsus installs; `needed_by` says what needs it.
+    """Import `module`, which the extra `extra` of lapsus installs; `needed_by` is the subject of the error.
 
     >>> import_optional("no_such_module", "en")
     Traceback (most recent call last):
@@ -44,11 +42,8 @@ def _missing_error(module: str, extra: str, needed_by: str = "this operator") ->
     )
 
 
-# Lazy public names: their modules are imported on first use, so that importing a package is fast.
-
-
 def make_lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package: `modules` says which module each public name is in.
+    """Return the `__getattr__` of a package that imports a public name's module, as `modules` gives it, on first use.
 
     >>> make_lazy_getattr("lapsus.core", {"format_list": "lapsus.core.messages"})("format_list")("ab")
     'a, b'
@@ -62,32 +57,3 @@ def make_lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str
         return value
 
     return __getattr__
-
-
-# Python functions that a user names as MODULE:FUNCTION.
-# >>> import_function("json:dumps")(["rain"])
-# '["rain"]'
-
-
-def import_function(name: str) -> Callable[..., Any]:
-    """Return the function that MODULE:FUNCTION names, looked up in the working folder too."""
-    module_name, _, function_name = name.partition(":")
-    if not (module_name and function_name):
-        raise ValueError(f"'python:{name}' names no function; write python:MODULE:FUNCTION")
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name != module_name.partition(".")[0]:
-            raise
-        raise ModuleNotFoundError(
-            f"there is no module {module_name!r} here; run lapsus in its folder, or set PYTHONPATH"
-        ) from error
-    function: Callable[..., Any] | None = getattr(module, function_name, None)
-    if not callable(function):
-        defined = [name for name, value in vars(module).items() if inspect.isfunction(value) and name[0] != "_"]
-        raise LookupError(  # noqa: TRY004 - the name is at fault
-            f"{module_name} has no function {function_name!r}; it has {', '.join(defined) or 'none'}"
-        )
-    return function

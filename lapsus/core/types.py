@@ -1,16 +1,23 @@
 """The values that packages hand to each other.
 
+A run turns each `Example` into a `Request`, the model turns it into a `Response`, and the answer type reads that as a
+`Prediction`; the predictions of a model on one track are a `Track`.
+
 >>> Track("bert", "keyboard.2", [{"id": "t-1", "score": 1}]).family
 'keyboard'
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+StrPath = str | os.PathLike[str]
+Row = Mapping[str, Any]  # a row as it stands in a file or a dataset: its columns are the user's
 
 
 @dataclass(frozen=True)
@@ -42,3 +49,65 @@ class Track:
     def annotator(self) -> str:
         """The number of the annotator, or nothing where there is only one."""
         return self.track[len(self.family) + 1 :]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One example of a dataset on one track.
+
+    Args:
+        id: The example's id, the same on every track.
+        track: The name of the track.
+        columns: Its row: the texts, the gold answer, and on noisy tracks `clean_*`, `edits` and `operator`.
+    """
+
+    id: str
+    track: str
+    columns: Row = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a model is asked about an example.
+
+    Args:
+        example: The example.
+        prompt: All that the model reads, as JSON can hold it: a text, several texts, or the visible columns.
+        key: The hash of model, task and prompt under which the response is cached.
+    """
+
+    example: Example
+    prompt: Any = field(repr=False)
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a model returned for a request.
+
+    Args:
+        value: A text, a label, a number, a list or an object, as JSON can hold it.
+        logprobs: The log-likelihood of each label, where the model chose by it.
+        error: Why there is no value, such as a context that is too long; the row then counts as unparsed.
+    """
+
+    value: Any
+    logprobs: Mapping[str, float] | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A response as the answer type parsed and scored it: one row of a predictions file.
+
+    Args:
+        request: The request.
+        response: What the model returned.
+        value: The parsed response; None where it could not be parsed.
+        scores: The columns `prediction`, `gold` and `score`, and others of the answer type.
+    """
+
+    request: Request
+    response: Response
+    value: Any | None
+    scores: Mapping[str, Any]

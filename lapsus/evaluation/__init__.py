@@ -1,28 +1,94 @@
-"""Models on tracks: tasks, the models that answer them, and the run that keeps every answer."""
+"""Models on the tracks of a dataset: tasks, model adapters, and the run that writes predictions.
+
+>>> from lapsus.evaluation import make_task, run
+>>> rows = [{"id": "a", "text": "will it rain", "label": "weather"}, {"id": "b", "text": "a song", "label": "music"}]
+>>> (track,) = run(make_task("text", "label"), rows, lambda rows: ["weather"] * len(rows))
+>>> [row["score"] for row in track.rows]
+[1.0, 0.0]
+"""
 
 from typing import TYPE_CHECKING
 
 from lapsus.core.imports import make_lazy_getattr
 
 if TYPE_CHECKING:
-    from lapsus.evaluation.cache import Response
-    from lapsus.evaluation.models import ModelAdapter, ModelProvider, open_model
-    from lapsus.evaluation.runner import run
-    from lapsus.evaluation.tasks import Task, load_tasks
-    from lapsus.evaluation.tracks import TrackSet
+    from lapsus.core.types import Example, Prediction, Request, Response, Track
+    from lapsus.evaluation.answer_types import (
+        AnswerType,
+        ExactAnswer,
+        FrameAnswer,
+        LabelAnswer,
+        SimilarityAnswer,
+        SpanAnswer,
+        SqlAnswer,
+        TranslationAnswer,
+    )
+    from lapsus.evaluation.benchmark_tasks import find_task, load_tasks
+    from lapsus.evaluation.models import ModelAdapter, ModelProvider, make_request, open_model
+    from lapsus.evaluation.models.causal import CausalModel
+    from lapsus.evaluation.models.endpoint import EndpointModel
+    from lapsus.evaluation.models.function import FunctionModel
+    from lapsus.evaluation.models.transformers import Classifier, TokenClassifier, TransformersModel
+    from lapsus.evaluation.runner import Evaluation, run
+    from lapsus.evaluation.tasks import Task, make_task
+    from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks
 
-__all__ = ["Response", "TrackSet", "ModelAdapter", "ModelProvider", "Task", "open_model", "run", "load_tasks"]
+__all__ = [
+    "AnswerType",
+    "CausalModel",
+    "Classifier",
+    "EndpointModel",
+    "Evaluation",
+    "ExactAnswer",
+    "Example",
+    "FrameAnswer",
+    "FunctionModel",
+    "LabelAnswer",
+    "ModelAdapter",
+    "ModelProvider",
+    "Prediction",
+    "Request",
+    "Response",
+    "SimilarityAnswer",
+    "SpanAnswer",
+    "SqlAnswer",
+    "Task",
+    "TokenClassifier",
+    "Track",
+    "TrackSet",
+    "TransformersModel",
+    "TranslationAnswer",
+    "add_noise",
+    "find_task",
+    "load_tasks",
+    "load_tracks",
+    "make_request",
+    "make_task",
+    "open_model",
+    "run",
+]
 
-__getattr__ = make_lazy_getattr(
-    __name__,
-    {
-        "Response": "lapsus.evaluation.cache",
-        "TrackSet": "lapsus.evaluation.tracks",
-        "ModelAdapter": "lapsus.evaluation.models",
-        "ModelProvider": "lapsus.evaluation.models",
-        "Task": "lapsus.evaluation.tasks",
-        "open_model": "lapsus.evaluation.models",
-        "run": "lapsus.evaluation.runner",
-        "load_tasks": "lapsus.evaluation.tasks",
-    },
-)
+_NAMES = {
+    "lapsus.core.types": ("Example", "Prediction", "Request", "Response", "Track"),
+    "lapsus.evaluation.answer_types": (
+        "AnswerType",
+        "ExactAnswer",
+        "FrameAnswer",
+        "LabelAnswer",
+        "SimilarityAnswer",
+        "SpanAnswer",
+        "SqlAnswer",
+        "TranslationAnswer",
+    ),
+    "lapsus.evaluation.benchmark_tasks": ("find_task", "load_tasks"),
+    "lapsus.evaluation.models": ("ModelAdapter", "ModelProvider", "make_request", "open_model"),
+    "lapsus.evaluation.models.causal": ("CausalModel",),
+    "lapsus.evaluation.models.endpoint": ("EndpointModel",),
+    "lapsus.evaluation.models.function": ("FunctionModel",),
+    "lapsus.evaluation.models.transformers": ("Classifier", "TokenClassifier", "TransformersModel"),
+    "lapsus.evaluation.runner": ("Evaluation", "run"),
+    "lapsus.evaluation.tasks": ("Task", "make_task"),
+    "lapsus.evaluation.tracks": ("TrackSet", "add_noise", "load_tracks"),
+}
+
+__getattr__ = make_lazy_getattr(__name__, {name: module for module, names in _NAMES.items() for name in names})

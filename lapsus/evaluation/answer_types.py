@@ -1,6 +1,6 @@
-"""Kinds of answers: how each is read from what a model gave, and what it scores against the right one.
+"""Answer types: how a response is parsed, and how the prediction is scored against the gold answer.
 
-A raw answer is text from a model that writes, or a value from one that decides: a label or its number, tags, a frame.
+A response is text from a model that writes, or a value from one that decides: a label or its number, tags, a frame.
 
 >>> paraphrase = LabelAnswer("label", {"different": "不同", "paraphrase": "相同"})
 >>> paraphrase.parse("相同。", {}), paraphrase.parse(1, {}), paraphrase.parse("也许", {})
@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from lapsus.core import bio
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_label
+from lapsus.core.types import Row
 from lapsus.evaluation.parsing import (
     find_json_object,
     find_number,
@@ -28,16 +29,14 @@ from lapsus.evaluation.parsing import (
 from lapsus.io.labels import UNNAMED_CLASS
 from lapsus.metrics.answer_f1.score import match_best, parse_golds
 
-Row = Mapping[str, Any]
-
 MAX_LABELS = 200
 ROUNDING = 1e-3  # of a hundred: a cosine of equal vectors may be a little over 1
 
 
 def terminate_choices(choices: Mapping[str, str]) -> dict[str, str]:
-    r"""Return choices as their likelihood is asked for: where one begins another, each with the end of its line.
+    r"""Return the choices for scoring by likelihood: where one is a prefix of another, each ends with a line break.
 
-    Without it, the longer could never be likelier than the one that it begins with.
+    Without it, the longer one could never be likelier than its prefix.
 
     >>> terminate_choices({"a": "flight", "b": "airfare"}), terminate_choices({"a": "flight", "b": "flight_time"})
     ({'a': 'flight', 'b': 'airfare'}, {'a': 'flight\n', 'b': 'flight_time\n'})
@@ -48,16 +47,16 @@ def terminate_choices(choices: Mapping[str, str]) -> dict[str, str]:
 
 
 class AnswerType(Protocol):
-    """A kind of answer. `gold_columns` are those that a model must not see."""
+    """How responses are parsed and scored."""
 
     @property
     def gold_columns(self) -> tuple[str, ...]:
-        """The columns that hold the right answer."""
+        """The columns that hold the gold answer: no model reads them."""
         ...
 
     @property
     def choices(self) -> Mapping[str, str]:
-        """What can be answered, by label, where the answer is one of a few words."""
+        """The word that a model writes for each label; empty where the answer is not a label."""
         ...
 
     @property
@@ -67,33 +66,37 @@ class AnswerType(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """How long a written answer may be."""
+        """The most tokens of a written response."""
         ...
 
     def with_label_names(self, features: Mapping[str, Sequence[str]]) -> AnswerType:
-        """Return this kind with the names that a dataset has for its labels, by column."""
+        """Return this answer type with the label names of a dataset, by column."""
         ...
 
     def with_observed_labels(self, rows: Sequence[Row]) -> AnswerType:
-        """Return this kind with the labels of these rows, where neither the task nor a dataset's features named any."""
+        """Return this answer type with the labels of these rows, where neither the task nor the dataset names any."""
         ...
 
     def prompt_fields(self) -> Mapping[str, str]:
-        """Return what stands for `{labels}` and such in a prompt."""
+        """Return the values of `{labels}` and similar fields of a prompt."""
+        ...
+
+    def read_gold(self, row: Row) -> Any:
+        """Return the gold answer of a row; raise KeyError for a missing column, ValueError for an invalid value."""
         ...
 
     def parse(self, raw: Any, row: Row) -> Any | None:
-        """Return what a raw answer means, or None."""
+        """Return the prediction that a response gives; None where it cannot be parsed."""
         ...
 
     def score(self, prediction: Any | None, row: Row) -> dict[str, Any]:
-        """Return the columns `prediction`, `gold` and `score`, and others of this kind; None scores 0."""
+        """Return the columns `prediction`, `gold` and `score`, and others of this type; None scores 0."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _FreeText:
-    """An answer that is neither a choice nor an object."""
+    """Defaults of an answer that is neither a label nor an object."""
 
     @property
     def choices(self) -> Mapping[str, str]:
@@ -115,7 +118,7 @@ class _FreeText:
 
 @dataclass(frozen=True, slots=True)
 class LabelAnswer(_FreeText):
-    """One of a few labels; `verbalizers` is what a model that writes calls each of them."""
+    """One of a few labels; `verbalizers` are the words that a model writes for them."""
 
     column: str = "label"
     verbalizers: Mapping[str, str] = field(default_factory=dict)
@@ -165,27 +168,31 @@ class LabelAnswer(_FreeText):
             return None
         return resolve_index(raw, list(self.verbalizers))
 
-    def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
+    def read_gold(self, row: Row) -> str:
         gold = to_label(row[self.column])
         if self.verbalizers and gold not in self.verbalizers:
             raise ValueError(
-                f"row {row.get('id')!r} has the right answer {gold!r}, which is none of {format_list(self.verbalizers)}; "
+                f"row {row.get('id')!r} has the gold label {gold!r}, which is none of {format_list(self.verbalizers)}; "
                 "name all labels, or leave the row out"
             )
+        return gold
+
+    def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
+        gold = self.read_gold(row)
         return {"prediction": prediction, "gold": gold, "score": float(prediction == gold)}
 
 
 BOOLEAN_WORDS = {
     True: ("yes", "true", "1"),
     False: ("no", "false", "0"),
-}  # what answers that are true or false are called
+}  # names of the labels that booleans stand for
 
 
 def resolve_index(value: bool | float, names: Sequence[str]) -> str | None:
-    """Return the label that is called so, or that stands at this place, from 0; None where there is none.
+    """Return the label with this name, else the label with this index, from 0; None where there is none.
 
-    True is yes, whatever its place. Where labels are numbers themselves, the place of another one is refused: one run
-    would read both.
+    True is the label "yes", whatever its index. Where labels are numbers themselves, an index is refused: one run would
+    read names and indices.
 
     >>> resolve_index(1, ["no", "yes"]), resolve_index(1, ["1", "2"]), resolve_index(True, ["yes", "no"])
     ('yes', '1', 'yes')
@@ -212,18 +219,18 @@ def resolve_index(value: bool | float, names: Sequence[str]) -> str | None:
 
 
 def format_label_map(names: Sequence[str]) -> str:
-    """Return a map from the places of the first labels to their names, as `--label-map` takes it.
+    """Return a map from the indices of the first labels to their names, as `--label-map` takes it.
 
     >>> format_label_map(["no", "yes"])
     '0=no,1=yes'
     """
-    return ",".join(f"{place}={name}" for place, name in enumerate(names[:4]))
+    return ",".join(f"{index}={name}" for index, name in enumerate(names[:4]))
 
 
 def apply_label_map(raw: Any, label_map: Mapping[str, str]) -> Any:
-    """Return the label that a map has for an answer, or the answer where it has none.
+    """Return the label that a map has for a response, or the response where it has none.
 
-    >>> apply_label_map(0, {"0": "no"}), apply_label_map({"label": "LABEL_0"}, {"LABEL_0": "no"}), apply_label_map("yes", {"0": "no"})
+    >>> apply_label_map(0, {"0": "no"}), apply_label_map({"label": "L0"}, {"L0": "no"}), apply_label_map("yes", {})
     ('no', 'no', 'yes')
     """
     value = raw["label"] if isinstance(raw, Mapping) and "label" in raw else raw
@@ -242,19 +249,19 @@ def collect_labels(rows: Sequence[Row], column: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ExactAnswer(_FreeText):
-    """An answer that is right when it is the same as the gold one: the kind of rows that bring no task."""
+    """A text that is correct when it equals the gold answer: the answer type of rows without a task."""
 
     column: str = "answer"
     max_tokens: int = 64
-    known_golds: tuple[str, ...] = ()  # the right answers there are, where they are few
+    known_golds: tuple[str, ...] = ()  # the distinct gold answers, where they are few
 
     def with_observed_labels(self, rows: Sequence[Row]) -> ExactAnswer:
-        """Return this kind with the right answers of rows, where these look like labels."""
+        """Return this answer type with the gold answers of the rows, where these look like labels."""
         nested_value = next((row[self.column] for row in rows if isinstance(row[self.column], Mapping | list)), None)
         if nested_value is not None:
             raise TypeError(
-                f"the column {self.column!r} holds {format_list([str(nested_value)[:60]])}, and no text that an answer could equal; "
-                "name the task whose right answers these are (lapsus tasks), such as noiseqa for passages"
+                f"the column {self.column!r} holds {str(nested_value)[:60]}, which no response can equal; "
+                "name the task that reads such gold answers (lapsus tasks), such as noiseqa for passages"
             )
         return replace(self, known_golds=collect_labels(rows, self.column))
 
@@ -267,14 +274,17 @@ class ExactAnswer(_FreeText):
             return strip_wrapping(raw) or None
         return None if raw is None else to_label(raw)
 
+    def read_gold(self, row: Row) -> str:
+        return to_label(row[self.column])
+
     def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
-        gold = to_label(row[self.column])
+        gold = self.read_gold(row)
         return {"prediction": prediction, "gold": gold, "score": float(prediction in {gold, strip_wrapping(gold)})}
 
 
 @dataclass(frozen=True, slots=True)
 class FrameAnswer(_FreeText):
-    """An intent and slots, or slots alone; `score` says whether all of it is right, `intent_correct` the intent alone.
+    """An intent and slots, or slots alone; `score` says whether all is correct, `intent_correct` the intent alone.
 
     The gold frame is `intent` with `tags` over `tokens`, or with `slots`, a list of [slot, text].
     """
@@ -341,28 +351,29 @@ class FrameAnswer(_FreeText):
             return resolve_index(value, self.intents)
         return match_label(str(value), {intent: intent for intent in self.intents})
 
+    def read_gold(self, row: Row) -> dict[str, Any]:
+        pairs = row.get("slots")
+        slots = extract_slot_texts(row["tokens"], row["tags"]) if pairs is None else [tuple(slot) for slot in pairs]
+        return {"intent": to_label(row["intent"]) if self.with_intent else "", "slots": slots}
+
     def score(self, prediction: dict[str, Any] | None, row: Row) -> dict[str, Any]:
-        row_slots = row.get("slots")
-        gold = (
-            extract_slot_texts(row["tokens"], row["tags"]) if row_slots is None else [tuple(slot) for slot in row_slots]
-        )
-        parsed = prediction or {"intent": None, "slots": []}
-        right = prediction is not None and _normalise_slots(parsed["slots"]) == _normalise_slots(gold)
+        gold = self.read_gold(row)
+        frame = prediction or {"intent": None, "slots": []}
+        correct = prediction is not None and _normalise_slots(frame["slots"]) == _normalise_slots(gold["slots"])
         intent_columns: dict[str, Any] = {}
         if self.with_intent:
-            intent = to_label(row["intent"])
+            intent_correct = frame["intent"] == gold["intent"]
+            correct = correct and intent_correct
             intent_columns = {
-                "prediction": parsed["intent"],
-                "gold": intent,
-                "intent_correct": float(parsed["intent"] == intent),
+                "prediction": frame["intent"],
+                "gold": gold["intent"],
+                "intent_correct": float(intent_correct),
             }
-            right = right and parsed["intent"] == intent
-        slots = [list(slot) for slot in parsed["slots"]]
         return {
             **intent_columns,
-            "score": float(right),
-            "slots": slots,
-            "gold_slots": sorted(list(slot) for slot in gold),
+            "score": float(correct),
+            "slots": [list(slot) for slot in frame["slots"]],
+            "gold_slots": sorted(list(slot) for slot in gold["slots"]),
         }
 
 
@@ -402,7 +413,7 @@ def _normalise_slots(slots: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class SpanAnswer(_FreeText):
-    """A passage of the context: `score` is its F1, `exact_match` the exact match, by the rules of the metric `answer_f1`.
+    """Words of the context: `score` is F1, `exact_match` exact match, by the rules of the metric `answer_f1`.
 
     Where questions may have no answer, as in SQuAD 2.0, `unanswerable` is the word that says so.
     """
@@ -420,10 +431,14 @@ class SpanAnswer(_FreeText):
         answer = raw.get("answer") if isinstance(raw, Mapping) else raw
         return strip_reasoning(answer) or None if isinstance(answer, str) else None
 
-    def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
+    def read_gold(self, row: Row) -> list[str]:
         golds = [gold or self.unanswerable for gold in parse_golds(row[self.column])]
         if not any(golds):
             raise ValueError(f"row {row.get('id')!r} has no answer, and the task knows no word for that; leave it out")
+        return golds
+
+    def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
+        golds = self.read_gold(row)
         exact, f1 = match_best(prediction, golds, self.rules) if prediction else (0.0, 0.0)
         return {"prediction": prediction, "gold": golds[0], "references": golds, "score": f1, "exact_match": exact}
 
@@ -439,22 +454,26 @@ class TranslationAnswer(_FreeText):
     def gold_columns(self) -> tuple[str, ...]:
         return (self.column,)
 
+    def read_gold(self, row: Row) -> str:
+        gold: str = row[self.column]
+        return gold
+
     def parse(self, raw: Any, row: Row) -> str | None:
         return strip_reasoning(raw) or None if isinstance(raw, str) else None
 
     def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
         from sacrebleu import sentence_chrf
 
-        gold = row[self.column]
+        gold = self.read_gold(row)
         score = sentence_chrf(prediction, [gold]).score / 100 if prediction else 0.0
         return {"prediction": prediction, "gold": gold, "score": min(1.0, score), "chrf": 100 * score}
 
 
 @dataclass(frozen=True, slots=True)
 class SqlAnswer(_FreeText):
-    """An SQL query: `score` is Spider's exact set match, values left out; `execution_match` compares results on a database.
+    """An SQL query: `score` is Spider's exact set match without values.
 
-    A row may hold `database`, the path of an SQLite file.
+    Where a row holds `database`, the path of an SQLite file, `execution_match` compares the results.
     """
 
     column: str = "query"
@@ -464,15 +483,19 @@ class SqlAnswer(_FreeText):
     def gold_columns(self) -> tuple[str, ...]:
         return (self.column,)
 
+    def read_gold(self, row: Row) -> str:
+        gold: str = row[self.column]
+        return gold
+
     def parse(self, raw: Any, row: Row) -> str | None:
         return find_sql(raw) if isinstance(raw, str) else None
 
     def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
         from lapsus.evaluation.sql import match_clauses, match_results
 
-        gold = row[self.column]
-        right = prediction is not None and match_clauses(prediction, gold)
-        result = {"prediction": prediction, "gold": gold, "score": float(right)}
+        gold = self.read_gold(row)
+        correct = prediction is not None and match_clauses(prediction, gold)
+        result = {"prediction": prediction, "gold": gold, "score": float(correct)}
         if row.get("database"):
             result["execution_match"] = float(
                 prediction is not None and match_results(prediction, gold, row["database"])
@@ -482,9 +505,9 @@ class SqlAnswer(_FreeText):
 
 @dataclass(frozen=True, slots=True)
 class SimilarityAnswer(_FreeText):
-    """How alike two texts mean, from 0 to 100; `score` is a hundredth of it. There is no right answer.
+    """How similar in meaning two texts are, from 0 to 100; `score` is a hundredth of it. There is no gold answer.
 
-    `tags` are the dialects of the base sentence and of the other one, as a model is told them.
+    `tags` are the dialects of the base sentence and of the other one, as a prompt names them.
     """
 
     tags: tuple[str, str] = ("its dialect", "another dialect")
@@ -493,6 +516,9 @@ class SimilarityAnswer(_FreeText):
     @property
     def gold_columns(self) -> tuple[str, ...]:
         return ()
+
+    def read_gold(self, row: Row) -> None:
+        """Return None: nothing is compared with a gold answer."""
 
     def parse(self, raw: Any, row: Row) -> float | None:
         number = find_number(raw) if isinstance(raw, str) else raw

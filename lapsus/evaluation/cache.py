@@ -1,4 +1,4 @@
-"""What a model said, and every answer kept on disk under what was asked.
+"""The cache of responses: one SQLite file, by request key.
 
 >>> key = make_request_key("python:mymodel:answer at 1", "readin-afqmc 1", {"sentence1": "a", "sentence2": "b"})
 >>> with ResponseCache(None) as cache:
@@ -15,33 +15,18 @@ import os
 import sqlite3
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from lapsus.core.types import Response
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
     from types import TracebackType
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
-    """One answer of a model.
-
-    Args:
-        value: What the model gave, as JSON can hold it: a text, a label, a number, a list or an object.
-        logprobs: The log-likelihood of each label, where the model was asked to choose by it.
-        error: Why there is no answer to read, as when the context is too long; such a row counts as unparsed.
-    """
-
-    value: Any
-    logprobs: Mapping[str, float] | None = None
-    error: str | None = None
-
-
-def make_request_key(model: str, task: str, request: Any) -> str:
-    """Return the name of an answer: a hash of the model's identity, the task's, and the question."""
-    payload = json.dumps([model, task, request], ensure_ascii=False, sort_keys=True, default=str)
+def make_request_key(model: str, task: str, prompt: Any) -> str:
+    """Return the key of a response: a hash of the identities of model and task, and the prompt."""
+    payload = json.dumps([model, task, prompt], ensure_ascii=False, sort_keys=True, default=str)
     return hashlib.sha256(payload.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -50,7 +35,7 @@ LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY, sqlite3.SQLITE_BUSY
 
 
 def _open_database(path: Path | str) -> sqlite3.Connection:
-    """Open a file of answers, after runs that are making it: SQLite itself does not wait for all of its locks."""
+    """Open a cache, after the runs that create it: SQLite itself does not wait for all of its locks."""
     deadline = time.monotonic() + WAIT
     while True:
         try:
@@ -58,12 +43,12 @@ def _open_database(path: Path | str) -> sqlite3.Connection:
         except sqlite3.Error as error:
             if error.sqlite_errorcode not in LOCKED:
                 hint = "delete it, or name" if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB else "name"
-                raise ValueError(f"{path} is no cache of answers ({error}); {hint} another with --cache") from error
+                raise ValueError(f"{path} is no cache of responses ({error}); {hint} another with --cache") from error
             if time.monotonic() > deadline:
                 raise TimeoutError(
                     f"another run has locked {path} for {WAIT:g} s; wait for its end, or name another with --cache"
                 ) from error
-        time.sleep(0.01 + os.getpid() % 7 / 200)  # runs that began together do not come back together
+        time.sleep(0.01 + os.getpid() % 7 / 200)  # runs that began together try again at different times
 
 
 def _connect(path: Path | str) -> sqlite3.Connection:
@@ -79,10 +64,10 @@ def _connect(path: Path | str) -> sqlite3.Connection:
 
 
 class ResponseCache:
-    """Answers by key, in one SQLite file: an answer that was put is there after the process was killed."""
+    """Responses by key, in one SQLite file; a response that was put survives a killed process."""
 
     def __init__(self, path: Path | None) -> None:
-        """Open the file at `path`, or keep the answers in memory alone."""
+        """Open the file at `path`; None keeps the responses in memory."""
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
@@ -99,7 +84,7 @@ class ResponseCache:
         self._connection.close()
 
     def _remove_if_empty(self, path: Path) -> None:
-        """Delete the file where it holds no answer and no other run has it open."""
+        """Delete the file where it holds no response and no other run has it open."""
         with suppress(sqlite3.Error, OSError):  # it is locked
             if self._connection.execute("SELECT 1 FROM answers LIMIT 1").fetchone() is None:
                 self._connection.execute("PRAGMA busy_timeout=0")
@@ -107,7 +92,7 @@ class ResponseCache:
                 path.unlink()
 
     def get(self, key: str) -> Response | None:
-        """Return the answer that was put under `key`."""
+        """Return the response of a request key; None where there is none."""
         row = self._connection.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
@@ -115,7 +100,7 @@ class ResponseCache:
         return Response(stored["raw"], stored["scores"], stored["problem"])
 
     def put(self, key: str, response: Response) -> None:
-        """Keep an answer."""
+        """Store a response."""
         text = json.dumps(
             {"raw": response.value, "scores": response.logprobs, "problem": response.error}, ensure_ascii=False
         )

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from lapsus.core.messages import format_list
+from lapsus.core.types import StrPath
 from lapsus.evaluation.answer_types import SimilarityAnswer
-from lapsus.evaluation.tasks import Task, load_tasks
+from lapsus.evaluation.benchmark_tasks import load_tasks
+from lapsus.evaluation.tasks import Task
 from lapsus.evaluation.text_metrics import TextMetric, format_tag
 from lapsus.evaluation.tracks import load_tracks
-from lapsus.io.predictions import read_predictions
+from lapsus.io.readers import read_rows
 from lapsus.reporting.dialect import ConditionScores
 
 TRANSLATED = "translated"
@@ -34,9 +36,9 @@ class DialectSentences:
     rows: Sequence[Mapping[str, Any]] = field(repr=False)
     notes: tuple[str, ...] = ()
 
-    def with_translations(self, path: Path) -> DialectSentences:
+    def with_translations(self, path: StrPath) -> DialectSentences:
         """Return those rows that a file translates: `id` and `prediction`, as `lapsus run` writes, or `translation`."""
-        rows = read_predictions(path).rows
+        rows = read_rows(Path(path))
         column = next((name for name in ("prediction", "translation") if rows and name in rows[0]), None)
         if column is None or "id" not in rows[0]:
             raise LookupError(f"{path} has {format_list(rows[0] if rows else ())}; give rows of id and prediction")

@@ -1,7 +1,7 @@
-"""Who asks a model its questions: this process, or replicas of the model on the nodes of a Ray cluster.
+"""Send requests to replicas of a model on the nodes of a Ray cluster.
 
-The questions come in batches, and the answers in the same order. The batches do not depend on who asks, so neither do
-the answers: a model that computes on whole batches sees the same ones.
+Batches come back in their order. They are the same as in a run without a cluster, so the responses are too, also of a
+model that computes on whole batches.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from lapsus.core.executors import RETRY_HINT, Executor, Placement, RayExecutor, check_release
-from lapsus.evaluation.cache import Response
-from lapsus.evaluation.models import ModelAdapter, Row, open_model
+from lapsus.core.executors import RETRY_HINT, Placement, RayExecutor, check_release
+from lapsus.core.types import Request, Response
+from lapsus.evaluation.models import ModelAdapter, find_provider, open_model
 from lapsus.evaluation.tasks import Task
 
-IndexedResponse = tuple[int, Response]  # the place of a row, and its answer
+IndexedResponse = tuple[int, Response]  # the index of a request, and its response
 
-REMOTE_SCHEMES = {"http", "https", "inspect"}  # kinds of models that compute on no node of ours
-REMOTE_BATCH_SIZE = 8  # questions under way at once, of such a model
-AHEAD = 2  # batches that a replica has been given: while it answers one, the other one is on its way
+REMOTE_SCHEMES = {"http", "https", "inspect"}  # models that compute on no node of the cluster
+REMOTE_BATCH_SIZE = 8  # requests in flight, of such a model
+AHEAD = 2  # batches per replica: while it computes one, the next is on its way
 
 
 class RequestGroup(Protocol):
-    """Questions that are asked together; the asker hands the batch back with their answers."""
+    """Requests that are sent together; the executor hands the batch back with their responses."""
 
     @property
-    def requests(self) -> Sequence[Row]:
-        """Return the rows to ask about."""
+    def requests(self) -> Sequence[Request]:
+        """The requests to send."""
         ...
 
 
@@ -40,51 +40,37 @@ B = TypeVar("B", bound=RequestGroup)
 
 
 class RequestExecutor(Protocol):
-    """Somebody who asks a model."""
+    """What sends requests to a model."""
 
     @property
     def model(self) -> ModelAdapter:
-        """The model, here: it says what is asked."""
+        """The model in this process: it builds the prompts."""
         ...
 
     def execute(self, task: Task, batches: Iterable[B]) -> Iterator[tuple[B, Iterable[IndexedResponse]]]:
-        """Yield each batch, in order, with the answers to it."""
+        """Yield each batch, in order, with its responses."""
         ...
 
     def get_usage(self) -> Mapping[str, int]:
-        """Return what the answers have cost so far."""
+        """Return what the responses have cost so far."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class LocalRequestExecutor:
-    """This process, with one model."""
-
-    model: ModelAdapter
-
-    def execute(self, task: Task, batches: Iterable[B]) -> Iterator[tuple[B, Iterable[IndexedResponse]]]:
-        """Yield each batch with its answers, which are asked for as they are taken."""
-        for batch in batches:
-            yield batch, self.model.respond(task, batch.requests) if batch.requests else ()
-
-    def get_usage(self) -> Mapping[str, int]:
-        """Return what the model counts."""
-        return self.model.get_usage()
 
 
 class Replica:
-    """A model on a node, opened when it is first asked: so that its errors are those of an answer."""
+    """A model on a node, opened at its first batch, so that its errors are raised there."""
 
     def __init__(self, spec: str, options: Mapping[str, Any], identity: str, release: str, folder: str) -> None:
         self.spec, self.options, self.identity, self.release, self.folder = spec, options, identity, release, folder
         self.model: ModelAdapter | None = None
 
-    def respond(self, task: Task, rows: Sequence[Row]) -> tuple[list[IndexedResponse], Counter[str], Exception | None]:
-        """Return the answers, what they cost, and the error that there are no more."""
+    def respond(
+        self, task: Task, requests: Sequence[Request]
+    ) -> tuple[list[IndexedResponse], Counter[str], Exception | None]:
+        """Return the responses, what they cost, and the error after which there are no more."""
         if self.model is None:
             check_release(self.release)
             if Path(self.folder).is_dir():
-                os.chdir(self.folder)  # where this machine was asked from: the word may name what is there
+                os.chdir(self.folder)  # the spec may name a file of the folder that the run was started in
             model = open_model(self.spec, self.options)
             if model.identity != self.identity:
                 raise ValueError(
@@ -97,15 +83,15 @@ class Replica:
         responses: list[IndexedResponse] = []
         failure: Exception | None = None
         try:
-            responses.extend(self.model.respond(task, rows))
-        except (OSError, ValueError, TypeError, LookupError, ImportError) as error:  # what came before it is kept
+            responses.extend(self.model.respond(task, requests))
+        except (OSError, ValueError, TypeError, LookupError, ImportError) as error:  # the responses before it are kept
             failure = error
         return responses, Counter(self.model.get_usage()) - before, failure
 
 
 @dataclass(slots=True)
 class Assignment:
-    """A batch that a replica was given, and what came of it."""
+    """A batch, the replica that computes it, and its responses."""
 
     batch: Any
     replica: Any = None
@@ -122,7 +108,7 @@ class ReplicaPool:
         placements: Where they are.
         spec: The model, as `open_model` takes it.
         options: Its options.
-        model: The same model here, which says what is asked; each replica must be what it is.
+        model: The same model in this process, which builds the prompts; each replica must have its identity.
     """
 
     cluster: RayExecutor
@@ -133,7 +119,7 @@ class ReplicaPool:
     usage_counts: Counter[str] = field(default_factory=Counter, repr=False)
 
     def execute(self, task: Task, batches: Iterable[B]) -> Iterator[tuple[B, Iterable[IndexedResponse]]]:
-        """Yield each batch with its answers; what a lost node was asked is asked again elsewhere."""
+        """Yield each batch with its responses; the requests of a lost node are sent to another one."""
         ray = self.cluster.ray
         remaining = iter(batches)
         replicas: list[Any] = []
@@ -179,7 +165,7 @@ class ReplicaPool:
     def _collect(
         self, task: Task, assignment: Assignment, replicas: list[Any], assignments: Iterable[Assignment]
     ) -> None:
-        """Take the answers to a batch; where its replica is lost, give the batch to another one."""
+        """Take the responses of a batch; where its replica is lost, give the batch to another one."""
         try:
             responses, usage, failure = self.cluster.get_result(assignment.reference)
         except self.cluster.ray.exceptions.RayActorError as error:
@@ -206,33 +192,33 @@ class ReplicaPool:
 
 
 def _yield_then_raise(responses: Iterable[IndexedResponse], failure: Exception | None) -> Iterator[IndexedResponse]:
-    """Yield the answers that came, then raise the error that ended them."""
+    """Yield the responses that came, then raise the error that ended them."""
     yield from responses
     if failure is not None:
         raise failure
 
 
-def open_request_executor(spec: str, options: Mapping[str, Any], executor: Executor) -> RequestExecutor:
-    """Return who asks the model that a word such as `hf:PATH` names.
+def open_replicas(spec: str, options: Mapping[str, Any], cluster: RayExecutor) -> ReplicaPool:
+    """Return replicas of the model that a spec such as `hf:PATH` names, on the nodes of a cluster.
 
-    On a cluster it has a replica for each GPU where there are any, else for each node. A model behind an address takes
-    one CPU of a node, and all its replicas together ask no more than `batch` questions at once.
+    There is one for each GPU where there are any, else one for each node. A model behind an address takes one CPU of a
+    node, and all its replicas together have no more than `batch_size` requests in flight.
     """
-    if not isinstance(executor, RayExecutor):
-        return LocalRequestExecutor(open_model(spec, options))
-    placements = executor.placements()
+    placements = cluster.placements()
     if not placements:
         raise ValueError("no node of the cluster has a CPU; start one with `ray start --address`")
-    if spec.partition(":")[0] in REMOTE_SCHEMES:
-        batch_size = int(options.get("batch") or REMOTE_BATCH_SIZE)
+    provider = find_provider(spec)
+    if provider.name in REMOTE_SCHEMES:
+        batch_size = int(options.get("batch_size") or REMOTE_BATCH_SIZE)
         nodes = list({placement.node: replace(placement, cpus=1, gpus=0) for placement in placements}.values())[
             :batch_size
         ]
-        shared_options = {**options, "batch": batch_size // len(nodes)}
-        return ReplicaPool(executor, nodes, spec, shared_options, open_model(spec, shared_options))
+        shared_options = {**options, "batch_size": batch_size // len(nodes)}
+        return ReplicaPool(cluster, nodes, spec, shared_options, open_model(spec, shared_options))
+    if "device" not in provider.options:
+        return ReplicaPool(cluster, placements, spec, options, open_model(spec, options))
     gpus = any(placement.gpus for placement in placements)
     common_options = {**options, "dtype": options.get("dtype") or ("bfloat16" if gpus else "float32")}
     replica_options = {**common_options, "device": options.get("device") or ("cuda" if gpus else "cpu")}
-    return ReplicaPool(
-        executor, placements, spec, replica_options, open_model(spec, {**common_options, "device": "cpu"})
-    )
+    model = open_model(spec, {**common_options, "device": "cpu"})
+    return ReplicaPool(cluster, placements, spec, replica_options, model)

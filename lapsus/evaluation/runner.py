@@ -1,7 +1,7 @@
-"""A model on every track of a dataset: each question asked once, each answer kept as it comes.
+"""Run a model on every track of a dataset: each distinct request is sent once, each response is cached as it comes.
 
-Tracks are interleaved: all tracks of an example are asked together, so that what a stopped run was answered is paired.
-Its answers are kept; files of predictions are written when they are whole.
+Tracks are interleaved: all tracks of an example are in one batch, so that an interrupted run has whole examples.
+Prediction files are written when they are complete.
 
 >>> rows = [{"id": "a", "text": "rain today", "label": "weather"}, {"id": "b", "text": "a song", "label": "music"}]
 >>> def keywords(rows):
@@ -14,6 +14,8 @@ Its answers are kept; files of predictions are written when they are whole.
 from __future__ import annotations
 
 import json
+import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -21,57 +23,53 @@ from functools import partial
 from importlib.metadata import version
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lapsus.core.files import ensure_folders, stage_file
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
 from lapsus.core.track_names import MANIFEST_NAME
+from lapsus.core.types import Example, Prediction, Request, Response, Row, StrPath, Track
 from lapsus.evaluation.answer_types import apply_label_map
-from lapsus.evaluation.cache import Response, ResponseCache, make_request_key
-from lapsus.evaluation.executors import LocalRequestExecutor, RequestExecutor
-from lapsus.evaluation.models import ModelAdapter, open_model
+from lapsus.evaluation.benchmark_tasks import find_task
+from lapsus.evaluation.cache import ResponseCache
+from lapsus.evaluation.models import ModelAdapter, check_options, make_request, open_model
 from lapsus.evaluation.models.function import FunctionModel, find_revision
-from lapsus.evaluation.tasks import Task, find_task, make_task
+from lapsus.evaluation.tasks import Task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks, to_folder_name
 from lapsus.io.writers import read_previous, write_prediction_files
-from lapsus.core.types import Track
 
-Row = Mapping[str, Any]
-COMPARABLE_KEYS = {  # what tracks of one model must share to stand in one folder
+if TYPE_CHECKING:
+    from lapsus.evaluation.executors import IndexedResponse, RequestExecutor
+
+COMPARABLE_KEYS = {  # what the tracks in one folder must share
     "model_identity": "revision of the model",
     "task": "version of the task",
-    "rows_digest": "rows, right answers or labels",
+    "rows_digest": "rows, gold answers or labels",
     "seed": "seed of the noise",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One row of one track, and the name of its answer."""
-
-    track: str
-    row: Row = field(repr=False)
-    key: str
+OLD_SPELLING = (
+    "was written by an earlier version of lapsus, with other names of columns; delete it, or give another --out"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestBatch:
-    """Some examples, whole: what is known of their rows, what is not, and the questions that nobody has asked yet."""
+    """Whole examples: the predictions of an earlier run that still hold, the other requests, and those to send."""
 
-    reused: list[tuple[Request, dict[str, Any]]]
+    reused: list[Prediction]
     pending: list[Request]
-    uncached: dict[str, Row] = field(repr=False)
+    uncached: dict[str, Request] = field(repr=False)
 
     @property
-    def requests(self) -> list[Row]:
-        """The rows to ask about."""
+    def requests(self) -> list[Request]:
+        """The requests to send."""
         return list(self.uncached.values())
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What a run came to: its tracks, and how many rows of each origin and trouble it has."""
+    """The outcome of a run: its tracks and files, and the numbers of requests, of unparsed rows, and of each error."""
 
     tracks: list[Track]
     files: list[Path]
@@ -83,7 +81,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """What a run would ask: rows, different questions, those without an answer yet, and their tokens if known."""
+    """What a run would send: rows, distinct requests, those not cached, and their tokens where these are known."""
 
     rows: int
     requests: int
@@ -98,18 +96,18 @@ class Evaluation:
 
     Args:
         data: The rows of each track.
-        model: What answers.
+        model: The model.
         out: The folder for predictions; None keeps them in memory.
-        cache: The file that keeps the answers; by default `answers.sqlite` in `out`.
-        ignore_cache: Ask again, whatever the cache holds.
-        executor: Who asks the model; by default this process.
-        label_map: Answers that mean a label of the task; a classifier of transformers has a map of its own.
+        cache: The file of cached responses; by default `answers.sqlite` in `out`.
+        ignore_cache: Whether every request is sent, even where a response is cached.
+        executor: What sends the requests; None is this process.
+        label_map: Responses that mean a label of the task; a classifier of transformers has a map of its own.
     """
 
     data: TrackSet
     model: ModelAdapter
-    out: Path | None = None
-    cache: Path | None = None
+    out: StrPath | None = None
+    cache: StrPath | None = None
     ignore_cache: bool = False
     executor: RequestExecutor | None = None
     label_map: Mapping[str, str] = field(default_factory=dict)
@@ -118,9 +116,7 @@ class Evaluation:
         labels = self.task.answer_type.choices
         wrong = next((name for name in self.label_map.values() if labels and name not in labels), None)
         if wrong is not None:
-            raise ValueError(
-                f"--label-map leads to {wrong!r}, which is none of the labels {format_list(labels)}; name these"
-            )
+            raise ValueError(f"--label-map names {wrong!r}, which is no label; use one of: {format_list(labels)}")
 
     @property
     def task(self) -> Task:
@@ -128,95 +124,181 @@ class Evaluation:
         return self.data.task
 
     @property
-    def active_executor(self) -> RequestExecutor:
-        """Who asks the model."""
-        return self.executor or LocalRequestExecutor(self.model)
-
-    @property
     def folder(self) -> Path | None:
-        """Where the predictions of this model on this dataset go."""
-        return None if self.out is None else self.out / to_folder_name(self.data.name) / to_folder_name(self.model.name)
+        """The folder for the predictions of this model on this dataset."""
+        folders = to_folder_name(self.data.name), to_folder_name(self.model.name)
+        return None if self.out is None else Path(self.out, *folders)
+
+    def get_usage(self) -> Mapping[str, int]:
+        """Return what the responses have cost, as the model counts it."""
+        return self.model.get_usage() if self.executor is None else self.executor.get_usage()
 
     def estimate(self) -> RunEstimate:
-        """Count what would be asked, without asking."""
+        """Count what would be sent, and send nothing."""
         self.model.prepare(self.task)
-        requests = list(chain.from_iterable(self._interleave_requests()))
+        requests = list(chain.from_iterable(self._make_requests()))
         unique_requests = {request.key: request for request in requests}
         cache_path = self._cache_path()
         with ResponseCache(cache_path if cache_path and cache_path.exists() else None) as cache:
             pending = [
                 request for key, request in unique_requests.items() if self.ignore_cache or cache.get(key) is None
             ]
-        tokens = self.model.count_tokens(self.task, [request.row for request in pending])
+        tokens = self.model.count_tokens(self.task, pending)
         return RunEstimate(
             len(requests), len(unique_requests), len(pending), tokens, len(pending) * self.task.answer_type.max_tokens
         )
 
     def execute(self, progress: Callable[[int], Any] = lambda _: None) -> RunSummary:
-        """Ask what has no answer yet, and write what comes; `progress` is told of rows that are done."""
+        """Send the requests without a cached response, and write all predictions; `progress` gets numbers of rows."""
         self.model.prepare(self.task)
-        groups = list(self._interleave_requests())
-        requests_by_track: dict[str, dict[str, Request]] = {name: {} for name in self.data.tracks}
+        groups = list(self._make_requests())
+        requests: dict[str, dict[str, Request]] = {track: {} for track in self.data.tracks}
         for request in chain.from_iterable(groups):
-            requests_by_track[request.track][str(request.row["id"])] = request
+            requests[request.example.track][request.example.id] = request
         manifest = self._make_manifest()
         self._check_folder(manifest)
-        predictions: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in self.data.tracks}
-        paths = (
-            {}
-            if self.folder is None
-            else {name: self.folder / f"{to_folder_name(name)}.jsonl" for name in requests_by_track}
-        )
+        rows: dict[str, dict[str, dict[str, Any]]] = {track: {} for track in self.data.tracks}
+        folder, cache_path = self.folder, self._cache_path()
+        paths = {} if folder is None else {track: folder / f"{to_folder_name(track)}.jsonl" for track in requests}
         n_requested = n_reused = 0
         with ExitStack() as stack:
-            cache_path = self._cache_path()
-            stack.enter_context(ensure_folders(*filter(None, (self.folder, cache_path and cache_path.parent))))
+            stack.enter_context(ensure_folders(*filter(None, (folder, cache_path and cache_path.parent))))
             cache = stack.enter_context(ResponseCache(cache_path))
-            previous_paths = {} if self.ignore_cache else paths
-            previous_rows = {
-                name: read_previous(path, partial(self._reuse_row, requests_by_track[name]))
-                for name, path in previous_paths.items()
+            previous = {
+                track: read_previous(path, partial(self._reuse_row, requests[track]))
+                for track, path in ({} if self.ignore_cache else paths).items()
             }
-            for batch, new_responses in self.active_executor.execute(
-                self.task, self._plan_batches(groups, cache, previous_rows)
-            ):
-                for request, prediction in batch.reused:
-                    predictions[request.track][str(request.row["id"])] = prediction
+            for batch, new_responses in self._respond(self._plan_batches(groups, cache, previous)):
                 responses = self._store_responses(batch, new_responses, cache)
                 n_requested += len(batch.uncached)
                 n_reused += len(batch.reused) + len({request.key for request in batch.pending}) - len(batch.uncached)
-                for request in batch.pending:
-                    predictions[request.track][str(request.row["id"])] = self._make_prediction(
-                        request, responses[request.key]
-                    )
+                new_predictions = (self._make_prediction(request, responses[request.key]) for request in batch.pending)
+                for prediction in chain(batch.reused, new_predictions):
+                    example = prediction.request.example
+                    rows[example.track][example.id] = self._make_row(prediction)
                 progress(len(batch.reused) + len(batch.pending))
             write_prediction_files(
-                (path, [predictions[name][key] for key in requests_by_track[name]]) for name, path in paths.items()
+                (path, [rows[track][example_id] for example_id in requests[track]]) for track, path in paths.items()
             )
             self._write_manifest(manifest)
-        tracks = [
-            Track(self.model.name, name, list(rows.values()), self.data.name) for name, rows in predictions.items()
-        ]
+        tracks = [Track(self.model.name, name, list(part.values()), self.data.name) for name, part in rows.items()]
         all_rows = [row for track in tracks for row in track.rows]
-        errors: dict[str, int] = {}
-        for row in all_rows:
-            if row.get("error"):
-                errors[row["error"]] = errors.get(row["error"], 0) + 1
+        errors = Counter(row["error"] for row in all_rows if row.get("error"))
         n_unparsed = sum(bool(row["unparsed"]) for row in all_rows)
         return RunSummary(tracks, list(paths.values()), n_requested, n_reused, n_unparsed, errors)
 
-    def _cache_path(self) -> Path | None:
-        return self.cache or (None if self.out is None else self.out / "answers.sqlite")
+    def count_complete_examples(self, rows: int) -> int:
+        """Return how many whole examples the first `rows` rows are, in the order of the requests."""
+        ends = accumulate(map(len, self._group_by_example()))
+        return sum(end <= rows for end in ends)
 
-    def _reuse_row(self, requests: Mapping[str, Request], row: Row) -> dict[str, Any] | None:
-        """Return a row of an earlier run with its answer as it is read today; None where that was another question."""
+    def _group_by_example(self) -> Iterator[list[Example]]:
+        """Yield each example on all tracks that have it."""
+        by_id = {track: {str(row["id"]): row for row in rows} for track, rows in self.data.tracks.items()}
+        for example_id in dict.fromkeys(chain.from_iterable(by_id.values())):
+            yield [Example(example_id, track, rows[example_id]) for track, rows in by_id.items() if example_id in rows]
+
+    def _make_requests(self) -> Iterator[list[Request]]:
+        """Yield the requests about each example, for all tracks together."""
+        for group in self._group_by_example():
+            yield [make_request(self.model, self.task, example) for example in group]
+
+    def _plan_batches(
+        self,
+        groups: Iterable[list[Request]],
+        cache: ResponseCache,
+        previous: Mapping[str, Mapping[str, Prediction]],
+    ) -> Iterator[RequestBatch]:
+        """Yield batches; equal requests are sent with the first batch that needs them, and cached from then on."""
+        requested_keys: set[str] = set()
+        for requests in _split_batches(groups, self.model.batch_size):
+            batch = RequestBatch([], [], {})
+            for request in requests:
+                prediction = previous.get(request.example.track, {}).get(request.example.id)
+                if prediction is not None:
+                    batch.reused.append(prediction)
+                    continue
+                batch.pending.append(request)
+                if request.key not in requested_keys and (self.ignore_cache or cache.get(request.key) is None):
+                    batch.uncached[request.key] = request
+                    requested_keys.add(request.key)
+            yield batch
+
+    def _respond(self, batches: Iterable[RequestBatch]) -> Iterator[tuple[RequestBatch, Iterable[IndexedResponse]]]:
+        """Yield each batch with its responses, from this process or from the executor."""
+        if self.executor is not None:
+            yield from self.executor.execute(self.task, batches)
+            return
+        for batch in batches:
+            yield batch, self.model.respond(self.task, batch.requests) if batch.uncached else ()
+
+    def _store_responses(
+        self, batch: RequestBatch, responses: Iterable[IndexedResponse], cache: ResponseCache
+    ) -> dict[str, Response]:
+        """Cache the responses of a batch as they come; return those that its rows need, by key."""
+        keys = list(batch.uncached)
+        responses_by_key: dict[str, Response] = {}
+        for index, response in responses:
+            cache.put(keys[index], response)
+            responses_by_key[keys[index]] = response
+        missing = [key for key in keys if key not in responses_by_key]
+        if missing:
+            raise ValueError(
+                f"{self.model.name} returned no response to {len(missing)} of {len(keys)} requests; run again"
+            )
+        for request in batch.pending:
+            cached = None if request.key in responses_by_key else cache.get(request.key)
+            if cached is not None:
+                responses_by_key[request.key] = cached
+        return responses_by_key
+
+    def _make_prediction(self, request: Request, response: Response) -> Prediction:
+        """Parse and score a response."""
+        row, answer_type = request.example.columns, self.task.answer_type
+        raw = response.value if self._model_maps_labels else apply_label_map(response.value, self.label_map)
+        value = None if response.error else answer_type.parse(raw, row)
+        return Prediction(request, response, value, answer_type.score(value, row))
+
+    def _make_row(self, prediction: Prediction) -> dict[str, Any]:
+        """Return the row of a predictions file."""
+        example, response = prediction.request.example, prediction.response
+        columns, inputs = example.columns, self.task.inputs
+        texts = {"text": [to_text(columns[name]) for name in inputs]}
+        if all(f"clean_{name}" in columns for name in inputs):
+            texts["clean_text"] = [to_text(columns[f"clean_{name}"]) for name in inputs]
+        row: dict[str, Any] = {
+            "id": example.id,
+            "dataset": self.data.name,
+            "model": self.model.name,
+            "track": example.track,
+            "response": response.value,
+            "unparsed": prediction.value is None,
+            **prediction.scores,
+            **{name: values[0] if len(values) == 1 else values for name, values in texts.items()},
+        }
+        if self.task.cluster is not None:
+            row["cluster"] = columns[self.task.cluster]
+        row |= {name: columns[name] for name in ("edits", "operator") if columns.get(name) is not None}
+        details = {"label_logprobs": response.logprobs, "error": response.error}
+        row |= {name: value for name, value in details.items() if value}
+        return row | {"request_key": prediction.request.key}
+
+    def _reuse_row(self, requests: Mapping[str, Request], row: Row) -> Prediction | None:
+        """Return the prediction of an earlier run, parsed and scored again; None where its request was another one."""
+        if "asked" in row and "request_key" not in row:
+            raise ValueError(f"{self.folder} {OLD_SPELLING}")
         request = requests.get(str(row["id"]))
         if request is None or row.get("request_key") != request.key or "response" not in row:
             return None
         return self._make_prediction(request, Response(row["response"], row.get("label_logprobs"), row.get("error")))
 
+    def _cache_path(self) -> Path | None:
+        if self.cache is not None:
+            return Path(self.cache)
+        return None if self.out is None else Path(self.out) / "answers.sqlite"
+
     def _check_folder(self, manifest: Mapping[str, Any]) -> None:
-        """Refuse a folder with predictions that would stand beside the new ones, but are of another kind of run."""
+        """Refuse a folder with predictions of another model or task, or with tracks of another run beside the new."""
         if self.folder is None or not (self.folder / MANIFEST_NAME).exists():
             return
         previous = _read_manifest(self.folder / MANIFEST_NAME)
@@ -238,13 +320,13 @@ class Evaluation:
         ]
         if other_tracks and differing:
             raise ValueError(
-                f"{self.folder} also holds {format_list(other_tracks)}, from a run of other {format_list(differing)}, which a report "
-                "would join with this one; run these tracks too, delete their files (the answers are kept), or give "
-                "another --out"
+                f"{self.folder} also holds {format_list(other_tracks)}, from a run of other {format_list(differing)}, "
+                "which a report would join with this one; run these tracks too, delete their files (their responses "
+                "stay cached), or give another --out"
             )
 
     def _make_manifest(self) -> dict[str, Any]:
-        """Return what a run says about itself."""
+        """Return the content of `run.json`."""
         choices = [*self.task.answer_type.choices.items(), *({} if self._model_maps_labels else self.label_map).items()]
         return {
             "model": self.model.name,
@@ -257,7 +339,7 @@ class Evaluation:
         }
 
     def _write_manifest(self, manifest: Mapping[str, Any]) -> None:
-        """Write down what was run; the seed of tracks that an earlier run made stays where this one made none."""
+        """Write `run.json`; a run without noise keeps the seed of an earlier one."""
         if self.folder is None:
             return
         path = self.folder / MANIFEST_NAME
@@ -266,116 +348,27 @@ class Evaluation:
         with stage_file(path) as file:
             file.write(json.dumps(manifest, ensure_ascii=False, indent=1).encode())
 
-    def count_complete_examples(self, rows: int) -> int:
-        """Return how many examples the first so many rows are, as they are asked."""
-        ends = accumulate(map(len, self._group_by_example()))
-        return sum(end <= rows for end in ends)
-
-    def _group_by_example(self) -> Iterator[list[tuple[str, Row]]]:
-        """Yield the rows of each example with their tracks."""
-        by_id = {name: {str(row["id"]): row for row in rows} for name, rows in self.data.tracks.items()}
-        for key in dict.fromkeys(chain.from_iterable(by_id.values())):
-            yield [(name, rows[key]) for name, rows in by_id.items() if key in rows]
-
-    def _interleave_requests(self) -> Iterator[list[Request]]:
-        """Yield what is asked about each example, all tracks together."""
-        for group in self._group_by_example():
-            yield [self._make_request(name, row) for name, row in group]
-
-    def _make_request(self, track: str, row: Row) -> Request:
-        return Request(
-            track,
-            row,
-            make_request_key(self.model.identity, self.task.identity, self.model.build_request(self.task, row)),
-        )
-
-    def _plan_batches(
-        self,
-        groups: Iterable[list[Request]],
-        cache: ResponseCache,
-        previous_rows: Mapping[str, Mapping[str, dict[str, Any]]],
-    ) -> Iterator[RequestBatch]:
-        """Yield batches; a question stands in the first one that needs it, and its answer in the cache from then on."""
-        requested_keys: set[str] = set()
-        for batch in _split_batches(groups, self.model.batch_size):
-            reused: list[tuple[Request, dict[str, Any]]] = []
-            pending: list[Request] = []
-            uncached: dict[str, Row] = {}
-            for request in batch:
-                row = previous_rows.get(request.track, {}).get(str(request.row["id"]))
-                if row is not None:
-                    reused.append((request, row))
-                    continue
-                pending.append(request)
-                if request.key not in requested_keys and (self.ignore_cache or cache.get(request.key) is None):
-                    uncached[request.key] = request.row
-                    requested_keys.add(request.key)
-            yield RequestBatch(reused, pending, uncached)
-
-    def _store_responses(
-        self, batch: RequestBatch, responses: Iterable[tuple[int, Response]], cache: ResponseCache
-    ) -> dict[str, Response]:
-        """Keep the answers to a batch as they come; return those that its rows need, by key."""
-        keys = list(batch.uncached)
-        responses_by_key: dict[str, Response] = {}
-        for place, response in responses:
-            cache.put(keys[place], response)
-            responses_by_key[keys[place]] = response
-        missing = [key for key in keys if key not in responses_by_key]
-        if missing:
-            raise ValueError(f"{self.model.name} gave no answer to {len(missing)} of {len(keys)} questions; run again")
-        for request in batch.pending:
-            cached = None if request.key in responses_by_key else cache.get(request.key)
-            if cached is not None:
-                responses_by_key[request.key] = cached
-        return responses_by_key
-
-    def _make_prediction(self, request: Request, response: Response) -> dict[str, Any]:
-        """Return the row of a predictions file."""
-        task, row = self.task, request.row
-        prediction = None if response.error else task.answer_type.parse(self._apply_label_map(response.value), row)
-        texts = {"text": [to_text(row[name]) for name in task.inputs]}
-        if all(f"clean_{name}" in row for name in task.inputs):
-            texts["clean_text"] = [to_text(row[f"clean_{name}"]) for name in task.inputs]
-        prediction_row: dict[str, Any] = {
-            "id": str(row["id"]),
-            "dataset": self.data.name,
-            "model": self.model.name,
-            "track": request.track,
-            "response": response.value,
-            "unparsed": prediction is None,
-            **task.answer_type.score(prediction, row),
-            **{name: values[0] if len(values) == 1 else values for name, values in texts.items()},
-        }
-        if task.cluster is not None:
-            prediction_row["cluster"] = row[task.cluster]
-        prediction_row |= {name: row[name] for name in ("edits", "operator") if row.get(name) is not None}
-        prediction_row |= {
-            name: value for name, value in (("label_logprobs", response.logprobs), ("error", response.error)) if value
-        }
-        return prediction_row | {"request_key": request.key}
-
     @property
     def _model_maps_labels(self) -> bool:
         return hasattr(self.model, "label_map")
 
-    def _apply_label_map(self, value: Any) -> Any:
-        return value if self._model_maps_labels else apply_label_map(value, self.label_map)
-
 
 def _read_manifest(path: Path) -> dict[str, Any]:
-    """Return what an earlier run wrote down about itself."""
+    """Return the manifest of an earlier run."""
     try:
         manifest = json.loads(path.read_bytes())
-        return {**manifest, **{name: str(manifest[name]) for name in ("task", "model_identity")}}
+        old_spelling = "identity" in manifest and "model_identity" not in manifest
+        names = () if old_spelling else ("task", "model_identity")
+        manifest = {**manifest, **{name: str(manifest[name]) for name in names}}
     except (ValueError, LookupError, TypeError) as error:
-        raise ValueError(
-            f"{path} does not say which model answered which task there; delete it, or give another --out"
-        ) from error
+        raise ValueError(f"{path} names no model and task; delete it, or give another --out") from error
+    if old_spelling:
+        raise ValueError(f"{path.parent} {OLD_SPELLING}")
+    return manifest
 
 
 def _split_batches(groups: Iterable[list[Request]], size: int) -> Iterator[list[Request]]:
-    """Yield examples, whole, until a batch has enough questions."""
+    """Yield whole examples until a batch has at least `size` requests."""
     batch: list[Request] = []
     for group in groups:
         batch += group
@@ -396,59 +389,68 @@ def run(
     limit: int | None = None,
     seed: int = 0,
     split: str | None = None,
-    out: Path | str | None = None,
-    fresh: bool = False,
+    out: StrPath | None = None,
+    cache: StrPath | None = None,
+    ignore_cache: bool = False,
     progress: Callable[[int], Any] = lambda _: None,
     **options: Any,
 ) -> list[Track]:
-    """Return what a model answers on every track, as `lapsus.report` takes it.
+    """Return the predictions of a model on every track, as `lapsus.report` takes them.
 
     Args:
         task: A name of `lapsus tasks`, or a `Task`.
         rows: A dataset folder or ORG/NAME of the Hub; a list of rows or a `datasets.Dataset`; or rows by track.
-        model: Such as `hf:PATH`, `http://HOST/v1#NAME`, `python:MODULE:FUNCTION`; a model; or a function of rows.
-        noise: Noise to add to the clean rows, each as `OPERATOR[:ANNOTATORS][@SEVERITY]`.
-        tracks: Patterns of the tracks to run, such as `keyboard.*`; the clean one is run always.
+        model: Such as `hf:PATH`, `http://HOST/v1#NAME`, `python:MODULE:FUNCTION`; an adapter; or a function of rows.
+        noise: Noise to add to the clean rows, each as `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]`.
+        tracks: Patterns of the tracks to run, such as `keyboard.*`; the clean track is always included.
         limit: Only the first so many examples.
         seed: The seed of the noise.
         split: The split of a dataset; by default `test`, or the one that stands for it.
-        out: A folder that keeps predictions and answers, so that a run that stopped goes on.
-        fresh: Ask again, whatever is kept.
-        progress: Is told of the rows that are done.
-        options: Those of the model.
+        out: A folder for predictions and cached responses, from which an interrupted run resumes.
+        cache: The file of cached responses; by default `answers.sqlite` in `out`.
+        ignore_cache: Whether every request is sent, even where a response is cached.
+        progress: Is called with the number of rows of each batch.
+        options: Of the model, such as `name`, `label_map`, `batch_size`; an unknown one is refused.
     """
+    adapter = _to_adapter(model, options)
     resolved_task = find_task(task) if isinstance(task, str) else task
-    data = _to_track_set(resolved_task, rows, tracks if not noise else (), split)
+    data = _to_track_set(resolved_task, rows, () if noise else tracks, split)
     if noise:
         data = add_noise(data, noise, seed=seed).select(tracks)
-    adapter: ModelAdapter
-    if isinstance(model, str):
-        adapter = open_model(model, options)
-    elif hasattr(model, "respond"):
-        adapter = cast("ModelAdapter", model)
-    elif callable(model):
-        adapter = FunctionModel(model, getattr(model, "__name__", "function"), find_revision(model))
-    else:
-        raise TypeError(f"model is {model!r}; give a word such as 'hf:PATH', or a function of rows")
-    folder = None if out is None else Path(out)
     label_map = options.get("label_map") or {}
-    return (
-        Evaluation(data.limit(limit), adapter, folder, ignore_cache=fresh, label_map=label_map).execute(progress).tracks
-    )
+    evaluation = Evaluation(data.limit(limit), adapter, out, cache, ignore_cache, label_map=label_map)
+    return evaluation.execute(progress).tracks
+
+
+def _to_adapter(model: Any, options: Mapping[str, Any]) -> ModelAdapter:
+    if isinstance(model, str):
+        return open_model(model, options)
+    if hasattr(model, "respond"):
+        if "name" in options:
+            raise TypeError("name is an option of models that run opens; give it to the adapter itself")
+        check_options("an adapter", options, ())
+        return cast("ModelAdapter", model)
+    if callable(model):
+        check_options("a function", options, ("batch_size",))
+        name = options.get("name") or getattr(model, "__name__", "function")
+        return FunctionModel(model, name, find_revision(model), options.get("batch_size") or 256)
+    raise TypeError(f"model is {model!r}; give a spec such as 'hf:PATH', an adapter, or a function of rows")
 
 
 def _to_track_set(task: Task, rows: Any, patterns: Sequence[str], split: str | None) -> TrackSet:
+    if isinstance(rows, str | os.PathLike):
+        return load_tracks(rows, task, patterns, split=split)
+    if split is not None:
+        raise TypeError(f"split is {split!r}, but the rows are in memory; give the rows of that split alone")
     if isinstance(rows, TrackSet):
+        if rows.task.name != task.name:
+            raise ValueError(
+                f"the rows are of the task {rows.task.name}, not {task.name}; give the task {rows.task.name}"
+            )
         return rows.select(patterns)
-    if isinstance(rows, Path | str):
-        return load_tracks(str(rows), task, patterns, split=split)
     if isinstance(rows, Mapping):
-        parts = {name: TrackSet.from_rows(name, task, part) for name, part in rows.items()}
-        first = next(iter(parts.values()))
-        return TrackSet(task.name, first.task, {name: part.tracks["clean"] for name, part in parts.items()}).select(
-            patterns
-        )
+        return TrackSet.from_tracks(task.name, task, rows).select(patterns)
     return TrackSet.from_rows(task.name, task, rows).select(patterns)
 
 
-__all__ = ["RunEstimate", "RunSummary", "Evaluation", "make_task", "run"]
+__all__ = ["Evaluation", "RunEstimate", "RunSummary", "make_task", "run"]

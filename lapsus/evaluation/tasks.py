@@ -1,13 +1,9 @@
-"""The table of tasks: what is asked on each benchmark, how an answer is read, and what it scores.
+"""Tasks: what a model is asked about a row, and how its response is parsed and scored.
 
-The instruction is the same on every track; only the words of the user change. Whatever is exported to other harnesses
-is rendered from this table. Other packages add tasks through the entry point `lapsus.tasks`, a module with `UNITS`.
-
->>> task = load_tasks()["readin-afqmc"]
->>> print(task.render_prompt({"sentence1": "花呗怎么还款", "sentence2": "怎么还花呗"}))
-句子一：花呗怎么还款
-句子二：怎么还花呗
-这两句话的意思相同吗？只回答“相同”或“不同”。
+>>> task = make_task(["text"], "label", prompt="Is it about weather or music?", labels=["weather", "music"])
+>>> print(task.render_prompt({"text": "will it rain"}))
+Is it about weather or music?
+will it rain
 """
 
 from __future__ import annotations
@@ -17,39 +13,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lapsus.core.messages import format_list, format_unknown_name
-from lapsus.core.plugins import add_plugin_units
+from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
-from lapsus.evaluation.answer_types import (
-    AnswerType,
-    ExactAnswer,
-    FrameAnswer,
-    LabelAnswer,
-    SimilarityAnswer,
-    SpanAnswer,
-    SqlAnswer,
-    TranslationAnswer,
-)
-from lapsus.evaluation.text_metrics.judge import SAME_MEANING
+from lapsus.core.types import Row
+from lapsus.evaluation.answer_types import AnswerType, ExactAnswer, LabelAnswer
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is asked of a model about a row.
+    """What a model is asked about a row.
 
     Args:
-        name: What the task is called; that of its benchmark, where this has one task.
-        inputs: The columns that a user wrote. Noise goes here, and nowhere else.
+        name: The task's name; that of its benchmark, where this has one task.
+        inputs: The columns that a user wrote. Noise changes these and nothing else.
         prompt: The instruction, with columns as `{column}`; without a column it stands before the inputs.
-        answer_type: How an answer is read and scored.
-        dataset: The benchmark; the folder of `lapsus build`, or the repo on the Hub.
+        answer_type: How a response is parsed and scored.
+        dataset: The benchmark; its folder from `lapsus build`, or its repo on the Hub.
         clean: The config without noise; `original_` where columns of that name hold the clean twin, and `dialect`
             where columns hold the sentence in two forms.
         tracks: Patterns of the configs with noise.
         context: Columns that a model reads besides the inputs, such as the paragraph of a question.
         cluster: The column that names the original several rows share.
-        hidden: Columns that would give the answer away, besides the right answer itself.
-        version: Another one whenever the same row would be asked or read in another way.
+        hidden: Columns that would give the answer away, besides the gold answer itself.
+        version: Another one whenever the prompt or the parsing of the same row changes.
     """
 
     name: str
@@ -67,7 +53,7 @@ class Task:
 
     @property
     def identity(self) -> str:
-        """What an answer to the task depends on besides the question."""
+        """What a response depends on besides the model and the prompt."""
         return f"{self.name} {self.version}"
 
     @property
@@ -76,10 +62,10 @@ class Task:
         return (*self.context, *self.inputs)
 
     def with_label_names(self, features: Mapping[str, Sequence[str]]) -> Task:
-        """Return the task with the names of the labels that the data has, by column."""
+        """Return the task with the label names of the data, by column."""
         return replace(self, answer_type=self.answer_type.with_label_names(features))
 
-    def render_prompt(self, row: Mapping[str, Any]) -> str:
+    def render_prompt(self, row: Row) -> str:
         """Return the prompt about a row."""
         values = {name: to_text(row[name]) for name in self.columns}
         prompt: str = string.Formatter().vformat(
@@ -87,14 +73,14 @@ class Task:
         )
         return prompt
 
-    def visible_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a model that is given rows may see: no right answer, no clean twin, no edits."""
+    def visible_columns(self, row: Row) -> dict[str, Any]:
+        """Return the columns that a model may read: no gold answer, no clean twin, no edits."""
         hidden = {*self.answer_type.gold_columns, *self.hidden, "edits", "operator"}
         hidden |= {f"{twin}_{name}" for twin in ("clean", "original") for name in (*self.inputs, "tags")}
         return {name: value for name, value in row.items() if name not in hidden}
 
-    def check_row(self, row: Mapping[str, Any], where: str) -> None:
-        """Refuse rows without the columns of the task."""
+    def check_row(self, row: Row, where: str) -> None:
+        """Refuse a row without the columns of the task, or with an invalid gold answer."""
         missing = [name for name in self.columns if name not in row]
         if missing:
             raise LookupError(
@@ -102,234 +88,23 @@ class Task:
                 "choose the task that fits the data (lapsus tasks), or rename the column"
             )
         try:
-            self.answer_type.score(None, row)
+            self.answer_type.read_gold(row)
         except KeyError as error:
             raise LookupError(
-                f"{where} has no column {error.args[0]!r} with the right answer (columns: {format_list(row)}); name another"
+                f"{where} has no column {error.args[0]!r} with the gold answer (columns: {format_list(row)}); "
+                "name another"
             ) from None
 
 
 class _PromptFields(dict[str, str]):
-    """The columns of a prompt; one that is missing is named."""
+    """The fields of a prompt; an unknown one is an error."""
 
     def __missing__(self, name: str) -> str:
-        raise LookupError(f"the prompt names {{{name}}}, but there are {format_list(self)}; name one of these")
-
-
-def load_tasks() -> dict[str, Task]:
-    """Return every task by its name, those of other packages too."""
-    own = ((__name__, task) for task in UNITS)
-    return dict(sorted(add_plugin_units(own, "lapsus.tasks", lambda task: task.name).items()))
-
-
-def find_task(name: str) -> Task:
-    """Return a task by its name, or say which are near."""
-    known = load_tasks()
-    if name not in known:
-        raise LookupError(format_unknown_name("task", name, known))
-    return known[name]
-
-
-PARAPHRASE = Task(
-    "paraphrase",
-    ("sentence1", "sentence2"),
-    "句子一：{sentence1}\n句子二：{sentence2}\n这两句话的意思相同吗？只回答“相同”或“不同”。",
-    LabelAnswer("label", {"different": "不同", "paraphrase": "相同"}),
-    "whether two questions ask the same",
-)
-ENTAILMENT = Task(
-    "entailment",
-    ("premise", "hypothesis"),
-    '{premise}\nDoes this imply that "{hypothesis}"? Answer with one word, yes or no.',
-    LabelAnswer("label", {"not_entailed": "no", "entailed": "yes"}),
-    "whether a text implies a sentence",
-)
-FRAME = Task(
-    "frame",
-    ("tokens",),
-    "Read a request to a voice assistant. Name its intent, one of: {intents}.\n"
-    "Name its slots, each with the words of the request that fill it; the slots are: {slots}.\n"
-    'Answer with JSON alone, as in {{"intent": "…", "slots": {{"slot": ["words"]}}}}.\n'
-    "Request: {tokens}",
-    FrameAnswer(),
-    "intent and slots of a request, right when all of it is right",
-    clean="original",
-    tracks=("filler_*", "synonym_*", "speako", "random.*", "hard"),
-    hidden=("intent", "tags", "slots", "scenario", "action", "entities", "frame"),
-)
-INTENT = replace(
-    FRAME,
-    prompt="What is the intent of this request to a voice assistant? It is one of: {labels}.\n"
-    "Request: {tokens}\nAnswer with the intent alone.",
-    answer_type=LabelAnswer("intent"),
-    summary="the intent of a request",
-)
-SLOTS = replace(
-    FRAME,
-    prompt="Read a request to a voice assistant. Name its slots, each with the words of the request that fill it; "
-    "the slots are: {slots}.\n"
-    'Answer with JSON alone, as in {{"slots": {{"slot": ["words"]}}}}.\nRequest: {tokens}',
-    answer_type=FrameAnswer(with_intent=False),
-    summary="the slots of a request",
-)
-PASSAGE_ZH = Task(
-    "qa-zh",
-    ("question",),
-    "{context}\n\n根据上文回答问题。只写出原文中的答案，不要解释。\n问题：{question}",
-    SpanAnswer(rules="cmrc2018"),
-    "answer a question by a passage of its context",
-    context=("context",),
-    version="2",
-)
-PASSAGE_EN = replace(
-    PASSAGE_ZH,
-    prompt="{context}\n\nAnswer the question with words of the text above, as short as possible, "
-    "without explanation.\nQuestion: {question}",
-    answer_type=SpanAnswer(rules="squad"),
-)
-TRANSLATION = Task(
-    "translation-zh-en",
-    ("zh",),
-    "Translate into English. Write the translation alone.\n{zh}",
-    TranslationAnswer("en"),
-    "Chinese news in English",
-    hidden=("translation",),
-)
-QUERY = Task(
-    "text-to-sql",
-    ("question",),
-    "The tables of an SQLite database:\n{schema}\n\n"
-    "Write one SQL query that answers the question. Write the query alone.\n问题：{question}",
-    SqlAnswer(),
-    "SQL for a question, by exact set match (and execution, with --databases)",
-    context=("schema",),
-)
-MEANING = Task(
-    "same-meaning",
-    ("candidate",),
-    SAME_MEANING,
-    SimilarityAnswer(),
-    "how alike a sentence means in another dialect, and with another meaning",
-    clean="dialect",
-    tracks=("perturbed", "other_tag"),
-    context=("base", "tag"),
-    hidden=("dialect", "perturbed", "perturbation", "identical", "bucket", "feature", "features"),
-    version="2",
-)
-
-
-def _make_variant(base: Task, name: str, **changes: Any) -> Task:
-    return replace(base, name=name, **{"dataset": name, **changes})
-
-
-NOISY_READIN = ("keyboard.*", "speech.*", "auto.*")
-
-UNITS = (
-    *(_make_variant(PARAPHRASE, name, tracks=NOISY_READIN) for name in ("readin-afqmc", "readin-afqmc-sim")),
-    *(_make_variant(PASSAGE_ZH, name, tracks=NOISY_READIN) for name in ("readin-cmrc2018", "readin-cmrc2018-sim")),
-    *(_make_variant(QUERY, name, tracks=NOISY_READIN) for name in ("readin-cspider", "readin-cspider-sim")),
-    *(_make_variant(TRANSLATION, name, tracks=NOISY_READIN) for name in ("readin-wmt2021", "readin-wmt2021-sim")),
-    *(
-        _make_variant(
-            ENTAILMENT,
-            f"rte{number}",
-            dataset="rte",
-            clean=f"rte{number}",
-            tracks=(),
-            summary=f"{ENTAILMENT.summary}: {description}",
-        )
-        for number, description in ((1, "the first challenge"), (2, "the second challenge"), (3, "the third challenge"))
-    ),
-    _make_variant(ENTAILMENT, "parte", clean="original_", tracks=("default",), cluster="original_id"),
-    *(_make_variant(FRAME, name) for name in ("nature-atis", "nature-snips", "nature-nlued")),
-    *(
-        _make_variant(INTENT, f"{name}-intent", dataset=name)
-        for name in ("nature-atis", "nature-snips", "nature-nlued")
-    ),
-    *(_make_variant(SLOTS, f"{name}-slots", dataset=name) for name in ("nature-atis", "nature-snips", "nature-nlued")),
-    _make_variant(
-        FRAME,
-        "slurp-asr",
-        inputs=("text",),
-        prompt=FRAME.prompt.replace("{tokens}", "{text}"),
-        clean="clean",
-        tracks=("speech",),
-    ),
-    _make_variant(
-        INTENT,
-        "slurp-asr-intent",
-        dataset="slurp-asr",
-        inputs=("text",),
-        prompt=INTENT.prompt.replace("{tokens}", "{text}"),
-        clean="clean",
-        tracks=("speech",),
-    ),
-    _make_variant(
-        FRAME,
-        "zh-asr-slu",
-        inputs=("text",),
-        prompt="阅读一句对车载导航说的话，用JSON写出意图（{intents}之一）和语义槽，只写JSON，"
-        '例如 {{"intent": "…", "slots": {{"槽": ["词语"]}}}}。\n语义槽有：{slots}。\n用户：{text}',
-        clean="clean",
-        tracks=("speech",),
-    ),
-    _make_variant(PASSAGE_EN, "noiseqa"),
-    _make_variant(
-        PASSAGE_EN,
-        "disfl-qa",
-        prompt="{context}\n\nAnswer the question with words of the text above, as short as possible, without "
-        "explanation. If the text does not answer it, write: unanswerable\nQuestion: {question}",
-        answer_type=SpanAnswer(unanswerable="unanswerable"),
-    ),
-    _make_variant(PASSAGE_ZH, "odsqa", tracks=("speech",)),
-    _make_variant(
-        PASSAGE_EN,
-        "noiseqa-search",
-        dataset="noiseqa",
-        prompt="Find the paragraph of an encyclopedia that answers the question, and write it out.\n{question}",
-        answer_type=ExactAnswer("context", 512),
-        summary="the paragraph that answers a question, among all of the data: for searches, not for chats",
-        context=(),
-        hidden=("answers",),
-    ),
-    *(
-        _make_variant(MEANING, name, answer_type=SimilarityAnswer(tags))
-        for name, tags in (
-            ("dialect-en", ("en-US", "en-IN")),
-            ("dialect-en-demszky", ("en-US", "en-IN")),
-            ("dialect-pt", ("pt-BR", "pt-PT")),
-            ("dialect-zh", ("zh-CN", "zh-TW")),
-        )
-    ),
-    _make_variant(
-        TRANSLATION,
-        "dialect-pt-translation",
-        dataset="dialect-pt",
-        inputs=("source",),
-        prompt="Translate into Brazilian Portuguese. Write the translation alone.\n{source}",
-        answer_type=TranslationAnswer("base"),
-        summary="English sentences of an encyclopedia in Brazilian Portuguese",
-        clean="default",
-        tracks=(),
-        hidden=("dialect", "perturbed", "perturbation", "identical"),
-    ),
-    _make_variant(PARAPHRASE, "sample-paraphrase", dataset="sample", tracks=NOISY_READIN),
-    _make_variant(FRAME, "sample-commands", dataset="sample"),
-    _make_variant(INTENT, "sample-intent", dataset="sample"),
-    _make_variant(SLOTS, "sample-slots", dataset="sample"),
-    _make_variant(
-        ENTAILMENT,
-        "sample-entailment",
-        dataset="sample",
-        clean="original_",
-        tracks=("entailment",),
-        cluster="original_id",
-    ),
-)
+        raise LookupError(f"the prompt has the field {{{name}}}; use one of: {format_list(self)}")
 
 
 def make_task(
-    inputs: Sequence[str],
+    inputs: str | Sequence[str],
     gold: str,
     *,
     prompt: str | None = None,
@@ -337,11 +112,12 @@ def make_task(
     name: str = "rows",
     max_tokens: int = 64,
 ) -> Task:
-    """Return the task of rows that bring none: right is what equals the gold column.
+    """Return a task for rows of your own: a prediction is correct when it equals the gold column.
 
     >>> make_task(["text"], "label", labels=["weather", "music"]).render_prompt({"text": "will it rain"})
     'will it rain'
     """
+    inputs = [inputs] if isinstance(inputs, str) else inputs
     answer_type: AnswerType = (
         LabelAnswer(gold, {label: label for label in labels}) if labels else ExactAnswer(gold, max_tokens)
     )

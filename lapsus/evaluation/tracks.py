@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,15 +20,18 @@ from typing import Any
 
 from lapsus.core.messages import format_list
 from lapsus.core.terminal import hide_datasets_bars
+from lapsus.core.text import to_label
 from lapsus.core.track_names import CLEAN, DIALECTS
+from lapsus.core.types import Row, StrPath
 from lapsus.dataset_scripts import benchmarks
 from lapsus.evaluation.answer_types import FrameAnswer, SimilarityAnswer
 from lapsus.evaluation.tasks import Task
-from lapsus.io.predictions import read_predictions
-from lapsus.perturbations import Noise, parse_noise
+from lapsus.io.readers import read_class_names, read_rows
+from lapsus.perturbations import Noise
 from lapsus.perturbations.noise import apply_in_turn
+from lapsus.perturbations.specs import parse_noises
 
-Row = dict[str, Any]
+LabelNames = Mapping[str, Sequence[str]]  # the names of the labels, by column
 ORIGINAL = "original_"  # columns that hold a pair before it was rewritten
 HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")  # ORG/NAME
 DIALECT = "dialect"  # the column with a sentence in the dialect
@@ -44,48 +48,41 @@ class TrackSet:
     seed: int | None = None  # of the noise that was put on the rows, where they came without
 
     @classmethod
-    def from_rows(cls, name: str, task: Task, rows: Iterable[Mapping[str, Any]], key: str = "id") -> TrackSet:
+    def from_rows(cls, name: str, task: Task, rows: Iterable[Row], key: str = "id") -> TrackSet:
         """Return rows without noise as the track `clean`; rows without ids are numbered."""
-        features = getattr(rows, "features", None)
-        names = _find_label_names(features) if features is not None else {}
-        clean_rows = [_name_labels(row, names) for row in rows]
-        if not clean_rows:
-            raise ValueError(f"{name} holds no rows; give at least one")
-        notes: tuple[str, ...] = ()
-        numbered = not any(key in row for row in clean_rows)
-        if numbered and key != "id":
-            raise LookupError(
-                f"{name} has no column {key!r} for the id, but {format_list(clean_rows[0])}; name one with --key"
-            )
-        if numbered:
-            notes = (f"{name} has no column 'id': its rows are known by their number, from 0",)
-        _check_gold(name, task, clean_rows)
-        ids: set[str] = set()
-        for number, row in enumerate(clean_rows):
-            where = f"{name}, row {number}"
-            row_id = number if numbered else row.get(key)
-            if row_id is None:
-                raise ValueError(f"{where} has no {key!r}; give every row the id of its example")
-            row["id"] = str(row_id)
-            if row["id"] in ids:
-                raise ValueError(f"{where} has the id {row['id']!r} a second time; keep one of them")
-            ids.add(row["id"])
-            task.check_row(row, where)
-            missing = [column for column in task.columns if row[column] is None]
-            if missing:
-                raise ValueError(f"{where} has no {missing[0]!r} (it is empty); leave the row out")
-        labelled_task = task.with_label_names(names)
-        return cls(
-            name,
-            replace(labelled_task, answer_type=labelled_task.answer_type.with_observed_labels(clean_rows)),
-            {CLEAN[0]: clean_rows},
-            notes,
-        )
+        return cls.from_tracks(name, task, {CLEAN[0]: rows}, key)
 
     @classmethod
-    def from_file(cls, path: Path, task: Task, key: str = "id") -> TrackSet:
+    def from_file(cls, path: StrPath, task: Task, key: str = "id") -> TrackSet:
         """Return the rows of a file: JSON lines, JSON, CSV or Parquet."""
-        return cls.from_rows(path.stem, task, read_predictions(path).rows, key)
+        path = Path(path)
+        if not path.is_file():
+            raise FileNotFoundError(f"{path}: no such file; give the path of a file of rows")
+        names = read_class_names(path)
+        return cls.from_rows(path.stem, task, (_name_labels(row, names) for row in read_rows(path)), key)
+
+    @classmethod
+    def from_tracks(cls, name: str, task: Task, tracks: Mapping[str, Iterable[Row]], key: str = "id") -> TrackSet:
+        """Return the rows of each track, the clean one first; rows without ids are numbered."""
+        parts: dict[str, list[dict[str, Any]]] = {}
+        names: dict[str, tuple[str, ...]] = {}
+        notes: list[str] = []
+        for track, rows in tracks.items():
+            features = getattr(rows, "features", None)
+            own_names = _find_label_names(features) if features is not None else {}
+            names = _merge_label_names(names, own_names)
+            where = name if len(tracks) == 1 else f"{name}, track {track}"
+            parts[track] = [_name_labels(row, own_names) for row in rows]
+            notes += _set_ids(where, parts[track], key)
+            _check_rows(where, task, parts[track])
+        labelled_task = task.with_label_names(names)
+        all_rows = [row for rows in parts.values() for row in rows]
+        return cls(
+            name,
+            replace(labelled_task, answer_type=labelled_task.answer_type.with_observed_labels(all_rows)),
+            parts,
+            tuple(notes),
+        )
 
     @property
     def identity(self) -> str:
@@ -95,8 +92,8 @@ class TrackSet:
     def hash_tracks(self, tracks: Iterable[str], *extra: Any) -> str:
         """Return a hash of the rows of some tracks, and of other values."""
         digest = blake2b(digest_size=16)
-        for each in (*([name, list(self.tracks[name])] for name in tracks), *extra):
-            digest.update(json.dumps(each, sort_keys=True, default=str).encode())
+        for value in (*([name, list(self.tracks[name])] for name in tracks), *extra):
+            digest.update(json.dumps(value, sort_keys=True, default=str).encode())
         return digest.hexdigest()
 
     def limit(self, limit: int | None) -> TrackSet:
@@ -130,7 +127,12 @@ def match_tracks(names: Sequence[str], patterns: Sequence[str], clean: str) -> l
 
 
 def load_tracks(
-    source: str, task: Task, patterns: Sequence[str] = (), *, split: str | None = None, databases: Path | None = None
+    source: StrPath,
+    task: Task,
+    patterns: Sequence[str] = (),
+    *,
+    split: str | None = None,
+    databases: StrPath | None = None,
 ) -> TrackSet:
     """Return the tracks of a dataset: a folder that `lapsus build` wrote, or ORG/NAME on the Hub.
 
@@ -140,13 +142,14 @@ def load_tracks(
     """
     from datasets import get_dataset_config_names
 
+    source = os.fspath(source)
     if not Path(source).exists() and not HUB_ID.fullmatch(source):
-        raise FileNotFoundError(
-            f"there is no folder {source}; `lapsus build {task.dataset} --out {source}` makes it, "
-            "or give ORG/NAME on the Hub"
-        )
+        builds = task.dataset in benchmarks()
+        hint = f"run `lapsus build {task.dataset} --out {source}`, or give" if builds else "give a dataset folder or"
+        raise FileNotFoundError(f"there is no folder {source}; {hint} ORG/NAME on the Hub")
+    folder = None if databases is None else Path(databases)
     with hide_datasets_bars():
-        reader = _DatasetReader(source, get_dataset_config_names(source), task, split, databases)
+        reader = _DatasetReader(source, get_dataset_config_names(source), task, split, folder)
         if task.clean == ORIGINAL:
             return reader.read_rewritten().select(patterns)
         if task.clean == DIALECT:
@@ -176,10 +179,7 @@ class _DatasetReader:
         for config in noisy:
             if not patterns or _may_contain(config, patterns):
                 noisy_rows, own_names = self.load(config)
-                names = {
-                    column: _merge_names(names.get(column, ()), own_names.get(column, ()))
-                    for column in {*names, *own_names}
-                }
+                names = _merge_label_names(names, own_names)
                 tracks |= _split_annotators(config, noisy_rows, self.task.inputs)
         return self.finish(tracks, names)
 
@@ -191,7 +191,7 @@ class _DatasetReader:
         if missing:
             raise LookupError(
                 f"{self.source} has neither a config {self.task.clean!r} nor a column {missing[0]!r} in {config!r}, so "
-                "what noise costs cannot be told; choose the task that fits the data (lapsus tasks)"
+                "the drop cannot be measured; choose the task that fits the data (lapsus tasks)"
             )
         added_columns = {"edits", "operator", *(f"clean_{name}" for name in inputs)}
         clean_rows = ({**row, **{name: row[f"clean_{name}"] for name in inputs}} for row in rows)
@@ -216,7 +216,7 @@ class _DatasetReader:
         answer_type = self.task.answer_type
         if not isinstance(answer_type, SimilarityAnswer):
             raise TypeError(
-                f"{self.task.name} reads dialects, but its kind is {type(answer_type).__name__}; give Similarity"
+                f"{self.task.name} reads dialects, but its answer type is {type(answer_type).__name__}; give SimilarityAnswer"
             )
         all_rows, names = self.load("dialect" if "dialect" in self.configs else self.configs[0])
         for name in ("base", *DIALECTS[:2]):
@@ -255,14 +255,15 @@ class _DatasetReader:
         return rows, _flatten_label_names(names, rows)
 
     def finish(self, tracks: Mapping[str, Sequence[Row]], names: Mapping[str, Sequence[str]]) -> TrackSet:
-        """Return the data, once its columns are seen to be those of the task."""
+        """Return the data, checked to be those of the task."""
         if "schema" in self.task.context:
             tracks = self.add_schemas(tracks)
         for track, rows in tracks.items():
             if rows:
                 _check_gold(f"{self.source}, track {track}", self.task, rows)
                 self.check_complete(rows[0], track)
-                self.task.check_row(rows[0], f"{self.source}, track {track},")
+                for row in rows:
+                    self.task.check_row(row, f"{self.source}, track {track},")
         return TrackSet(self.task.name, self.task.with_label_names(names), tracks)  # one dataset may have several tasks
 
     def check_complete(self, row: Row, track: str) -> None:
@@ -293,18 +294,47 @@ class _DatasetReader:
             return {}
         path = self.databases / name / f"{name}.sqlite"
         if not path.is_file():
-            raise FileNotFoundError(f"there is no database {path}; --databases is the folder with NAME/NAME.sqlite")
+            raise FileNotFoundError(f"there is no database {path}; --sql-databases is the folder with NAME/NAME.sqlite")
         return {"database": str(path)}
 
 
+def _set_ids(name: str, rows: Sequence[dict[str, Any]], key: str) -> list[str]:
+    """Set the `id` of each row, as text, from the column `key`, or number the rows; return what a user should know."""
+    if not rows:
+        raise ValueError(f"{name} holds no rows; give at least one")
+    numbered = not any(key in row for row in rows)
+    if numbered and key != "id":
+        raise LookupError(f"{name} has no column {key!r} for the id, but {format_list(rows[0])}; name one with --id")
+    ids: set[str] = set()
+    for number, row in enumerate(rows):
+        row_id = number if numbered else row.get(key)
+        if row_id is None:
+            raise ValueError(f"{name}, row {number} has no {key!r}; give every row the id of its example")
+        row["id"] = to_label(row_id) if isinstance(row_id, float) else str(row_id)
+        if row["id"] in ids:
+            raise ValueError(f"{name}, row {number} has the id {row['id']!r} a second time; keep one of them")
+        ids.add(row["id"])
+    return [f"{name} has no column 'id': its rows are known by their number, from 0"] if numbered else []
+
+
+def _check_rows(name: str, task: Task, rows: Sequence[Row]) -> None:
+    """Refuse rows without a column of the task, without a text, or without a gold answer."""
+    _check_gold(name, task, rows)
+    for number, row in enumerate(rows):
+        task.check_row(row, f"{name}, row {number}")
+        missing = [column for column in task.columns if row[column] is None]
+        if missing:
+            raise ValueError(f"{name}, row {number} has no {missing[0]!r} (it is empty); leave the row out")
+
+
 def _check_gold(name: str, task: Task, rows: Sequence[Row]) -> None:
-    """Refuse rows whose right answer is empty: whatever a model says there, it would be wrong.
+    """Refuse rows whose gold answer is empty: every prediction would be wrong.
 
     >>> from lapsus.evaluation.tasks import make_task
     >>> _check_gold("mine", make_task(["text"], "label"), [{"label": "yes"}, {"label": None}, {"label": ""}])
     Traceback (most recent call last):
     ...
-    ValueError: mine, row 1 has no right answer in 'label' (2 of 3 rows have none); leave these rows out
+    ValueError: mine, row 1 has no gold answer in 'label' (2 of 3 rows have none); leave these rows out
     """
     answer_type = task.answer_type
     if isinstance(answer_type, FrameAnswer) and not answer_type.with_intent:
@@ -313,9 +343,7 @@ def _check_gold(name: str, task: Task, rows: Sequence[Row]) -> None:
         empty = [number for number, row in enumerate(rows) if column in row and _is_empty(row[column])]
         if empty:
             count = f"{len(empty)} of {len(rows)} rows have none"
-            raise ValueError(
-                f"{name}, row {empty[0]} has no right answer in {column!r} ({count}); leave these rows out"
-            )
+            raise ValueError(f"{name}, row {empty[0]} has no gold answer in {column!r} ({count}); leave these rows out")
 
 
 def _is_empty(value: Any) -> bool:
@@ -372,8 +400,11 @@ def _is_annotated(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping) and "text" in value[0]
 
 
-def _merge_names(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*first, *second)))
+def _merge_label_names(first: LabelNames, second: LabelNames) -> dict[str, tuple[str, ...]]:
+    return {
+        column: tuple(dict.fromkeys((*first.get(column, ()), *second.get(column, ()))))
+        for column in dict.fromkeys((*first, *second))
+    }
 
 
 def _find_label_names(features: Any) -> dict[str, tuple[str, ...]]:
@@ -445,40 +476,28 @@ def to_folder_name(name: str) -> str:
 
 
 # Noise on the rows of any task: new tracks beside the clean one, keyed by id, with slots kept.
-# >>> from lapsus.evaluation.tasks import make_task
-# >>> data = TrackSet.from_rows("mine", make_task(["text"], "label"), [{"id": "a", "text": "slow down", "label": "drive"}])
-# >>> noisy = add_noise(data, ["filler_eos:2"])
-# >>> [(name, rows[0]["text"]) for name, rows in noisy.tracks.items()]
-# [('clean', 'slow down'), ('filler_eos.1', 'slow down pretty please'), ('filler_eos.2', 'slow down right away')]
-
 
 BATCH = 1000
 
 
 def add_noise(data: TrackSet, specs: Sequence[str], *, seed: int = 0) -> TrackSet:
-    """Return the data with a track for each annotator of each OPERATOR[:ANNOTATORS][@SEVERITY][+...]."""
+    """Return the data with a track for each annotator of each `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]` spec.
+
+    >>> from lapsus.evaluation.tasks import make_task
+    >>> rows = [{"id": "a", "text": "slow down", "label": "drive"}]
+    >>> data = add_noise(TrackSet.from_rows("mine", make_task(["text"], "label"), rows), ["filler_eos:2"])
+    >>> [(name, rows[0]["text"]) for name, rows in data.tracks.items()]
+    [('clean', 'slow down'), ('filler_eos.1', 'slow down pretty please'), ('filler_eos.2', 'slow down right away')]
+    """
     clean = next(iter(data.tracks.values()))
     noisy_tracks: dict[str, Sequence[Row]] = {}
-    for spec in specs:
-        for track in parse_noise(spec):
-            name = f"{format_track_name(spec)}{track.suffix}"
+    for family, noise_tracks in parse_noises(specs).items():
+        for track in noise_tracks:
+            name = f"{family}{track.suffix}"
             if name in data.tracks or name in noisy_tracks:
-                raise ValueError(f"there are two tracks called {name!r}; give each noise once")
-            noisy_tracks[name] = list(perturb_rows(data, clean, track.make_noises(seed=seed, key="id")))
+                raise ValueError(f"two tracks are called {name!r}; give each noise once, or name it, as TRACK=OPERATOR")
+            noisy_tracks[name] = list(perturb_rows(data, clean, track.make_noises(seed=seed, id="id")))
     return replace(data, tracks={**data.tracks, **noisy_tracks}, seed=seed if noisy_tracks else data.seed)
-
-
-def format_track_name(spec: str) -> str:
-    """Return what the tracks of a spec are called: the operators, each with its severity in percent.
-
-    >>> format_track_name("zh_homophone:3@0.3"), format_track_name("zh_speech:3+zh_homophone@0.1")
-    ('zh_homophone_30%', 'zh_speech+zh_homophone_10%')
-    """
-    names = []
-    for part in spec.split("+"):
-        name, _, severity = part.partition("@")
-        names.append(name.partition(":")[0] + (f"_{float(severity) * 100:g}%" if severity else ""))
-    return "+".join(names)
 
 
 def perturb_rows(data: TrackSet, rows: Sequence[Row], noises: Sequence[Noise]) -> Iterator[Row]:
@@ -491,7 +510,7 @@ def perturb_rows(data: TrackSet, rows: Sequence[Row], noises: Sequence[Noise]) -
             "join the tokens into a text, or give tags"
         )
     column, tags = inputs[0] if len(inputs) == 1 else inputs, "tags" if tokens else None
-    noises = [replace(each, column=column, tags=tags) for each in noises]
+    noises = [replace(noise, text=column, tags=tags) for noise in noises]
     columns = (*inputs, "id", *(["tags"] if tokens else []))
     for start in range(0, len(rows), BATCH):
         chunk = rows[start : start + BATCH]

@@ -2,8 +2,8 @@
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
->>> write_prediction_files([(folder / "clean.jsonl", [{"id": "a", "answer": "Yes.", "prediction": "yes"}])])
->>> read_previous(folder / "clean.jsonl", lambda row: {**row, "prediction": row["answer"]})["a"]["prediction"]
+>>> write_prediction_files([(folder / "clean.jsonl", [{"id": "a", "response": "Yes.", "prediction": "yes"}])])
+>>> read_previous(folder / "clean.jsonl", lambda row: {**row, "prediction": row["response"]})["a"]["prediction"]
 'Yes.'
 """
 
@@ -13,26 +13,29 @@ import json
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lapsus.core.files import stage_file
 
 Row = dict[str, Any]
+T = TypeVar("T")
 
 
-def read_previous(path: Path, reuse: Callable[[Row], Row | None]) -> dict[str, Row]:
-    """Return what an earlier run has left at `path`, by id.
+def read_previous(path: Path, reuse: Callable[[Row], T | None]) -> dict[str, T]:
+    """Return the rows that an earlier run has left at `path`, each as `reuse` returns it, by id.
 
     Args:
         path: The file; it need not exist.
-        reuse: Says what a row is now; None where it is of no use.
+        reuse: Returns what a row is now; None for a row that is of no use.
     """
-    rows: dict[str, Row] = {}
+    rows: dict[str, T] = {}
     for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
         row = _decode_row(line)
-        updated = None if row is None or row["id"] in rows else reuse(row)
+        if row is None or str(row["id"]) in rows:
+            continue
+        updated = reuse(row)
         if updated is not None:
-            rows[updated["id"]] = updated
+            rows[str(row["id"])] = updated
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Instruction models through transformers: labels are scored by log-likelihood, all else is written and read.
+"""Instruction models of transformers: labels are scored by log-likelihood, all else is generated and parsed.
 
 The likelihood of a label is that of its tokens after the prompt, as lm-evaluation-harness computes it. A prompt goes
 through the model once, whatever the number of labels.
@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lapsus.core.types import Request, Response, Row
 from lapsus.evaluation.answer_types import terminate_choices
-from lapsus.evaluation.cache import Response
-from lapsus.evaluation.models import Row
 from lapsus.evaluation.models.transformers import TransformersModel
 from lapsus.evaluation.tasks import Task
 
@@ -50,7 +49,7 @@ class CausalModel(TransformersModel):
         if not self.bare_prompt and not self.tokenizer.chat_template:
             raise ValueError(
                 f"{self.name} has no chat template, so it is no instruction model; give one that has, "
-                "or pass --plain to send the prompt as it is"
+                "or add --no-chat-template"
             )
         words = list(terminate_choices(task.answer_type.choices).values())
         check_distinct_labels(
@@ -91,15 +90,15 @@ class CausalModel(TransformersModel):
         end = self.tokenizer.eos_token_id if self.bare_prompt else None  # some tokenizers end every text
         return [each[:-1] if end is not None and each[-1:] == [end] else each for each in token_ids]
 
-    def build_request(self, task: Task, row: Row) -> Any:
+    def build_prompt(self, task: Task, row: Row) -> Any:
         choices = list(terminate_choices(task.answer_type.choices).values())
         return {"prompt": self.format_prompt(task.render_prompt(row))} | (
             {"choices": choices} if choices else {"max_tokens": task.answer_type.max_tokens}
         )
 
-    def respond(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Response]]:
+    def respond(self, task: Task, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         choices = terminate_choices(task.answer_type.choices)
-        texts = [self.format_prompt(task.render_prompt(row)) for row in rows]
+        texts = [request.prompt["prompt"] for request in requests]
         prompts = self.encode(texts)
         tails = [self.text_after_special_token(text) for text in texts] if choices else []
         endings_by_tail = {tail: self.tokenize_labels(tail, list(choices.values())) for tail in dict.fromkeys(tails)}
@@ -188,8 +187,8 @@ class CausalModel(TransformersModel):
         )
         return texts
 
-    def count_tokens(self, task: Task, rows: Sequence[Row]) -> int | None:
-        return sum(map(len, self.encode([self.format_prompt(task.render_prompt(row)) for row in rows])))
+    def count_tokens(self, task: Task, requests: Sequence[Request]) -> int | None:
+        return sum(map(len, self.encode([request.prompt["prompt"] for request in requests])))
 
     def pad(self, encoded: Any, side: str = "right") -> Any:
         """Pad with the end where a tokenizer has no padding of its own."""

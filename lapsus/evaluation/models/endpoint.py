@@ -2,7 +2,7 @@
 
 Several questions are out at once, and each answer is kept as it comes. What the server counts is counted: tokens, and
 answers that it cut at the most tokens allowed. Labels are read from what the model writes; with `--tokenizer`, whose
-chat template it gives, or `--plain` they are scored by log-likelihood, if the server's numbers pass a probe.
+chat template it gives, or `--no-chat-template` they are scored by log-likelihood, if the server's numbers pass a probe.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from functools import cached_property, partial
 from typing import Any
 
 from lapsus.core.imports import import_optional
+from lapsus.core.types import Request, Response, Row
 from lapsus.evaluation.answer_types import terminate_choices
-from lapsus.evaluation.cache import Response
-from lapsus.evaluation.models import ModelProvider, Row
+from lapsus.evaluation.models import ModelProvider
 from lapsus.evaluation.models.causal import BEFORE_LABEL, apply_chat_template, check_distinct_labels
 from lapsus.evaluation.models.endpoint_client import (
     ContextTooLongError,
@@ -92,9 +92,8 @@ class LogprobScorer:
                 return f"{url} shifts its log-probabilities: what it wrote has others when it is read"
         return None
 
-    def score_labels(self, prompt: str, words: Mapping[str, str]) -> dict[str, float]:
-        """Return the log-likelihood of each label's word behind a prompt."""
-        text = self.format_prompt(prompt)
+    def score_labels(self, text: str, words: Mapping[str, str]) -> dict[str, float]:
+        """Return the log-likelihood of each label's word behind a formatted prompt."""
         prompt_echo = self.endpoint.score_text(text)
         prompt_tokens = prompt_echo.tokens[: prompt_echo.n_prompt_tokens]
         scores: dict[str, float] = {}
@@ -105,7 +104,7 @@ class LogprobScorer:
             if full_echo.tokens[: prompt_echo.n_prompt_tokens] != prompt_tokens or not logprobs:
                 raise TokenBoundaryError(
                     f"{self.endpoint.model} reads the end of the prompt and the label {word!r} as one token; "
-                    "end the prompt with another sign, or leave --tokenizer and --plain out"
+                    "end the prompt with another sign, or leave out --tokenizer and --no-chat-template"
                 )
             if any(each is None for each in logprobs):
                 raise UnsupportedRequestError(
@@ -141,26 +140,27 @@ class EndpointModel:
     def prepare(self, task: Task) -> None:
         """Accept any task: what is written is read as any model's text."""
 
-    def build_request(self, task: Task, row: Row) -> Any:
-        request = {"prompt": task.render_prompt(row), "max_tokens": task.answer_type.max_tokens}
+    def build_prompt(self, task: Task, row: Row) -> Any:
+        text = task.render_prompt(row)
+        prompt = {"prompt": text, "max_tokens": task.answer_type.max_tokens}
         if self.logprob_scorer is None or not task.answer_type.choices:
-            return request
-        return request | {
-            "scored behind": self.logprob_scorer.format_prompt(task.render_prompt(row)),
+            return prompt
+        return prompt | {
+            "scored behind": self.logprob_scorer.format_prompt(text),
             "choices": terminate_choices(task.answer_type.choices),
         }
 
-    def respond(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Response]]:
+    def respond(self, task: Task, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         scorer = self.logprob_scorer if task.answer_type.choices else None
         if scorer is not None and scorer.unreliable_because is not None:
             self.usage_counts[f"labels written and read instead of scored, since {scorer.unreliable_because}"] += len(
-                rows
+                requests
             )
             scorer = None
-        answer_row = self._generate if scorer is None else partial(self._choose_label, scorer)
+        answer = self._generate if scorer is None else partial(self._choose_label, scorer)
         with ThreadPoolExecutor(self.endpoint.workers) as pool:
             places: dict[Future[CountedResponse], int] = {
-                pool.submit(answer_row, task, row): place for place, row in enumerate(rows)
+                pool.submit(answer, task, request): index for index, request in enumerate(requests)
             }
             failure: BaseException | None = None
             for future in as_completed(places):
@@ -178,18 +178,18 @@ class EndpointModel:
             if failure is not None:
                 raise failure
 
-    def _choose_label(self, scorer: LogprobScorer, task: Task, row: Row) -> CountedResponse:
+    def _choose_label(self, scorer: LogprobScorer, task: Task, request: Request) -> CountedResponse:
         """Return the likeliest label."""
         try:
-            scores = scorer.score_labels(task.render_prompt(row), terminate_choices(task.answer_type.choices))
+            scores = scorer.score_labels(request.prompt["scored behind"], request.prompt["choices"])
         except (ContextTooLongError, TokenBoundaryError) as error:
             return Response(None, error=str(error)), {}
         return Response(max(scores, key=scores.__getitem__), scores), {"labels chosen by log-likelihood": 1}
 
-    def _generate(self, task: Task, row: Row) -> CountedResponse:
+    def _generate(self, task: Task, request: Request) -> CountedResponse:
         """Return what the model writes."""
         try:
-            reply = self.endpoint.complete_uncached(task.render_prompt(row), task.answer_type.max_tokens)
+            reply = self.endpoint.complete_uncached(request.prompt["prompt"], task.answer_type.max_tokens)
         except ContextTooLongError as error:
             return Response(None, error=str(error)), {}
         return Response(reply.text), {
@@ -198,9 +198,9 @@ class EndpointModel:
             "answers cut at the most tokens allowed": int(reply.truncated),
         }
 
-    def count_tokens(self, task: Task, rows: Sequence[Row]) -> int | None:
+    def count_tokens(self, task: Task, requests: Sequence[Request]) -> int | None:
         """Return an estimate: a token for four letters, or for one character beyond Latin scripts."""
-        prompts = (task.render_prompt(row) for row in rows)
+        prompts = (request.prompt["prompt"] for request in requests)
         return round(sum(sum(0.25 if char < "\u0250" else 1.0 for char in prompt) for prompt in prompts))
 
     def get_usage(self) -> Mapping[str, int]:
@@ -209,13 +209,13 @@ class EndpointModel:
 
 def _make_logprob_scorer(endpoint: Endpoint, options: Mapping[str, Any]) -> LogprobScorer | None:
     """Return how labels are scored: behind a bare prompt, or behind a tokenizer's chat template; None without both."""
-    if options.get("plain"):
+    if options.get("chat_template") is False:
         return LogprobScorer(endpoint, str, BEFORE_LABEL)
     if not options.get("tokenizer"):
         return None
     tokenizer = import_optional("transformers", "models").AutoTokenizer.from_pretrained(options["tokenizer"])
     if not tokenizer.chat_template:
-        raise ValueError(f"{options['tokenizer']} has no chat template; pass --plain to send the prompt as it is")
+        raise ValueError(f"{options['tokenizer']} has no chat template; add --no-chat-template")
     special_tokens = tokenizer("")["input_ids"]  # what the server puts before a text by itself
     special_prefix = tokenizer.decode(special_tokens) if special_tokens else ""
     return LogprobScorer(endpoint, lambda prompt: apply_chat_template(tokenizer, prompt).removeprefix(special_prefix))
@@ -226,7 +226,7 @@ def _make_opener(scheme: str) -> Any:
         url, mark, model = f"{scheme}:{rest}".partition("#")
         if not mark or not model:
             raise ValueError(f"'{scheme}:{rest}' names no model; write {scheme}://HOST/v1#NAME")
-        workers = int(options.get("batch") or 8)
+        workers = int(options.get("batch_size") or 8)
         settings = {name: options[name] for name in ("timeout", "retries", "pause") if options.get(name) is not None}
         endpoint = Endpoint(url, model, workers=workers, **settings)
         return EndpointModel(endpoint, options.get("name") or model, _make_logprob_scorer(endpoint, options))
@@ -236,7 +236,11 @@ def _make_opener(scheme: str) -> Any:
 
 UNITS = tuple(
     ModelProvider(
-        scheme, f"{scheme}://HOST/v1#NAME", "a model behind an OpenAI-compatible address", _make_opener(scheme)
+        scheme,
+        f"{scheme}://HOST/v1#NAME",
+        "a model behind an OpenAI-compatible address",
+        _make_opener(scheme),
+        ("batch_size", "chat_template", "tokenizer", "timeout", "retries", "pause"),
     )
     for scheme in ("http", "https")
 )

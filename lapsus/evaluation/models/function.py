@@ -1,29 +1,34 @@
 """A model that is a Python function from a list of rows to a list of answers.
 
->>> model = FunctionModel(lambda rows: ["weather" if "rain" in row["text"] else "music" for row in rows], "keywords")
+>>> from lapsus.core.types import Example
+>>> from lapsus.evaluation.models import make_request
 >>> from lapsus.evaluation.tasks import make_task
->>> [answer.value for _, answer in model.respond(make_task(["text"], "label"), [{"id": "a", "text": "rain"}])]
-['weather']
+>>> task = make_task(["text"], "label")
+>>> model = FunctionModel(lambda rows: ["weather" if "rain" in row["text"] else "music" for row in rows], "keywords")
+>>> request = make_request(model, task, Example("a", "clean", {"id": "a", "text": "rain", "label": "weather"}))
+>>> request.prompt, list(model.respond(task, [request]))[0][1].value
+({'id': 'a', 'text': 'rain'}, 'weather')
 """
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lapsus.core.imports import import_function
-from lapsus.evaluation.cache import Response
-from lapsus.evaluation.models import ModelProvider, Row
+from lapsus.core.types import Request, Response, Row
+from lapsus.evaluation.models import ModelProvider
 from lapsus.evaluation.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionModel:
-    """A function as a model; it sees what the user wrote and the task's other columns, never the right answer."""
+    """A function as a model; it reads the columns of each row without the gold answer."""
 
     function: Callable[[list[dict[str, Any]]], Any]
     name: str
@@ -32,33 +37,33 @@ class FunctionModel:
 
     @property
     def identity(self) -> str:
-        """The function's name, and the hash of its file or its own `revision`."""
+        """The function's name, and its `revision` or the hash of its file."""
         return f"python:{self.name} at {self.revision}"
 
     def prepare(self, task: Task) -> None:
         """Accept any task."""
 
-    def build_request(self, task: Task, row: Row) -> Any:
-        """Return the row as the function sees it."""
+    def build_prompt(self, task: Task, row: Row) -> Any:
+        """Return the columns that the function reads."""
         return task.visible_columns(row)
 
-    def respond(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Response]]:
-        """Ask the function for all rows at once."""
+    def respond(self, task: Task, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Call the function once with all rows."""
         try:
-            values = self.function([task.visible_columns(row) for row in rows])
+            values = self.function([dict(request.prompt) for request in requests])
         except Exception as error:
             raise ValueError(
                 f"{self.name} raised {type(error).__name__}: {error}; `lapsus --debug run …` shows where"
             ) from error
         if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
             raise TypeError(f"{self.name} returned {type(values).__name__}, not a list; return one answer per row")
-        if len(values) != len(rows):
-            raise ValueError(f"{self.name} returned {len(values)} answers for {len(rows)} rows; return one per row")
-        for place, raw in enumerate(values):
-            yield place, Response(to_json(raw, self.name))
+        if len(values) != len(requests):
+            raise ValueError(f"{self.name} returned {len(values)} answers for {len(requests)} rows; return one per row")
+        for index, value in enumerate(values):
+            yield index, Response(to_json(value, self.name))
 
-    def count_tokens(self, task: Task, rows: Sequence[Row]) -> int | None:
-        """Return nothing: a function has no tokens."""
+    def count_tokens(self, task: Task, requests: Sequence[Request]) -> int | None:
+        """Return None: a function has no tokens."""
         return None
 
     def get_usage(self) -> Mapping[str, int]:
@@ -86,8 +91,36 @@ def open_function(rest: str, options: Mapping[str, Any]) -> FunctionModel:
         function,
         options.get("name") or rest.replace(":", "."),
         find_revision(function),
-        options.get("batch") or 256,
+        options.get("batch_size") or 256,
     )
+
+
+def import_function(name: str) -> Callable[..., Any]:
+    """Return the function that MODULE:FUNCTION names; modules of the working folder are found too.
+
+    >>> import_function("json:dumps")(["rain"])
+    '["rain"]'
+    """
+    module_name, _, function_name = name.partition(":")
+    if not (module_name and function_name):
+        raise ValueError(f"'python:{name}' names no function; write python:MODULE:FUNCTION")
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name != module_name.partition(".")[0]:
+            raise
+        raise ModuleNotFoundError(
+            f"there is no module {module_name!r} here; run lapsus in its folder, or set PYTHONPATH"
+        ) from error
+    function: Callable[..., Any] | None = getattr(module, function_name, None)
+    if not callable(function):
+        defined = [name for name, value in vars(module).items() if inspect.isfunction(value) and name[0] != "_"]
+        raise LookupError(  # noqa: TRY004 - the name is at fault
+            f"{module_name} has no function {function_name!r}; it has {', '.join(defined) or 'none'}"
+        )
+    return function
 
 
 def find_revision(function: Any) -> str:
@@ -106,6 +139,10 @@ def find_revision(function: Any) -> str:
 
 UNITS = (
     ModelProvider(
-        "python", "python:MODULE:FUNCTION", "a function from a list of rows to a list of answers", open_function
+        "python",
+        "python:MODULE:FUNCTION",
+        "a function from a list of rows to a list of answers",
+        open_function,
+        ("batch_size",),
     ),
 )

@@ -11,8 +11,8 @@ from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
-from lapsus.evaluation.cache import Response
-from lapsus.evaluation.models import ModelProvider, Row
+from lapsus.core.types import Request, Response, Row
+from lapsus.evaluation.models import ModelProvider
 from lapsus.evaluation.tasks import Task
 from lapsus.io.readers import strip_error_message
 
@@ -34,12 +34,12 @@ class InspectModel:
     def prepare(self, task: Task) -> None:
         """Accept any task: what is written is read as any model's text."""
 
-    def build_request(self, task: Task, row: Row) -> Any:
+    def build_prompt(self, task: Task, row: Row) -> Any:
         return {"prompt": task.render_prompt(row), "max_tokens": task.answer_type.max_tokens}
 
-    def respond(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Response]]:
+    def respond(self, task: Task, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         replies = self._loop.run(
-            self._generate_all([task.render_prompt(row) for row in rows], task.answer_type.max_tokens)
+            self._generate_all([request.prompt["prompt"] for request in requests], task.answer_type.max_tokens)
         )
         failure: BaseException | None = None
         for place, reply in enumerate(replies):
@@ -68,7 +68,7 @@ class InspectModel:
         generations = (self.model.generate(prompt, config=config) for prompt in prompts)
         return await asyncio.gather(*generations, return_exceptions=True)
 
-    def count_tokens(self, task: Task, rows: Sequence[Row]) -> int | None:
+    def count_tokens(self, task: Task, requests: Sequence[Request]) -> int | None:
         """Return nothing: a provider counts tokens when it is asked."""
         return None
 
@@ -90,7 +90,9 @@ def open_inspect(rest: str, options: Mapping[str, Any]) -> InspectModel:
             f"inspect does not open {rest} ({' '.join(message.split()).rstrip('.')}); give what it asks for"
         ) from error
     name = options.get("name") or rest.rpartition("/")[2]
-    return InspectModel(model, rest, name, int(options.get("batch") or 16))
+    return InspectModel(model, rest, name, int(options.get("batch_size") or 16))
 
 
-UNITS = (ModelProvider("inspect", "inspect:PROVIDER/NAME", "any model that inspect_ai knows", open_inspect),)
+UNITS = (
+    ModelProvider("inspect", "inspect:PROVIDER/NAME", "any model that inspect_ai knows", open_inspect, ("batch_size",)),
+)

