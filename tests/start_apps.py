@@ -14,9 +14,9 @@ from typing import Any
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-from lapsus.hub.metric_space import load_metric_class
-from lapsus.integrations.metric_app import build_app, read_documentation, split_example
-from lapsus.metrics import list_metrics, load_metrics
+from lapsus.hub.metric_space import load_metric_class, render_app
+from lapsus.integrations.metric_app import read_documentation, split_example
+from lapsus.metrics import list_metrics
 
 
 def write_csv(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -67,7 +67,9 @@ def refusal(client: Any, files: list[Any]) -> str:
 
 def main() -> None:
     for name in list_metrics():
-        running = build_app(load_metrics()[name], load_metric_class(name).EXAMPLE)
+        program: dict[str, Any] = {"__name__": "app"}
+        exec(render_app(name), program)  # noqa: S102 - the Space's own program, but for its last line
+        running = program["build_app"](program[name], program[load_metric_class(name).__name__].EXAMPLE)
         _, address, _ = running.launch(prevent_thread_lock=True, quiet=True)
         texts = [part["props"].get("value") for part in running.config["components"]]
         assert read_documentation(name).partition("\n")[2].strip() in [str(text).strip() for text in texts]

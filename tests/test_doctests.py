@@ -22,7 +22,7 @@ def modules():
     for folder, package in FOLDERS.items():
         for path in sorted((ROOT / folder).rglob("*.py")):
             parts = path.relative_to(ROOT / folder).with_suffix("").parts
-            if parts[-1] not in {"__main__", "app"}:
+            if parts[-1] != "__main__":
                 yield ".".join((package, *(part for part in parts if part != "__init__")))
 
 

@@ -11,6 +11,7 @@ from generate_texts import TABLES, build_catalogue, render_generated_texts
 
 import lapsus
 from lapsus import metrics
+from lapsus.hub.metric_space import render_app
 
 ROOT = Path(__file__).parents[1]
 
@@ -39,7 +40,8 @@ def test_a_new_metric_is_what_contributing_prints_and_the_rest_is_generated(tmp_
     for path, text in render_generated_texts(tmp_path).items():
         path.write_text(text, "utf-8")
     written = {path.name: path.read_text("utf-8") for path in (tmp_path / "metrics" / "length_ratio").iterdir()}
-    assert "    build_app(length_ratio, LengthRatio.EXAMPLE).launch()\n" in written["app.py"]
+    assert "app.py" not in written, "an upload adds it"
+    assert "    build_app(length_ratio, LengthRatio.EXAMPLE).launch()\n" in render_app("length_ratio")
     assert written["requirements.txt"].split() == [f"lapsus=={lapsus.__version__}", "datasets", "evaluate"]
     assert "- **references**: what they are measured against.\n" in written["README.md"]
     assert written["README.md"].count("A long wrong answer and a short one") == 1

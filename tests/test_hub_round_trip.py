@@ -20,6 +20,7 @@ from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
 from lapsus.cli.main import main
 from lapsus.hub.collection import update_collection
+from lapsus.hub.metric_space import render_app
 from lapsus.hub.upload import UploadError, _list_local_files, upload, upload_space
 
 ROOT = Path(__file__).parents[1]
@@ -414,7 +415,10 @@ def test_push_takes_a_metric_too(here):
     done = CliRunner().invoke(main, ["push", str(METRICS[0]), "org"])
     assert done.exit_code == 0, done.output
     assert here.repos["spaces", f"org/{METRICS[0].name}"].sdk == "gradio"
-    assert here.files("spaces", f"org/{METRICS[0].name}")["requirements.txt"].startswith(b"lapsus==")
+    files = here.files("spaces", f"org/{METRICS[0].name}")
+    assert files["requirements.txt"].startswith(b"lapsus==")
+    assert files["app.py"].decode() == render_app(METRICS[0].name) and not (METRICS[0] / "app.py").exists()
+    assert upload_space(METRICS[0], f"org/{METRICS[0].name}").uploaded == ()
 
 
 def test_no_token_at_all(here, folders, monkeypatch, tmp_path):

@@ -14,7 +14,13 @@ import numpy as np
 import pytest
 
 import lapsus.metrics
-from lapsus.hub.metric_space import HANDWRITTEN_SECTIONS, load_metric_class, parse_docstring_section, render_metric_card
+from lapsus.hub.metric_space import (
+    HANDWRITTEN_SECTIONS,
+    load_metric_class,
+    parse_docstring_section,
+    render_app,
+    render_metric_card,
+)
 from lapsus.metrics import micro_worst_average, prediction_consistency, win_rate
 
 ROOT = Path(__file__).parents[1]
@@ -84,6 +90,14 @@ def test_functions_import_neither_evaluate_nor_datasets():
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
+
+
+def test_the_app_of_a_space_is_of_its_metric(name):
+    program = {"__name__": "app"}
+    exec(render_app(name), program)  # noqa: S102 - our own program
+    assert program[name] is getattr(lapsus.metrics, name)
+    assert program[load_metric_class(name).__name__].EXAMPLE
+    assert not (ROOT / "metrics" / name / "app.py").exists()
 
 
 def test_the_module_is_one_that_evaluate_can_load(name):

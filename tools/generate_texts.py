@@ -21,7 +21,7 @@ from lapsus.core.plugins import iter_plugin_units
 from lapsus.evaluation.benchmark_tasks import load_tasks
 from lapsus.evaluation.text_metrics import load_metric_providers
 from lapsus.hub.dataset_card import format_table
-from lapsus.hub.metric_space import render_app, render_metric_card, render_requirements
+from lapsus.hub.metric_space import render_metric_card, render_requirements
 from lapsus.perturbations import OPERATORS
 from lapsus.reporting.schema import build_schema
 
@@ -40,7 +40,6 @@ def render_generated_texts(root: Path) -> dict[Path, str]:
         for name in metrics.list_metrics()
         for file, make in (
             ("README.md", render_metric_card),
-            ("app.py", render_app),
             ("requirements.txt", render_requirements),
         )
     }

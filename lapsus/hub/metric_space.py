@@ -1,7 +1,7 @@
-"""The files of a metric's Space that are generated: its card, its app, and what it needs.
+"""The generated files of a metric's Space: its card, its requirements, and its app.
 
-The card's sections that follow from the code are generated; its other sections are kept as written in README.md.
-`make generated` writes all three.
+The card's sections that follow from the code are generated; its other sections stay as they are in README.md.
+`make generated` writes card and requirements, an upload adds the app.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ The same as a plain function, without evaluate: `from lapsus.metrics import {nam
 
 HANDWRITTEN_SECTIONS = ("Values from the papers", "Limits")
 APP = '''\
-"""The app of this metric's Space; `make generated` writes it."""
+"""The app of this metric's Space; `lapsus push` writes it."""
 
 from lapsus.integrations.metric_app import build_app
 {imports}

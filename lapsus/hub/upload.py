@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
 
+from lapsus import metrics
 from lapsus.core.messages import format_list
 from lapsus.hub.built_folder import CARD, find_row_count_mismatch, select_own_files
 from lapsus.hub.errors import UploadError, diagnose_error, set_client_timeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from huggingface_hub import HfApi
     from huggingface_hub.hf_api import RepoFile
@@ -83,16 +85,26 @@ def upload(
     if mismatch := find_row_count_mismatch(folder):
         raise UploadError(f"{folder.name} was not uploaded to {repo_id}: {mismatch}; build the folder again")
     options = _UploadOptions(private, gated, version, replace_version)
-    return _upload(folder, repo_id, "dataset", token, timeout, options)
+    return _upload(folder, _list_local_files(folder), repo_id, "dataset", token, timeout, options)
 
 
 def upload_space(
     folder: Path, repo_id: str, *, token: str | None = None, private: bool = False, timeout: float = 60.0
 ) -> UploadResult:
-    """Make the Space `repo_id` hold the metric of `folder`, for `evaluate.load(repo_id)`; otherwise as `upload`."""
+    """Make the Space `repo_id` hold the metric of `folder`, for `evaluate.load(repo_id)`; otherwise as `upload`.
+
+    A metric of lapsus also gets its app, which is not in the folder.
+    """
     _require_file(folder, CARD)
     _require_file(folder, f"{repo_id.rpartition('/')[2]}.py")
-    return _upload(folder, repo_id, "space", token, timeout, _UploadOptions(private))
+    files = _list_local_files(folder)
+    with TemporaryDirectory() as scratch:
+        if folder.resolve().parent == metrics.FOLDER.resolve():
+            from lapsus.hub.metric_space import render_app  # imports evaluate
+
+            files["app.py"] = Path(scratch) / "app.py"
+            files["app.py"].write_text(render_app(folder.resolve().name), encoding="utf-8")
+        return _upload(folder, files, repo_id, "space", token, timeout, _UploadOptions(private))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +155,17 @@ class _Repo:
 
 
 def _upload(
-    folder: Path, repo_id: str, repo_type: RepoType, token: str | None, timeout: float, options: _UploadOptions
+    folder: Path,
+    local: dict[str, Path],
+    repo_id: str,
+    repo_type: RepoType,
+    token: str | None,
+    timeout: float,
+    options: _UploadOptions,
 ) -> UploadResult:
     from huggingface_hub import HfApi
 
     repo = _Repo(HfApi(token=token), repo_id, repo_type)
-    local = _list_local_files(folder)
     with set_client_timeout(timeout):
         result, commit = _upload_changes(repo, folder, local, options, timeout)
         try:
