@@ -192,7 +192,7 @@ def test_the_page_and_the_command_say_how_often_a_dialect_wins(built, tmp_path, 
     told = CliRunner().invoke(main, ["report", *map(str, files), "--out", "report"])
     assert told.exit_code == 0 and "no clean track" not in told.output, told.output
     page = Path("report/index.html").read_text(encoding="utf-8")
-    assert "Dialect against meaning" in page and f"{100 * wins / 48:.1f}" in page
+    assert "Dialect and meaning" in page and f"{100 * wins / 48:.1f}" in page
     assert Path("report/dialects.csv").read_text(encoding="utf-8-sig").splitlines()[1].split(",")[6:9] == [
         str(wins), str(48 - wins - ties), str(ties),
     ]  # fmt: skip
