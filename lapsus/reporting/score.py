@@ -23,7 +23,7 @@ from lapsus.io.join import ROLES, JoinedTable, extract_ids, find_first, find_gol
 from lapsus.io.labels import check_shared_vocabulary, map_to_gold_labels
 from lapsus.io.predictions import PredictionTable, format_quoted, read_predictions, read_references, select_known
 from lapsus.io.tables import Table, concatenate, to_list
-from lapsus.reporting.columns import find_noisy_columns
+from lapsus.reporting.columns import NO_ANSWER, find_noisy_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,12 +114,18 @@ class MetricColumn:
         raise MissingColumnError(what, f"{self.name}={next((name for name in names if name != 'id'), 'id')}")
 
     def get_values(self, table: Table, name: str) -> list[Any]:
-        """Return the values of a column; labels become text, so that 1 and "1" are one label."""
+        """Return the values of a column; labels become text, so that 1 and "1" are one label.
+
+        A missing prediction is wrong, as in a report.
+        """
         if not name:
             pairs = zip(to_list(table.columns["intent"]), to_list(table.columns["tags"]), strict=True)
             return [{"intent": intent, "tags": tags} for intent, tags in pairs]
         values = to_list(table.columns[name])
-        return [None if value is None else to_label(value) for value in values] if self.is_label else values
+        if not self.is_label:
+            return values
+        missing = NO_ANSWER if "predictions" in self.name else None
+        return [missing if value is None else to_label(value) for value in values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,15 +358,26 @@ def _collect_predictions(column: MetricColumn, examples: _Examples, harness_metr
         if column.source and column.source not in table.columns:
             table = examples.first.table
         values = column.get_values(table, column.find(list(table.columns), harness_metrics))
-        has_lists = not column.is_list or isinstance(values[0], list)  # a single file may hold lists of values
-        return values if has_lists else [[value] for value in values]
+        if not column.is_list or isinstance(values[0], list):  # a single file may hold lists of values
+            return values
+        return [[value] for value in _count_missing_as_wrong(column, values)]
     names = list(dict.fromkeys(chain.from_iterable(part.predictions.columns for part in examples.files)))
     name = column.find(names, harness_metrics)
     by_file = []
     for part, rows in zip(examples.files, examples.rows, strict=True):
-        values = [*column.get_values(part.predictions, name), None] if name in part.predictions.columns else [None]
-        by_file.append([values[row] for row in (rows if len(values) > 1 else np.full(len(rows), -1)).tolist()])
+        if name in part.predictions.columns:
+            values = [*_count_missing_as_wrong(column, column.get_values(part.predictions, name)), None]
+            by_file.append([values[row] for row in rows.tolist()])  # the last one, where a file has no row
+        else:
+            by_file.append([None] * len(rows))
     return [list(values) for values in zip(*by_file, strict=True)]
+
+
+def _count_missing_as_wrong(column: MetricColumn, values: list[Any]) -> list[Any]:
+    """Return scores with 0 for those that rows lack, where other rows have one; a missing row is no score."""
+    if not column.is_score or all(value is None for value in values):
+        return values
+    return [0.0 if value is None else value for value in values]
 
 
 def _collect_references(column: MetricColumn, first: JoinedTable, harness_metrics: tuple[str, ...]) -> list[Any]:

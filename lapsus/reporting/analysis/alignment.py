@@ -140,7 +140,7 @@ def _align_dataset(tracks: Sequence[Track]) -> list[AlignedTrack]:
     """Return the tracks of one dataset over all its examples, in the order in which they first appear."""
     columns = [get_columns(track) for track in tracks]
     for track, part in zip(tracks, columns, strict=True):
-        if np.isnan(part.scores).all():
+        if np.isnan(part.scores).any():  # then no row has one, and some have a prediction
             raise ValueError(
                 f"{format_track_name(track)}: none of its {len(part.scores)} rows has a score; fill the column, or"
                 " leave it out where each prediction has its gold answer."
