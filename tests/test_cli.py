@@ -151,3 +151,26 @@ def test_a_broken_pipe_elsewhere_is_an_error(monkeypatch):
 
 def test_debug_shows_the_traceback():
     assert isinstance(run("--debug", "build", "sampel", "--out", "x").exception, LookupError)
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["perturb", "--noise", "speako", "--text", "a", "--id", "a", "--id", "b", "in.csv", "x.csv"], "--id"),
+        (["run", "sample-intent", "--seed=0", "--model", "python:a:b", "--out", "o", "--seed", "1"], "--seed"),
+        (["report", "in.csv", "--out", "x", "--out", "x"], "--out"),
+        (["make", "in.csv", "--text", "a", "--noise", "speako", "--out", "x", "--text", "b"], "--text"),
+        (["collect", "paraphrases", "judge", "sheet.csv", "--judge", "ida", "--judge", "ben"], "--judge"),
+    ],
+)
+def test_an_option_that_takes_one_value_is_given_once(words, option):
+    result = run(*words)
+    assert result.exit_code == 2 and f"Error: {option} takes one value, but is given 2 times" in result.output
+    assert f"Usage: main {' '.join(word for word in words[:3] if word.isalpha())}".split()[2] in result.output
+
+
+def test_a_repeatable_option_and_a_flag_may_be_given_twice(tmp_path):
+    (tmp_path / "in.jsonl").write_text(ROWS, encoding="utf-8")
+    words = ["--noise", "zh_homophone:2", "--seed", "0", "--seed", "1", "--text", "text", "--overwrite", "--overwrite"]
+    assert run("perturb", *words, tmp_path / "in.jsonl", tmp_path / "out.jsonl").exit_code == 0
+    assert len(list(tmp_path.glob("out.*"))) == 4

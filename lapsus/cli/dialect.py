@@ -21,8 +21,8 @@ from lapsus.reporting.dialect import ConditionScores, draw_coefficients, format_
 
 @click.command(
     epilog=format_examples(
-        "lapsus dialect bleu chrf --data built/dialect-zh --data built/dialect-pt --out study",
-        "lapsus dialect bertscore:PATH@9 --data built/dialect-pt --translations mt.jsonl",
+        "lapsus dialect bleu chrf --data built/dialect-pt --out study",
+        "lapsus dialect bertscore:PATH@9 --data dialect-pt --translations mt.jsonl",
     )
 )
 @click.argument("metrics", nargs=-1)

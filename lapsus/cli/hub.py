@@ -114,7 +114,7 @@ def build_all(source: Path | None, out: Path, executor: Executor, *, allow_parti
 @click.command(
     epilog=format_examples(
         "lapsus make mine.jsonl --text question --noise zh_keyboard:3 --out mine",
-        "lapsus make mine.jsonl --text question --id key --noise both=speako:2+filler_eos:2 \\",
+        "lapsus make mine.jsonl --text question --noise both=speako:2+filler_eos:2 \\",
         "  --out mine --license cc-by-4.0 --push ORG",
     )
 )

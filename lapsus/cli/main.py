@@ -35,7 +35,17 @@ COMMANDS = {  # name -> module of lapsus.cli and its function
 
 
 class StrictGroup(click.Group):
-    """A group in which an option that takes one value is given at most once."""
+    """A group in which an option that takes one value is given at most once, and whose help cuts no summary."""
+
+    def summarise_commands(self, ctx: click.Context) -> dict[str, str]:
+        """Return the first sentence of each command by its name."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        return {name: command.get_short_help_str(1000) for name, command in commands.items() if command}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with their first sentences."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(self.summarise_commands(ctx).items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -78,15 +88,12 @@ class LazyGroup(StrictGroup):
         command: click.Command = getattr(import_module(f"lapsus.cli.{module}"), function)
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the first sentence of each command, without importing those of lapsus."""
-        summaries = dict(read_catalogue()["commands"])
-        for name in self.list_commands(ctx):
-            if name not in summaries:
-                command = self.get_command(ctx, name)
-                summaries[name] = command.get_short_help_str(1000) if command else ""
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(summaries.items()))
+    def summarise_commands(self, ctx: click.Context) -> dict[str, str]:
+        """Return the first sentence of each command by its name; those of lapsus are not imported."""
+        others = load_plugin_commands(own=False)
+        return read_catalogue()["commands"] | {
+            name: command.get_short_help_str(1000) for name, command in others.items()
+        }
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any

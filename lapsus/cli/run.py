@@ -55,8 +55,8 @@ class Price(click.ParamType[tuple[float, float]]):
 
 @click.command(
     epilog=format_examples(
-        "lapsus run --rows mine.jsonl --text question --gold answer --noise filler_eos:2 \\",
-        "  --model python:mymodel:answer --out out",
+        "lapsus run --rows mine.jsonl --text question --gold answer \\",
+        "  --noise filler_eos:2 --model python:mymodel:answer --out out",
         "lapsus run readin-afqmc --data readin-afqmc --model hf:PATH \\",
         "  --tracks clean,keyboard.* --out out",
     )

@@ -9,9 +9,9 @@ import click
 
 from lapsus.cli.options import PATH, parse_assignments, shared_option
 from lapsus.core.messages import format_examples
-from lapsus.reporting.score import MissingColumnError
 from lapsus.reporting.fidelity import fidelity as measure_fidelity
 from lapsus.reporting.fidelity import format_fidelity
+from lapsus.reporting.score import MissingColumnError
 from lapsus.reporting.score import score as compute_score
 
 

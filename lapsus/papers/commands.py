@@ -8,6 +8,7 @@ import click
 
 from lapsus.core.files import stage_folder
 from lapsus.core.imports import import_optional
+from lapsus.core.messages import format_examples
 from lapsus.papers.corrector_schedule import DEFAULT_SCHEDULE, Schedule
 from lapsus.perturbations.zh.correction.tagger import Tagger
 from lapsus.perturbations.zh.correction.task_words import Corpus
@@ -17,7 +18,11 @@ PATH = click.Path(path_type=Path)
 
 @click.command(
     "train-corrector",
-    epilog="\b\nExample:\n  lapsus train-corrector train.jsonl --out corrector",
+    epilog=format_examples(
+        "lapsus train-corrector train.jsonl --out corrector",
+        "lapsus perturb --noise zh_correct --set tagger=corrector \\",
+        "  --set corpus=train.jsonl --text text typed.jsonl fixed.jsonl",
+    ),
 )
 @click.argument("texts", type=PATH, nargs=-1, required=True)
 @click.option("--out", type=PATH, required=True, help="Folder for the corrector.")
@@ -41,7 +46,7 @@ def train_corrector(texts: tuple[Path, ...], out: Path, copies: int, epochs: int
         tagger = train(clean, seed, schedule=Schedule(copies, epochs), log=click.echo)
         tagger.save(folder)
     click.echo(f"wrote {out}, which reads {len(tagger.units.characters):,} characters; next: lapsus perturb "
-               f"--operator zh_correct --set tagger={out} --set corpus={texts[0]} SOURCE TARGET")  # fmt: skip
+               f"--noise zh_correct --set tagger={out} --set corpus={texts[0]} --text COLUMN SOURCE TARGET")  # fmt: skip
 
 
 UNITS = (train_corrector,)
