@@ -1,6 +1,7 @@
 """Fillers: words that mark hesitation, or open and close a turn of speech, and mean nothing.
 
-The lists are those of NATURE (section 3.1).
+The lists are those of NATURE (section 3.1). A clause is classified first, since not every closing filler suits it: no
+request follows a question, and *right now* contradicts a date.
 """
 
 from __future__ import annotations
@@ -25,17 +26,14 @@ if TYPE_CHECKING:
     from lapsus.perturbations.core import Constraints
 
 
-# Which closing fillers a clause admits: no request after a question, none that contradicts a date.
-
-
 class Phrase(NamedTuple):
-    """A pattern, and the words of which a text has at least one wherever it matches: a set of words tells sooner."""
+    """A pattern, and words of which a text has at least one where the pattern matches: looking for them is faster."""
 
     words: frozenset[str]
     pattern: re.Pattern[str]
 
     def matches(self, text: str, words: list[str] | None) -> bool:
-        """Tell whether the pattern matches a text with these words; without them it is searched anyway."""
+        """Return whether the pattern matches a text with these words; without words it is searched at once."""
         return (words is None or not self.words.isdisjoint(words)) and self.pattern.search(text) is not None
 
 
@@ -85,16 +83,16 @@ WORD_CHARACTERS = re.compile(r"\w+")
 PLAIN = bytes(
     ord("0" if chr(i).isdigit() else chr(i) if WORD_CHARACTERS.match(chr(i)) else " ") for i in range(128)
 ).ljust(256)
-"""What becomes of ASCII: marks are blanks, any digit is 0."""
+"""A table for ASCII: marks become spaces, every digit 0."""
 NOW = re.compile(r"\b(?:now|right away|this minute)\b")
 CALL = re.compile(r"\?$|\bif you can\b")
-"""Fillers that ask somebody to do something."""
+"""Fillers that are requests."""
 
 ClauseKind = Literal["asked", "question", "wish", "statement", "order", "other"]
 
 
 class Clause(NamedTuple):
-    """What a text is, and whether it says please or names a time."""
+    """The kind of a clause, and whether it says please or names a time."""
 
     kind: ClauseKind
     says_please: bool
@@ -103,7 +101,7 @@ class Clause(NamedTuple):
 
 @lru_cache(maxsize=256)
 def select_fillers(fillers: tuple[str, ...], clause: Clause) -> tuple[str, ...]:
-    """Return the closing fillers that can stand behind a clause.
+    """Return the closing fillers that can follow a clause.
 
     >>> select_fillers(("please", "right away", "would you ?"), classify_clause("what is the fare"))
     ('please',)
@@ -125,8 +123,8 @@ def _suits_clause(filler: str, clause: Clause) -> bool:
 
 
 def classify_clause(text: str) -> Clause:
-    """Return what a closing filler must fit."""
-    if not text.isascii():  # there a letter may be another one's equal without case, as the long s is
+    """Return the clause that a closing filler must suit."""
+    if not text.isascii():  # without case, a letter may equal another one, as the long s does
         names_time = not TIMES.isdisjoint(WORD_CHARACTERS.findall(text.lower())) or TIME.search(text) is not None
         return Clause(_classify_kind(text, None), PLEASE.matches(text, None), names_time)
     plain = f" {text.lower().encode().translate(PLAIN).decode()} "
@@ -148,7 +146,7 @@ def _classify_kind(text: str, words: list[str] | None) -> ClauseKind:
 
 
 def _has_time_hint(plain: str) -> bool:
-    """Tell whether a part of `TIME` stands in the words of a text."""
+    """Return whether `TIME` can match a text, by the words that its patterns contain."""
     return (
         "0" in plain
         or " the " in plain
@@ -178,18 +176,13 @@ END = (
     "can you ?",
     "would you mind ?",
 )
-CLITICS = frozenset(
-    {"s", "d", "m", "re", "ve", "ll", "'s", "'d", "'m", "'re", "'ve", "'ll"}
-)  # they lean on the word before
+CLITICS = frozenset({"s", "d", "m", "re", "ve", "ll", "'s", "'d", "'m", "'re", "'ve", "'ll"})  # part of the word before
 MARKS = " \t\n.!?…"
-DRAWS = 2**32  # places between 0 and 1 that a draw may have
+DRAWS = 2**32  # numbers from 0 to 1 that a draw can give
 
 
 class FillerOperator(ShortRepr):
-    """Base of operators that insert one of the fillers which a text admits.
-
-    Those of a batch are drawn at once, without a stream for each.
-    """
+    """Base of operators that insert one of the fillers that suit a text; those of a batch are drawn at once."""
 
     __slots__ = ()
     fillers: tuple[str, ...]

@@ -1,4 +1,7 @@
-"""The packed tables of English that lapsus ships, in `data/lexicon`; `tools/build_en_lexicon.py` makes them."""
+"""The English tables that lapsus ships in `data/lexicon` (`tools/build_en_lexicon.py` makes them), and WordNet in them.
+
+WordNet 3.0 is there without its definitions: the senses of a base form, their words, and related senses.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
 
 
 FOLDER = Path(__file__).parent / "data" / "lexicon"
+PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}  # in the names of WordNet's tables
+UNIVERSAL_PARTS = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}  # as lemminflect calls them
 
 
 def read_table(name: str) -> str:
@@ -25,15 +30,8 @@ def read_table(name: str) -> str:
     return lzma.decompress((FOLDER / f"{name}.xz").read_bytes()).decode()
 
 
-# WordNet 3.0, without its definitions.
-
-
-UNIVERSAL = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}
-PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
-
-
 class Relative(NamedTuple):
-    """A related sense: how it is related, its line, and which of its words is meant (0 for all)."""
+    """A related sense: the sign of the relation, the line of the sense, and the number of its word (0 for all)."""
 
     sign: str
     line: int
@@ -48,7 +46,7 @@ class Synset(NamedTuple):
     relatives: tuple[Relative, ...]
 
     def find_related(self, sign: str) -> list[str]:
-        """Return the words of the relatives that WordNet marks with `sign`, such as @ for the kind of thing."""
+        """Return the words of the relatives with WordNet's `sign`, such as @ for hypernyms."""
         related_words: list[str] = []
         for relative in self.relatives:
             if relative.sign == sign:
@@ -58,7 +56,7 @@ class Synset(NamedTuple):
 
     @property
     def antonyms(self) -> list[str]:
-        """The opposites of its words."""
+        """The antonyms of the words."""
         return self.find_related("!")
 
 
@@ -73,7 +71,7 @@ def find_senses(word: str, part: str) -> tuple[Synset, ...]:
 
 
 def iter_lemmas(part: str) -> Iterator[str]:
-    """Yield every word of a part of speech as WordNet writes it, once for each synset it stands in."""
+    """Yield every word of a part of speech as WordNet spells it, once for each of its synsets."""
     for line in _read_wordnet(part)[0]:
         yield from line.partition("\t")[0].split()
 
@@ -97,12 +95,12 @@ def lemmatise(word: str, part: str) -> tuple[str, ...]:
     >>> lemmatise("bought", "v")
     ('buy',)
     """
-    forms: tuple[str, ...] = import_optional("lemminflect", "en").getLemma(word.lower(), UNIVERSAL[part])
+    forms: tuple[str, ...] = import_optional("lemminflect", "en").getLemma(word.lower(), UNIVERSAL_PARTS[part])
     return forms
 
 
 @cache
 def _read_wordnet(part: str) -> tuple[Sequence[str], Mapping[str, str]]:
-    """Return the lines of a part of speech's synsets, and of each base form what stands behind it."""
+    """Return the lines of a part of speech's synsets, and the rest of the line of each base form."""
     synsets, _, words = read_table(f"wordnet.{PARTS[part]}").partition("\n\n")
     return synsets.split("\n"), dict(line.split("\t", 1) for line in words.splitlines())

@@ -1,4 +1,7 @@
-"""Type English as people do: key by key, each with slips of its own, seen and taken back or not.
+"""Type English as people do: key by key, with slips that the typist notices and corrects, or not.
+
+Person number n is a pure function of n: annotator 7 is the same in every text and on every machine. People differ in
+haste, in how many slips they notice, and in how often they omit capitals and the last mark.
 
 >>> from lapsus.perturbations import apply, perturb
 >>> text = "Let me know if you have any problems."
@@ -30,57 +33,21 @@ if TYPE_CHECKING:
     from lapsus.perturbations.en.typist.model import TypistModel
     from lapsus.perturbations.streams import UInt64Array
 
-
-# People at a keyboard: how much goes wrong with each, what they let stand, and what they do not bother with.
-# Person number n is a pure function of n: annotator 7 is the same in every text and everywhere.
-
-
 TRAITS = ("haste", "unseen", "small", "open", "blank")
-"""How hasty a person is, how much of what goes wrong stays unseen, how often a capital or the last mark is left out,
-and a blank typed after the text: each a factor that is 1 on average."""
-TEXT_TRAITS = ("haste", "unseen", "small")  # what also differs from one text to the next
+"""Haste, the share of slips that stay unnoticed, and how often a capital or the last mark is omitted or a blank typed
+after the text: factors that are 1 on average."""
+TEXT_TRAITS = ("haste", "unseen", "small")  # those that also differ from text to text
 HASTE_POWERS = {"fingers": 1.25, "mind": 0.8, "small": 0.8, "open": 0.6, "blank": 0.2}
-"""The power of haste with which slips of each source grow: from the people who slip least to those who slip most, wrong
-keys become more frequent than wrong words, and the blank at the end hardly so (tools/fit_en_keyboard.py)."""
+"""The power of haste with which slips of each source grow: in the hastiest people, wrong keys grow more frequent than
+wrong words, and the blank at the end hardly does (tools/fit_en_keyboard.py)."""
 
 
-def draw_uniform(begin: UInt64Array, draw: int) -> NDArray[np.float64]:
-    """Return one draw of each stream, as numbers from 0 up to 1."""
-    return (scramble(begin + np.array([draw], np.uint64) * GOLDEN) >> HALF).astype(np.float64) / 2**32
-
-
-def person_factors(
-    population: Mapping[str, NDArray[np.float64]], texts: UInt64Array, who: int, rate: float
-) -> dict[str, NDArray[np.float64]]:
-    """Return by what each source of slips is multiplied in each text, and the odds that one stays, as "unseen".
-
-    Args:
-        population: The quantiles of each trait, evenly spaced from 0 to 1; of a text's own as "TRAIT in a text".
-        texts: Where the streams of the texts start.
-        who: The number of the person who types them, or 0 for another person in each.
-        rate: A factor of the haste.
-    """
-    person = scramble(np.full(len(texts), who, np.uint64) if who else texts ^ GOLDEN)
-    factors = {
-        trait: _interpolate(population[trait], draw_uniform(person, draw)) for draw, trait in enumerate(TRAITS, 1)
-    }
-    for draw, trait in enumerate(TEXT_TRAITS, 1):
-        factors[trait] *= _interpolate(population[f"{trait} in a text"], draw_uniform(texts, draw))
-    haste = factors.pop("haste") * rate
-    return {"unseen": factors["unseen"]} | {
-        source: factors.get(source, 1.0) * haste**power for source, power in HASTE_POWERS.items()
-    }
-
-
-def _interpolate(quantiles: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.interp(share * (len(quantiles) - 1), np.arange(len(quantiles)), quantiles)
-
-
-MAX_RATE = 10  # rate
-FIRST_KEY = 64  # draws before it belong to the text as a whole
+MAX_RATE = 10
+FIRST_KEY = 64  # the draws before it belong to the text as a whole
+DRAWS = 64  # reserved for each key
 UNKNOWN = SIZE // PARTS[0]  # places below it are of characters that no key types
-DRAWS = 64  # kept for each key
 PERSON = 0x9E3779B1
+MAX_WORD_LENGTH = 50  # letters; no word of the list is as long
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +55,10 @@ class EnKeyboard:
     """A person copying a text on a keyboard.
 
     Args:
-        who: The person's number, from 1; 0 is somebody else in every text.
-        corrects: Whether what the person sees is taken back. If not, what was typed stays.
-        rate: How much goes wrong: 1 is what people do, less is more care.
-        layout: "qwerty", "azerty" or "qwertz": which keys lie side by side.
+        who: The person's number, from 1; 0 is another person in every text.
+        corrects: Whether the person corrects the slips that they notice; otherwise all slips stay.
+        rate: The rate of slips: 1 is that of people, less is more care.
+        layout: "qwerty", "azerty" or "qwertz", which decides which keys are neighbours.
 
     >>> EnKeyboard.annotator(7, corrects=False).who
     7
@@ -120,15 +87,15 @@ class EnKeyboard:
         return cls(number, corrects, rate)
 
     def edits(self, text: str, rng: Random) -> tuple[Edit, ...]:
-        """Return what typing `text` changes."""
+        """Return the edits that typing `text` makes."""
         return simulate_typing(load_typist_model(), self, [text], np.array([stream_start(rng)], np.uint64))[0]
 
     def edits_from_keys(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
-        """Return what typing each text changes."""
+        """Return the edits that typing each text makes."""
         return simulate_typing(load_typist_model(), self, texts, stream_starts(f"{self.name}/{seed}", keys))
 
     def untouched(self, text: str) -> str:
-        """Say what of `text` no slip can happen to, and why; nothing where all of it is typed.
+        """Return which characters of `text` cannot have slips, and why; nothing where there are none.
 
         >>> EnKeyboard().untouched("café 北京")
         'no key of its own: é 北 京'
@@ -143,11 +110,10 @@ def simulate_typing(
 ) -> list[tuple[Edit, ...]]:
     """Return the edits of texts whose random streams start at `begin`.
 
-    Every key has draws of its own, so that all keys of all texts are drawn at once; the few that slip are then written
-    one by one.
+    Every key has its own draws, so that the keys of all texts are drawn at once; only the slips are made one by one.
     """
     if op.who:
-        begin = scramble(begin ^ np.uint64(op.who * PERSON & MASK))  # two people slip at different keys of a text
+        begin = scramble(begin ^ np.uint64(op.who * PERSON & MASK))  # another person slips at other keys of a text
     person = person_factors(model.people, begin, op.who, op.rate)
     place, bounds = classify_characters(texts)
     text = np.repeat(np.arange(len(texts)), np.diff(bounds))
@@ -174,20 +140,49 @@ def simulate_typing(
         press = KeyPress(texts[row], position, model, FastStream(stream + 2 * STEP).random, op.layout)
         edit = make_slip(model.kinds[number], press)
         if edit and press.draw() < habit and not leaves_only_words(texts[row], edit, model.words):
-            second = make_slip(model.kinds[number], press)  # fingers prefer what they have typed before
+            second = make_slip(model.kinds[number], press)  # fingers prefer words that they have typed before
             edit = second if second and leaves_only_words(texts[row], second, model.words) else edit
         if edit is None or edit.text == texts[row][edit.start : edit.end]:
             continue
         if edits_by_text[row] and (
             edit.start < edits_by_text[row][-1].end or edit.start == edits_by_text[row][-1].start
         ):
-            continue  # a key has one slip, and a slip of several keys takes theirs
+            continue  # one slip for each key
         if notice_draw < _odds_to_share(key_odds * at_a_glance) or leaves_only_words(texts[row], edit, model.words):
             edits_by_text[row].append(edit)
     return [tuple(edits) for edits in edits_by_text]
 
 
-MAX_WORD_LENGTH = 50  # letters; the list has no word as long
+def draw_uniform(begin: UInt64Array, draw: int) -> NDArray[np.float64]:
+    """Return one draw of each stream, in [0, 1)."""
+    return (scramble(begin + np.array([draw], np.uint64) * GOLDEN) >> HALF).astype(np.float64) / 2**32
+
+
+def person_factors(
+    population: Mapping[str, NDArray[np.float64]], texts: UInt64Array, who: int, rate: float
+) -> dict[str, NDArray[np.float64]]:
+    """Return the factor of each source of slips in each text, and the factor of the odds that a slip stays, "unseen".
+
+    Args:
+        population: The quantiles of each trait, evenly spaced from 0 to 1; those of a text's part as "TRAIT in a text".
+        texts: The starts of the texts' streams.
+        who: The number of the person, or 0 for another person in each text.
+        rate: A factor of the haste.
+    """
+    person = scramble(np.full(len(texts), who, np.uint64) if who else texts ^ GOLDEN)
+    factors = {
+        trait: _interpolate(population[trait], draw_uniform(person, draw)) for draw, trait in enumerate(TRAITS, 1)
+    }
+    for draw, trait in enumerate(TEXT_TRAITS, 1):
+        factors[trait] *= _interpolate(population[f"{trait} in a text"], draw_uniform(texts, draw))
+    haste = factors.pop("haste") * rate
+    return {"unseen": factors["unseen"]} | {
+        source: factors.get(source, 1.0) * haste**power for source, power in HASTE_POWERS.items()
+    }
+
+
+def _interpolate(quantiles: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.interp(share * (len(quantiles) - 1), np.arange(len(quantiles)), quantiles)
 
 
 def _odds_to_share(odds: Any) -> Any:
@@ -195,7 +190,7 @@ def _odds_to_share(odds: Any) -> Any:
 
 
 def leaves_only_words(text: str, edit: Edit, words: frozenset[str]) -> bool:
-    """Whether the edit leaves nothing but words where it is.
+    """Return whether the edit leaves only known words where it is.
 
     >>> words = frozenset({"the", "a", "cat", "at"})
     >>> leaves_only_words("the cat", Edit(4, 5, ""), words), leaves_only_words("the cat", Edit(0, 1, ""), words)
