@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Protocol
 
 from lapsus.core import bio
@@ -473,11 +474,13 @@ class TranslationAnswer(_FreeText):
 class SqlAnswer(_FreeText):
     """An SQL query: `score` is Spider's exact set match without values.
 
-    Where a row holds `database`, the path of an SQLite file, `execution_match` compares the results.
+    Where `databases` is the folder with NAME/NAME.sqlite, `execution_match` compares the results on the database that
+    the row's `db_id` names; `execution_error` says which limit a query exceeded.
     """
 
     column: str = "query"
     max_tokens: int = 256
+    databases: Path | None = None
 
     @property
     def gold_columns(self) -> tuple[str, ...]:
@@ -491,16 +494,19 @@ class SqlAnswer(_FreeText):
         return find_sql(raw) if isinstance(raw, str) else None
 
     def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
-        from lapsus.evaluation.sql import match_clauses, match_results
+        from lapsus.evaluation.sql import match_clauses
+        from lapsus.evaluation.sql_execution import execute_queries, find_database
 
         gold = self.read_gold(row)
         correct = prediction is not None and match_clauses(prediction, gold)
         result = {"prediction": prediction, "gold": gold, "score": float(correct)}
-        if row.get("database"):
-            result["execution_match"] = float(
-                prediction is not None and match_results(prediction, gold, row["database"])
-            )
-        return result
+        if self.databases is None:
+            return result
+        if prediction is None:
+            return result | {"execution_match": 0.0}
+        execution = execute_queries(prediction, gold, find_database(self.databases, str(row["db_id"])))
+        result["execution_match"] = float(execution.match)
+        return result if execution.error is None else result | {"execution_error": execution.error}
 
 
 @dataclass(frozen=True, slots=True)

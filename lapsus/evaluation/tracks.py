@@ -24,7 +24,8 @@ from lapsus.core.text import to_label
 from lapsus.core.track_names import CLEAN, DIALECTS
 from lapsus.core.types import Row, StrPath
 from lapsus.dataset_scripts import benchmarks
-from lapsus.evaluation.answer_types import FrameAnswer, SimilarityAnswer
+from lapsus.evaluation.answer_types import FrameAnswer, SimilarityAnswer, SqlAnswer
+from lapsus.evaluation.sql_execution import find_database
 from lapsus.evaluation.tasks import Task
 from lapsus.io.readers import read_class_names, read_rows
 from lapsus.perturbations import Noise
@@ -148,6 +149,8 @@ def load_tracks(
         hint = f"run `lapsus build {task.dataset} --out {source}`, or give" if builds else "give a dataset folder or"
         raise FileNotFoundError(f"there is no folder {source}; {hint} ORG/NAME on the Hub")
     folder = None if databases is None else Path(databases)
+    if isinstance(task.answer_type, SqlAnswer):
+        task = replace(task, answer_type=replace(task.answer_type, databases=folder))
     with hide_datasets_bars():
         reader = _DatasetReader(source, get_dataset_config_names(source), task, split, folder)
         if task.clean == ORIGINAL:
@@ -292,10 +295,7 @@ class _DatasetReader:
         """Return where a database is, or nothing without a folder of them."""
         if self.databases is None:
             return {}
-        path = self.databases / name / f"{name}.sqlite"
-        if not path.is_file():
-            raise FileNotFoundError(f"there is no database {path}; --sql-databases is the folder with NAME/NAME.sqlite")
-        return {"database": str(path)}
+        return {"database": str(find_database(self.databases, str(name)))}
 
 
 def _set_ids(name: str, rows: Sequence[dict[str, Any]], key: str) -> list[str]:
