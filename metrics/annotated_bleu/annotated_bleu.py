@@ -17,7 +17,7 @@ from .score import annotated_bleu
 
 
 class AnnotatedBleu(lapsus.metrics.base.StrictMetric):
-    """BLEU by sacrebleu, on average over the annotators of a source and for each sentence's worst served annotator.
+    """BLEU by sacrebleu: the mean over the annotators of a source, and with the worst annotator of each sentence.
 
     Either on one scale, or exactly as READIN's script mixes corpus and sentence BLEU.
     """

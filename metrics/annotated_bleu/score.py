@@ -26,7 +26,7 @@ def annotated_bleu(
     clusters: Iterable[Any] | None = None,
     confidence_level: float = 0.95,
 ) -> dict[str, Any]:
-    """Return BLEU (0 to 100) on average over annotators, and for each sentence's worst served annotator.
+    """Return BLEU (0 to 100): the mean over annotators, and with the worst annotator of each sentence.
 
     Args:
         predictions: for each example the list of its hypotheses, one per annotator; None where one is missing.

@@ -17,7 +17,7 @@ from .score import annotated_chrf
 
 
 class AnnotatedChrf(lapsus.metrics.base.StrictMetric):
-    """chrF (or chrF++) by sacrebleu, on average over the annotators of a source and for each sentence's worst served.
+    """chrF (or chrF++) by sacrebleu: the mean over annotators, and with the worst annotator of each sentence.
 
     It compares characters, so that it needs no tokenizer, and a sentence of a few words is not 0.
     """

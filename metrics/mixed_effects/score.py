@@ -25,7 +25,7 @@ def mixed_effects(
     confidence_level: float = 0.95,
     correction: str = "holm",
 ) -> dict[str, Any]:
-    """Fit score = example + condition + noise by REML, the examples being random intercepts.
+    """Fit a mixed-effects regression of a score on conditions, with a random intercept per example (REML).
 
     Args:
         predictions: the scores.

@@ -23,7 +23,7 @@ def win_rate(
     confidence_level: float = 0.95,
     alternative: str = "greater",
 ) -> dict[str, Any]:
-    """Return how often a prediction is strictly above its reference, and whether it wins more often than it loses.
+    """Return the share of examples where the prediction beats its reference, with a sign test.
 
     Args:
         predictions: the scores that should win, such as those of the same sentence in another dialect.
