@@ -44,6 +44,12 @@ def test_the_smallest_significant_drop_is_named_and_the_others_are_no_evidence_o
     assert "typing: m falls" not in text
 
 
+def test_several_differences_that_are_not_significant_are_counted():
+    text = headline(90, keyboard=60, speech=88, typing=89)
+    assert "The differences in 2 of the cells below are not significant: drops of up to " in text
+    assert "smallest significant" not in text
+
+
 def test_a_rise_is_called_a_rise():
     text = headline(60, keyboard=90)
     assert text == "No drop is significant. The score of m rises on keyboard, from 60.0 % on clean text to 90.0 %."
@@ -131,6 +137,20 @@ def test_a_drop_of_balanced_accuracy_that_is_not_significant_is_called_so():
         "threshold has no significant drop in accuracy on typing, but its balanced accuracy falls from 75.0 % to 65.6 % (not"
         " significant)."
     )
+
+
+def test_further_cells_that_hide_a_drop_are_counted():
+    hidden = (569, 1831)
+    text = write_headline(of_classes(1338, 2978, clean=(1036, 1225), typing=hidden, speech=hidden).summary)
+    assert text.endswith("it recognises rare classes less often. The same applies to 1 other cell below (†).")
+
+
+def test_a_single_original_makes_no_significant_class_drop():
+    golds = ["a"] * 30 + ["b"] * 10
+    rows = [{"id": i, "gold": gold, "prediction": gold, "cluster": "x"} for i, gold in enumerate(golds)]
+    noisy = [row | {"prediction": "a"} for row in rows]
+    text = write_headline(measure([Track("m", "clean", rows), Track("m", "typing", noisy)]).summary)
+    assert text.endswith("its balanced accuracy falls from 100.0 % to 50.0 % (not significant).")
 
 
 def test_a_drop_that_accuracy_shows_needs_no_warning():
