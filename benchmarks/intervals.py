@@ -38,8 +38,8 @@ from lapsus.metrics import (
     slu_accuracy,
     win_rate,
 )
-from lapsus.reporting.analysis.alignment import AnalysisOptions
 from lapsus.reporting.analysis.measure import measure
+from lapsus.reporting.analysis.records import AnalysisOptions
 from lapsus.reporting.analysis.scores import compute_balanced_drop_p
 
 ROOT = Path(__file__).parents[1]

@@ -103,16 +103,16 @@ def write(case: Case, folder: Path) -> None:
 WORK = """
 import resource, sys, time
 from pathlib import Path
-from lapsus.reporting.analysis.alignment import AnalysisOptions
+from lapsus.reporting.analysis.records import AnalysisOptions
 from lapsus.reporting.report import report
 from lapsus.reporting.tracks import read_tracks
 folder, out, by = Path(sys.argv[1]), Path(sys.argv[2]), tuple(filter(None, sys.argv[3].split(",")))
 import datasets, scipy.special, matplotlib.figure  # what every report imports
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 started = time.process_time()
-tracks = read_tracks(sorted(folder.rglob("*.*")), names="{model}/{track}")
+tracks = read_tracks(sorted(folder.rglob("*.*")), path_pattern="{model}/{track}")
 read = time.process_time()
-report(tracks, out, by=by)
+report(tracks, out, group_by=by)
 done = time.process_time()
 print(read - started, done - read, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, before / 1e6)
 """

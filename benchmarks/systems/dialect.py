@@ -76,7 +76,7 @@ def write(out: Path) -> None:
     published = json.loads(PUBLISHED.read_text(encoding="utf-8"))
     theirs = next(table for paper, table in published.items() if paper.startswith("Dialect"))["table1_success"]
     rates = [
-        [each["metric"].replace(":model", ":MiniLM"), each["dataset"], f"{each['condition']} > {each['beside']}",
+        [each["metric"].replace(":model", ":MiniLM"), each["dataset"], f"{each['condition']} > {each['baseline']}",
          str(each["wins"] + each["losses"] + each["ties"]), cell(each["rate"], "{:.2f}"), str(each["ties"]),
          each["mark"], paper(theirs, each)]
         for each in records["success"]
@@ -104,7 +104,7 @@ def paper(theirs: Any, each: dict[str, Any]) -> str:
 
     language, trials = {"dialect-zh": ("ZH", 1252), "dialect-pt": ("PT", 1415)}.get(each["dataset"], ("EN", 115))
     rate = dict(zip(theirs["columns"], theirs[language], strict=True)).get(each["metric"].upper())
-    if rate is None or each["beside"] != "perturbed" or each["condition"] != "dialect":
+    if rate is None or each["baseline"] != "perturbed" or each["condition"] != "dialect":
         return ""
     wins = round(rate * trials)
     if bonferroni(sign_test(wins, trials - wins, "two-sided"), 5) >= 0.05:

@@ -72,7 +72,7 @@ def copied(split: Any, spec: str, columns: Pair, work: Path) -> Any:
     """Return the training rows with their noisy copies, which are made once for all seeds of the training."""
     kept = work / "copies" / f"{made_by(spec)} of {len(split)}"
     if not kept.exists():
-        add_noisy_copies(split, parse_operator(spec), column=columns).save_to_disk(kept)
+        add_noisy_copies(split, parse_operator(spec), text=columns).save_to_disk(kept)
     return load_from_disk(kept)
 
 
