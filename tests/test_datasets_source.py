@@ -81,7 +81,7 @@ HOSTILE = {
         lambda p: broken(zipped(p / "x.zip", [("dev.json", ROWS * 99)])), r"dev.json in .*x.zip is damaged"),
     "truncated tar": (lambda p: cut(tarred(p / "x.tar.gz", [("dev.json", ROWS * 9999)])), "is a damaged archive"),
     "latin-1": (lambda p: folder(p / "x", dev__json=ROWS + ROWS.replace(b"a", b"\xe9")), "dev.json, line 2: is not UTF-8"),
-    "UTF-16": (lambda p: folder(p / "x", dev__json=ROWS.decode().encode("utf-16")), "dev.json, line 1: is not UTF-8"),
+    "UTF-16": (lambda p: folder(p / "x", dev__json=ROWS.decode().encode("utf-16")), "dev.json: is UTF-16; save the file as UTF-8"),
     "empty": (lambda p: folder(p / "x", dev__json=b""), "dev.json is empty"),
     "cut line": (lambda p: folder(p / "x", dev__json=ROWS + ROWS[:20]), "dev.json, line 2, column 20: .*; get the file again"),
     "no object": (lambda p: folder(p / "x", dev__json=ROWS + b"3\n"), "dev.json, line 2: is int, not an object"),
