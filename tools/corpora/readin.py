@@ -65,8 +65,8 @@ def unseen(folder: Path, name: str) -> list[str]:
 def places(clean: str, noisy: str) -> list[int]:
     """Return for each character of a text, and for its end, where what stands for it begins.
 
-    >>> places("她来啦", "他来了吧")
-    [0, 1, 2, 4]
+    >>> places("她来啦", "他来了啦")
+    [0, 1, 3, 4]
     """
     place = [0] * (len(clean) + 1)
     for op in Levenshtein.opcodes(clean, noisy):

@@ -90,7 +90,7 @@ class ZhCorrect(ShortRepr):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; give a number from 0 on, in nats")
         if not isinstance(self.corpus, str | Path | Corpus):
-            raise TypeError(f"corpus is {self.corpus!r}; give the path of a file, or use ZhCorrect.learned(texts)")
+            raise TypeError(f"corpus is {self.corpus!r}; give the path of a file, or use ZhCorrect.from_texts(texts)")
         if not isinstance(self.corpus, Corpus) and str(self.corpus):
             object.__setattr__(self, "corpus", Corpus.read(str(self.corpus)))
         if not isinstance(self.tagger, str | Path | Tagger):
