@@ -15,7 +15,7 @@ from lapsus.io import readers
 from lapsus.io import tables as frames
 from lapsus.io.encoding import encode_column, hash_column, hash_texts
 from lapsus.io.tables import Table
-from lapsus.reporting.columns import get_columns
+from lapsus.reporting.score_table import score_track
 from lapsus.reporting.tracks import read_tracks
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=4) | st.sampled_from(
@@ -126,7 +126,7 @@ def test_rows_that_are_not_kept_are_read_again(tmp_path, monkeypatch):
     again = read_tracks(files)
     for one, other in zip(kept, again, strict=True):
         assert list(one.rows) == list(other.rows) and one.rows[3] == other.rows[3] == next(iter(other.rows[3:4]))
-        assert np.array_equal(get_columns(one).scores, get_columns(other).scores)
+        assert np.array_equal(score_track(one).scores, score_track(other).scores)
     files[0].unlink()
     assert len(list(kept[0].rows)) == 50
     with pytest.raises(FileNotFoundError):
@@ -137,7 +137,7 @@ def test_columns_that_tracks_share_are_held_once(tmp_path):
     made = random_track(Random(1), 30)
     for name in ("clean", "typing.1", "typing.2"):
         (tmp_path / f"m.{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in made))
-    first, *others = (get_columns(track) for track in read_tracks(sorted(tmp_path.glob("*.jsonl"))))
+    first, *others = (score_track(track) for track in read_tracks(sorted(tmp_path.glob("*.jsonl"))))
     for other in others:
         assert (
             other.ids is first.ids

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lapsus.io.join import join_references
 from lapsus.io.predictions import PredictionTable
 from lapsus.io.tables import Table
-from lapsus.reporting.analysis.alignment import AnalysisOptions
 from lapsus.reporting.analysis.measure import measure
+from lapsus.reporting.analysis.records import AnalysisOptions
 from lapsus.reporting.score import score
 from lapsus.reporting.tracks import read_tracks
 

@@ -17,8 +17,8 @@ from statsmodels.stats.multitest import multipletests
 
 from lapsus.core.types import Track
 from lapsus.io.predictions import read_references
-from lapsus.reporting.analysis.alignment import AnalysisOptions
 from lapsus.reporting.analysis.measure import measure as typed_numbers
+from lapsus.reporting.analysis.records import AnalysisOptions
 from lapsus.reporting.report import report, to_json
 from lapsus.reporting.tracks import read_tracks
 

@@ -48,7 +48,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made(files, tmp_path_factory):
-    return report(read_tracks(files), tmp_path_factory.mktemp("report") / "out", by=["room"], n_resamples=50)
+    return report(read_tracks(files), tmp_path_factory.mktemp("report") / "out", group_by=["room"], n_resamples=50)
 
 
 def test_the_page_and_the_json_say_where_the_numbers_come_from(files, tmp_path, monkeypatch):
@@ -74,8 +74,8 @@ def test_the_page_and_the_json_say_where_the_numbers_come_from(files, tmp_path, 
 
 
 def test_the_hash_of_the_data_is_that_of_the_examples(files):
-    from lapsus.reporting.analysis.alignment import align_tracks
     from lapsus.reporting.report import digest_datasets
+    from lapsus.reporting.score_table import align_tracks
 
     tracks = read_tracks(files)
     [one], [same] = digest_datasets(align_tracks(tracks)), digest_datasets(align_tracks(tracks[4:]))

@@ -104,7 +104,7 @@ def test_names_and_texts_are_escaped_everywhere(tmp_path):
         for model in (HOSTILE, "m")
         for track, some in (("clean", rows), (f"{HOSTILE}.1", noisy), (f"{HOSTILE}.2", noisy[1:]))
     ]
-    report(tracks, tmp_path / "out", by=[HOSTILE], title=HOSTILE, n_resamples=20)
+    report(tracks, tmp_path / "out", group_by=[HOSTILE], title=HOSTILE, n_resamples=20)
     text = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     parser = Strict()
     parser.feed(text)
@@ -377,7 +377,7 @@ def test_groups_count_up_and_the_widest_gap_is_named(tmp_path):
     rows = [{"id": i, "score": 1, "length": length} for i, length in enumerate(lengths)]
     noisy = [row | {"score": int(row["length"] != "100")} for row in rows]
     tracks = [Track("m", "clean", rows), Track("m", "k.1", noisy)]
-    text = report(tracks, tmp_path / "out", by=["length"]).page.read_text(encoding="utf-8")
+    text = report(tracks, tmp_path / "out", group_by=["length"]).page.read_text(encoding="utf-8")
     section = text[text.index('id="d0-by0"') : text.index('id="d0-gaps"')]
     assert re.findall(r'data-sort="(9|10 to 20|100)"', section) == ["9", "10 to 20", "100"]
     assert (
@@ -391,7 +391,7 @@ def test_a_gap_that_is_not_significant_is_called_so(tmp_path):
     noisy = [row | {"score": int(row["id"] % 4 < (3 if row["id"] < 20 else 2))} for row in rows]
     tracks = [Track("m", "clean", rows), Track("m", "k.1", noisy)]
     out = tmp_path / "out"
-    text = report(tracks, out, by=["room"]).page.read_text(encoding="utf-8")
+    text = report(tracks, out, group_by=["room"]).page.read_text(encoding="utf-8")
     assert "The widest gap, which is not significant, is 25.0 points: on k, m scores 75.0 % where room is a" in text
     gaps = json.loads((out / "report.json").read_text("utf-8"))["group_gaps"]
     assert [(gap["measure"], gap["worst"], gap["best"], gap["gap"]) for gap in gaps] == [
@@ -496,8 +496,8 @@ def test_a_cell_shows_what_is_behind_it(browser, browsed):
 
 
 def test_too_many_examples_are_those_that_most_models_lost(monkeypatch):
-    from lapsus.reporting.analysis.alignment import align_tracks
     from lapsus.reporting.html import examples as example_parts
+    from lapsus.reporting.score_table import align_tracks
 
     monkeypatch.setattr(example_parts, "MAX_EXAMPLES", 6 * 5)
     for part in example_parts.iter_example_parts(align_tracks(simulated(examples=60))):
@@ -508,8 +508,8 @@ def test_too_many_examples_are_those_that_most_models_lost(monkeypatch):
 
 
 def test_another_text_is_not_passed_off_as_the_one_that_is_shown():
-    from lapsus.reporting.analysis.alignment import align_tracks
     from lapsus.reporting.html.examples import iter_example_parts
+    from lapsus.reporting.score_table import align_tracks
 
     rows = [{"id": i, "prediction": "a", "gold": "a", "text": f"text {i}", "clean_text": "text"} for i in range(3)]
     other = [row | {"text": f"{row['text']}!"} if row["id"] == 1 else row for row in rows]
@@ -522,8 +522,8 @@ def test_another_text_is_not_passed_off_as_the_one_that_is_shown():
 
 
 def test_rows_without_a_score_are_shown_as_unanswered():
-    from lapsus.reporting.analysis.alignment import align_tracks
     from lapsus.reporting.html.examples import iter_example_parts
+    from lapsus.reporting.score_table import align_tracks
 
     clean = [{"id": i, "score": 1.0, "text": "a"} for i in range(3)]
     noisy = [{"id": i, "score": score, "text": "b", "clean_text": "a"} for i, score in enumerate([0.0, None, 1.0])]
@@ -535,8 +535,8 @@ def test_rows_without_a_score_are_shown_as_unanswered():
 
 
 def test_predictions_of_many_words_are_shown_as_they_were_written():
-    from lapsus.reporting.analysis.alignment import align_tracks
     from lapsus.reporting.html.examples import iter_example_parts
+    from lapsus.reporting.score_table import align_tracks
 
     clean = [{"id": i, "prediction": f"answer {i}", "gold": f"answer {i}", "text": "a"} for i in range(300)]
     noisy = [row | {"prediction": f"said {row['id']}", "clean_text": "a", "text": "b"} for row in clean]
@@ -554,7 +554,7 @@ def test_twelve_models_on_twenty_tracks_print_on_few_pages(browser, tmp_path):
     families = {f"noise{number}": (0.05, 0.1, 0.15) for number in range(6)} | {"other": (0.1,)}
     tracks = simulated(models, families, examples=60)
     out = tmp_path / "out"
-    report(tracks, out, by=["gold"], n_resamples=20)
+    report(tracks, out, group_by=["gold"], n_resamples=20)
     browser.open(out / "index.html", 1280)
     assert browser.pdf()[1] < 20
     page, window, outside = browser.run(FITS)

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from lapsus.core.types import Track
 from lapsus.metrics import classification
-from lapsus.reporting.analysis.alignment import AnalysisOptions
 from lapsus.reporting.analysis.comparisons import apply_holm
 from lapsus.reporting.analysis.measure import measure
-from lapsus.reporting.analysis.records import Estimate, GroupGap
+from lapsus.reporting.analysis.records import AnalysisOptions, Estimate, GroupGap
 from lapsus.reporting.report import report
 
 SCORES = st.one_of(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 0.25, 0.5, 1.0]))

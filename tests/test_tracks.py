@@ -13,11 +13,11 @@ from lapsus.core.track_names import NO_TRACKS, TrackName, parse_track_name, pars
 from lapsus.core.types import Track
 from lapsus.dataset_scripts import benchmarks
 from lapsus.io.labels import map_to_gold_labels
-from lapsus.reporting.analysis.alignment import AnalysisOptions, align_tracks
 from lapsus.reporting.analysis.caveats import find_warnings
 from lapsus.reporting.analysis.measure import measure
-from lapsus.reporting.columns import get_columns
+from lapsus.reporting.analysis.records import AnalysisOptions
 from lapsus.reporting.report import report
+from lapsus.reporting.score_table import align_tracks, score_track
 from lapsus.reporting.tracks import read_tracks
 
 QUICK = AnalysisOptions(n_resamples=20)
@@ -525,15 +525,15 @@ def test_sentences_that_a_model_writes_are_not_compared_letter_by_letter():
         return Track("m", "clean", rows)
 
     with pytest.raises(ValueError, match=r"m / clean: the right answers are sentences .*give each row a score"):
-        get_columns(track(lambda i: f"train {i} leaves at twelve"))
-    assert get_columns(track(lambda i: f"train {i} leaves at twelve", score=0.5)).scores.tolist() == [0.5] * 6
-    found = get_columns(track(lambda i: SENTENCE.format(i % 3)))  # who looks among the right ones finds or misses
+        score_track(track(lambda i: f"train {i} leaves at twelve"))
+    assert score_track(track(lambda i: f"train {i} leaves at twelve", score=0.5)).scores.tolist() == [0.5] * 6
+    found = score_track(track(lambda i: SENTENCE.format(i % 3)))  # who looks among the right ones finds or misses
     assert found.scores.tolist() == [1, 1, 1, 0, 0, 0]
-    assert get_columns(track(lambda i: None if i else SENTENCE.format(i))).scores.sum() == 1
+    assert score_track(track(lambda i: None if i else SENTENCE.format(i))).scores.sum() == 1
     chinese = [{"id": i, "prediction": "火车晚点", "gold": f"第{i}次列车将于中午十二点出发"} for i in range(4)]
     with pytest.raises(ValueError, match="sentences"):
-        get_columns(Track("m", "clean", chinese))
+        score_track(Track("m", "clean", chinese))
     labels = [{"id": i, "prediction": "no such label", "gold": "transfer_to_another_account"} for i in range(4)]
-    assert get_columns(Track("m", "clean", labels)).scores.sum() == 0
+    assert score_track(Track("m", "clean", labels)).scores.sum() == 0
     frames = [{"id": i, "prediction": {"intent": "a"}, "gold": {"intent": f"play the song {i}"}} for i in range(4)]
-    assert get_columns(Track("m", "clean", frames)).scores.sum() == 0
+    assert score_track(Track("m", "clean", frames)).scores.sum() == 0

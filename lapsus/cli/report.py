@@ -76,7 +76,7 @@ def report(
         prediction=prediction,
         gold=gold,
         cluster=cluster,
-        where=parse_assignments(where),
+        where=parse_assignments(where) if where else None,
         split=split,
         drop_unparsed=drop_unparsed,
         warn=partial(click.echo, err=True),

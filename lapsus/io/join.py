@@ -139,7 +139,8 @@ def find_gold(
 
 def _find_answer_columns(predictions: PredictionTable, more: Iterable[str]) -> set[str]:
     """Return the columns that hold what the model answered, which references do not replace."""
-    with_gold = [name for name in predictions.columns if f"gold_{name}" in predictions.columns]
+    columns = predictions.table.columns
+    with_gold = [name for name in columns if f"gold_{name}" in columns]
     return {*ANSWER_COLUMNS, *predictions.metrics, *with_gold, *more}
 
 

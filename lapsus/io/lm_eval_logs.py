@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 STAMP = r"_\d{4}-\d\d-\d\dT.*"  # time of the run, at the end of its files' names
 NO_MATCH = "[invalid]"  # what the harness's filters return where they find no answer
 # The keys of a sample that are not metrics of its task.
+SAMPLE_KEYS = {"doc_id", "doc"}  # by these a sample is recognised
 COLUMNS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
 
 
 def is_samples(rows: Sequence[Row]) -> bool:
     """Return whether rows are samples of lm-evaluation-harness."""
-    return bool(rows) and {"doc_id", "doc"} <= rows[0].keys()
+    return bool(rows) and SAMPLE_KEYS <= rows[0].keys()
 
 
 def is_samples_file(path: Path) -> bool:

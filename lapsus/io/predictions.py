@@ -151,7 +151,7 @@ def _starts_with_sample(path: Path) -> bool:
         row = json.loads(first.removeprefix(readers.BYTE_ORDER_MARK))
     except ValueError:
         return False
-    return isinstance(row, dict) and lm_eval_logs.is_samples([row])
+    return isinstance(row, dict) and row.keys() >= lm_eval_logs.SAMPLE_KEYS
 
 
 def format_quoted(names: Iterable[object], most: int = 8) -> str:

@@ -247,9 +247,6 @@ def _read_json_lines(path: Path) -> Table | None:
     import pyarrow as pa
     from pyarrow import json
 
-    with path.open("rb") as file:
-        if readers.is_utf_16(file.read(4)):
-            return None
     block = json.ReadOptions(block_size=BLOCK)
     try:
         table = json.read_json(path, block)
@@ -262,7 +259,7 @@ def _read_json_lines(path: Path) -> Table | None:
         return None
     if table.num_rows != _count_lines(path) or any(map(_is_lossy, table.columns)):
         return None
-    return Table.from_arrow(table)
+    return Table({name: _simplify(table[name]) for name in table.column_names}, table.num_rows)
 
 
 def _count_lines(path: Path) -> int:

@@ -12,16 +12,15 @@ import numpy as np
 from lapsus.core.types import Track
 from lapsus.io.encoding import NO_VALUE
 from lapsus.io.predictions import format_quoted
-from lapsus.reporting.analysis.alignment import AlignedTrack, align_tracks, select_clusters
 from lapsus.reporting.analysis.comparisons import apply_holm, compare_paired_scores
 from lapsus.reporting.analysis.records import PairedTest, to_flat_dict
-from lapsus.reporting.columns import format_track_name
 from lapsus.reporting.html.tables import format_p_value
 from lapsus.reporting.report import read_scores
+from lapsus.reporting.score_table import TrackScores, align_tracks, format_track_name, select_clusters
 
 if TYPE_CHECKING:
     from lapsus.core.checks import FloatArray
-    from lapsus.reporting.analysis.alignment import Mask
+    from lapsus.reporting.score_table import Mask
 
     TrackKey = tuple[str, str, str]
 
@@ -137,7 +136,7 @@ def compare(old: Path, new: Path, *, confidence_level: float = 0.95) -> list[Fam
             confidence_level,
         )
         if change is None:
-            ids = (format_quoted(side[noisy[0]].columns.ids[:1].to_pylist()) for side in (before, after))
+            ids = (format_quoted(side[noisy[0]].list_ids()[:1]) for side in (before, after))
             raise ValueError(
                 f"{old} and {new} share no example of {family} of {model} ({' against '.join(ids)}); compare reports on"
                 " the same data."
@@ -155,19 +154,19 @@ def compare(old: Path, new: Path, *, confidence_level: float = 0.95) -> list[Fam
 
 def _pair_tracks(
     old: Sequence[Track], new: Sequence[Track]
-) -> tuple[dict[TrackKey, AlignedTrack], dict[TrackKey, AlignedTrack]]:
+) -> tuple[dict[TrackKey, TrackScores], dict[TrackKey, TrackScores]]:
     """Return the tracks of two reports by dataset, model and track, over the same examples."""
     numbered_tracks = [
         replace(track, model=f"{side}{track.model}") for side, tracks in enumerate((new, old)) for track in tracks
     ]
-    by_report: tuple[dict[TrackKey, AlignedTrack], dict[TrackKey, AlignedTrack]] = ({}, {})
+    by_report: tuple[dict[TrackKey, TrackScores], dict[TrackKey, TrackScores]] = ({}, {})
     for run, track in zip(align_tracks(numbered_tracks), (*new, *old), strict=True):
         place = (track.dataset, track.model, track.track)
         by_report[1 - int(run.track.model[0])][place] = replace(run, track=track)
     return by_report
 
 
-def _check_same_gold(before: AlignedTrack, after: AlignedTrack, old: Path, new: Path) -> None:
+def _check_same_gold(before: TrackScores, after: TrackScores, old: Path, new: Path) -> None:
     """Raise if the right answers of a track are not the same in both reports."""
     if before.golds is None or after.golds is None:
         return
@@ -182,7 +181,7 @@ def _check_same_gold(before: AlignedTrack, after: AlignedTrack, old: Path, new: 
         )
 
 
-def _find_changed_texts(before: Sequence[AlignedTrack], after: Sequence[AlignedTrack]) -> Mask:
+def _find_changed_texts(before: Sequence[TrackScores], after: Sequence[TrackScores]) -> Mask:
     """Return which examples were asked with another text on one of the tracks."""
     is_changed = np.zeros(len(after[0].present), bool)
     for old_run, new_run in zip(before, after, strict=True):
@@ -194,9 +193,9 @@ def _find_changed_texts(before: Sequence[AlignedTrack], after: Sequence[AlignedT
 
 
 def _compare_family(
-    before: Sequence[AlignedTrack],
-    after: Sequence[AlignedTrack],
-    clean: tuple[AlignedTrack, AlignedTrack] | None,
+    before: Sequence[TrackScores],
+    after: Sequence[TrackScores],
+    clean: tuple[TrackScores, TrackScores] | None,
     confidence_level: float,
 ) -> FamilyChange | None:
     """Compare one family of noise; None if the reports share no example of it."""

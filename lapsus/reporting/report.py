@@ -22,17 +22,16 @@ from lapsus.core.track_names import MANIFEST_NAME
 from lapsus.core.types import Track
 from lapsus.io.encoding import NO_VALUE, HashedColumn
 from lapsus.io.tables import Table
-from lapsus.reporting.analysis.alignment import AnalysisOptions, align_tracks
 from lapsus.reporting.analysis.measure import measure_runs
-from lapsus.reporting.analysis.records import DatasetDigest, Provenance, Results, SourceFile
-from lapsus.reporting.columns import FileRows, extract_columns, format_track_name
+from lapsus.reporting.analysis.records import AnalysisOptions, DatasetDigest, Provenance, Results, SourceFile
+from lapsus.reporting.score_table import FileRows, align_tracks, score_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from lapsus.core.checks import IntArray
     from lapsus.io.encoding import Codes
-    from lapsus.reporting.analysis.alignment import AlignedTrack
+    from lapsus.reporting.score_table import TrackScores
 
 
 # The score of every row of a report, saved beside its page; two reports are compared by these.
@@ -43,7 +42,7 @@ TRACK_COLUMNS = ("dataset", "model", "track")
 HASHES = ("gold", "text")  # of the right answer, and of what the model saw; 0 where rows do not hold it
 
 
-def write_scores(runs: Iterable[AlignedTrack], folder: Path) -> None:
+def write_scores(runs: Iterable[TrackScores], folder: Path) -> None:
     """Write the scores of all tracks into a folder, one row each, with hashes that tell whether data are the same."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -76,7 +75,7 @@ def read_scores(folder: Path) -> list[Track]:
     """Return the tracks of a report with their scores, as `write_scores` has left them.
 
     >>> from tempfile import mkdtemp
-    >>> from lapsus.reporting.analysis.alignment import align_tracks
+    >>> from lapsus.reporting.score_table import align_tracks
     >>> place = Path(mkdtemp())
     >>> write_scores(align_tracks([Track("bert", "clean", [{"id": "a", "score": 1}], "afqmc")]), place)
     >>> read_scores(place)[0].rows[0]["score"]
@@ -99,11 +98,11 @@ def read_scores(folder: Path) -> list[Track]:
         track_rows = table.take(np.flatnonzero(numbers == number))
         frame = Table({name: track_rows[name] for name in ("id", "score", "cluster")}, track_rows.num_rows)
         dataset, model, name = (words[part][code] for part, code in enumerate(track_keys[:, number].tolist()))
-        columns = extract_columns(frame, format_track_name(Track(model, name, [], dataset)))
+        scores = score_rows(frame, Track(model, name, (), dataset))
         if set(HASHES) <= set(track_rows.column_names):  # older reports hold none
             gold_hashes, text_hashes = (track_rows[column].to_numpy() for column in HASHES)
-            columns = replace(columns, golds=_make_hashed_column(gold_hashes), text_hashes=text_hashes)
-        tracks.append(Track(model, name, FileRows(partial(Table, frame.columns, frame.length), columns), dataset))
+            scores = replace(scores, golds=_make_hashed_column(gold_hashes), text_hashes=text_hashes)
+        tracks.append(Track(model, name, FileRows(partial(Table, frame.columns, frame.length), scores), dataset))
     return tracks
 
 
@@ -174,7 +173,7 @@ def _read_manifest(path: Path) -> dict[str, str]:
     )
 
 
-def digest_datasets(runs: Sequence[AlignedTrack]) -> list[DatasetDigest]:
+def digest_datasets(runs: Sequence[TrackScores]) -> list[DatasetDigest]:
     """Return for each dataset a hash of its examples: of their ids, right answers and clean texts."""
     digests = []
     for dataset in dict.fromkeys(run.track.dataset for run in runs):

@@ -23,7 +23,7 @@ from lapsus.io.join import ROLES, JoinedTable, extract_ids, find_first, find_gol
 from lapsus.io.labels import check_shared_vocabulary, map_to_gold_labels
 from lapsus.io.predictions import PredictionTable, format_quoted, read_predictions, read_references, select_known
 from lapsus.io.tables import Table, concatenate, to_list
-from lapsus.reporting.columns import NO_ANSWER, find_noisy_columns
+from lapsus.reporting.score_table import NO_ANSWER, find_noisy_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,6 +64,7 @@ class MetricColumn:
     name: str
     kind: str
     source: str | None = None
+    option_files: Mapping[str, Path] | None = None
 
     @property
     def is_list(self) -> bool:
@@ -145,6 +146,7 @@ def score(
     options: Mapping[str, str] | None = None,
     *,
     where: Mapping[str, str] | None = None,
+    option_files: Mapping[str, Path] | None = None,
 ) -> dict[str, Any]:
     """Return the metric `name` of the predictions, and how their ids joined.
 
@@ -152,7 +154,8 @@ def score(
     own (`confidence_level=0.99`), or say which column feeds which of its columns: `groups=label`, `predictions=acc`;
     from another file, `original_predictions=clean.jsonl` or `clean_scores=clean.jsonl:acc`. In a file of `lapsus
     perturb`, the noisy texts are the predictions and the clean ones the references. `where` keeps the rows with these
-    values, in the other files too where they have such rows.
+    values, in the other files too where they have such rows. `option_files` are the only files that options may name,
+    by what they are called there; by default these are any.
     """
     function = _load_metric(name)
     column_types = list_metric_columns(name)
@@ -169,7 +172,10 @@ def score(
     )
     if texts and references is None and not {"predictions", "references"} & arguments.keys():
         arguments |= find_perturbed_column(files[0].columns)
-    columns = [MetricColumn(name, column, kind, arguments.pop(column, None)) for column, kind in column_types.items()]
+    columns = [
+        MetricColumn(name, column, kind, arguments.pop(column, None), option_files)
+        for column, kind in column_types.items()
+    ]
     data = None if references is None else read_references(references, where)
     examples = _join_files(columns, files, data)
     if columns[0].is_score and columns[0].source is None:
@@ -338,7 +344,7 @@ def _collect_values(column: MetricColumn, examples: _Examples, where: Mapping[st
     if column.source and column.name == "groups" and "," in column.source:
         parts = [replace(column, source=part) for part in column.source.split(",")]
         return {part.source: _collect_values(part, examples, where) for part in parts}
-    if column.source and (file_and_column := _parse_file_reference(column.source)):
+    if column.source and (file_and_column := _parse_file_reference(column.source, column.option_files)):
         path, name = file_and_column
         ids = to_list(first.table.columns["id"]) if "id" in first.table.columns else []
         return _read_column(replace(column, source=name), ids, select_known(read_predictions(path), where))
@@ -423,9 +429,13 @@ def find_perturbed_column(columns: Sequence[str]) -> dict[str, str]:
     return {"predictions": noisy_columns[0], "references": f"clean_{noisy_columns[0]}"}
 
 
-def _parse_file_reference(source: str) -> tuple[Path, str | None] | None:
-    """Return the file, and the column if there is one, of a source `FILE` or `FILE:COLUMN`."""
+def _parse_file_reference(source: str, files: Mapping[str, Path] | None) -> tuple[Path, str | None] | None:
+    """Return the file, and the column if there is one, of a source `FILE` or `FILE:COLUMN`, among some files or any."""
     path, colon, name = source.rpartition(":")
+    if files is not None:
+        if source in files:
+            return files[source], None
+        return (files[path], name) if colon and path in files else None
     if Path(source).is_file():
         return Path(source), None
     return (Path(path), name) if colon and Path(path).is_file() else None

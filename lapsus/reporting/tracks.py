@@ -14,8 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from lapsus.core.messages import format_list
-from lapsus.core.track_names import CLEAN, MANIFEST_NAME, TrackName, parse_track_names
-from lapsus.core.track_names import parse_track_name as split_name
+from lapsus.core.track_names import CLEAN, MANIFEST_NAME, TrackName, parse_track_name, parse_track_names
 from lapsus.core.types import Track
 from lapsus.io import inspect_logs, lm_eval_logs
 from lapsus.io.encoding import encode_column
@@ -23,14 +22,13 @@ from lapsus.io.join import ORIGIN_COLUMNS, ROLES, JoinedTable, extract_ids, find
 from lapsus.io.labels import check_shared_vocabulary, map_to_gold_labels
 from lapsus.io.predictions import PredictionTable, format_quoted, read_predictions, read_references
 from lapsus.io.tables import SAVED_DATASET_FILES, Column, Table, concatenate, take, to_list
-from lapsus.reporting.columns import (
+from lapsus.reporting.score_table import (
     FileRows,
-    extract_columns,
     extract_scores,
     find_noisy_columns,
-    get_columns,
     is_unparsed,
-    join_names,
+    score_rows,
+    score_track,
     share_arrays,
 )
 
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
     from lapsus.core.checks import IntArray
 
 MAX_KEPT_BYTES = 100_000_000  # of files whose rows are kept; the rows of larger ones are read again when wanted
+CONFIG_NAME = re.compile(r"[a-z]+(_[a-z]+)*(\.[1-9]\d*)?")  # a track as lapsus spells it, which needs no parsing
 PATH_PATTERNS = ("{model}.{track}", "{model}/{track}")  # bert.keyboard.2.csv, or keyboard.2.csv in the folder bert
 
 
@@ -88,10 +87,10 @@ def read_tracks(
     for file, part in parts():
         origin = names.get(part.origin, part.origin)
         content = reader.join(part.select(file), origin.track)
-        columns = extract_columns(content.table, join_names(origin.dataset, part.origin.model, origin.track))
+        scores = score_rows(content.table, Track(part.origin.model, origin.track, (), origin.dataset))
         load = partial(_identity, content.table) if keep_rows else partial(reader.reload, part, origin.track)
         ids = (tuple(content.missing), tuple(content.unmatched), tuple(content.dropped))
-        rows = FileRows(load, share_arrays(columns, pool))
+        rows = FileRows(load, share_arrays(scores, pool))
         tracks.append((part.origin, Track(part.origin.model, "", rows, "", *ids, (part.path,))))
     names = names or _parse_origins([origin for origin, _ in tracks])
     named_tracks = [
@@ -135,11 +134,17 @@ def _parse_origins(origins: Sequence[Origin]) -> dict[Origin, TrackName]:
     track_names: dict[Origin, TrackName] = {}
     for model in dict.fromkeys(origin.model for origin in origins):
         model_origins = [origin for origin in origins if origin.model == model]
-        parsed = parse_track_names([origin.track for origin in model_origins if not origin.dataset])
+        bare_names = [origin.track for origin in model_origins if not origin.dataset]
+        parsed = parse_track_names(bare_names) if bare_names else {}
         for origin in model_origins:
-            known = split_name(origin.track)
-            track = known.track if known and not known.dataset else origin.track
-            track_names[origin] = TrackName(origin.dataset, track) if origin.dataset else parsed[origin.track]
+            if not origin.dataset:
+                track_names[origin] = parsed[origin.track]
+            elif CONFIG_NAME.fullmatch(origin.track):
+                track_names[origin] = TrackName(origin.dataset, origin.track)
+            else:
+                known = parse_track_name(origin.track)
+                track = known.track if known and not known.dataset else origin.track
+                track_names[origin] = TrackName(origin.dataset, track)
     return track_names
 
 
@@ -393,7 +398,7 @@ def _check_vocabularies(model: str, tracks: Sequence[Track]) -> None:
     comparable = [
         (track, columns.predictions, columns.golds, ~columns.unparsed)
         for track in tracks
-        if (columns := get_columns(track)).scored_by_equality
+        if (columns := score_track(track)).scored_by_equality
         and columns.predictions is not None
         and columns.golds is not None
     ]

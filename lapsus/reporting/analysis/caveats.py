@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,26 +12,29 @@ from lapsus.core.messages import format_list
 from lapsus.io.encoding import MAX_WORDS
 from lapsus.io.labels import MIN_ANSWERS, format_vocabulary
 from lapsus.io.predictions import format_quoted
-from lapsus.reporting.analysis.alignment import AlignedTrack, find_clean_track
 from lapsus.reporting.analysis.dialects import is_dialect_scorer
-from lapsus.reporting.analysis.records import ReportWarning
+from lapsus.reporting.analysis.records import ReportWarning, UnmatchedIds
+from lapsus.reporting.score_table import TrackScores, find_clean_track
+
+if TYPE_CHECKING:
+    from lapsus.reporting.score_table import Mask
 
 
-def find_warnings(runs: Sequence[AlignedTrack]) -> list[ReportWarning]:
+def find_warnings(runs: Sequence[TrackScores]) -> list[ReportWarning]:
     """Return the warnings about tracks.
 
     >>> from lapsus.core.types import Track
-    >>> from lapsus.reporting.analysis.alignment import align_tracks
+    >>> from lapsus.reporting.score_table import align_tracks
     >>> print(*find_warnings(align_tracks([Track("bert", "keyboard.1", [{"id": 1, "score": 1}])])))
     bert / keyboard.1: there is no clean track, so drops cannot be computed; add a track named clean
     """
-    groups: dict[tuple[str, str], list[AlignedTrack]] = {}
+    groups: dict[tuple[str, str], list[TrackScores]] = {}
     for run in runs:
         groups.setdefault((run.track.dataset, run.track.model), []).append(run)
     return [warning for model_runs in groups.values() for warning in _warn_model(model_runs)]
 
 
-def _warn_model(runs: Sequence[AlignedTrack]) -> Iterator[ReportWarning]:
+def _warn_model(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
     dataset, model = runs[0].track.dataset, runs[0].track.model
     if not any(run.is_clean for run in runs) and not is_dialect_scorer(run.track for run in runs):
         name = f"{dataset}_clean" if dataset else "clean"
@@ -44,13 +48,13 @@ def _warn_model(runs: Sequence[AlignedTrack]) -> Iterator[ReportWarning]:
             yield ReportWarning(dataset, model, run.track.track, message)
 
 
-def _list_messages(run: AlignedTrack) -> Iterator[str]:
+def _list_messages(run: TrackScores) -> Iterator[str]:
     """Yield what limits the numbers of one track."""
-    track, n_rows = run.track, len(run.columns.scores)
+    track, n_rows = run.track, int(run.present.sum())
     if n_missing := len(track.missing_predictions):
         n_examples = n_missing + n_rows + len(track.dropped)
         yield f"{n_missing} of the {n_examples} examples of the data have no prediction, and are left out"
-    if n_unparsed := int(run.columns.unparsed.sum()):
+    if n_unparsed := int(run.unparsed.sum()):
         yield f"{n_unparsed} of {n_rows} examples have no answer or no score, and count as wrong"
     if track.dropped:
         yield f"{len(track.dropped)} examples without an answer were left out, as was asked"
@@ -58,7 +62,7 @@ def _list_messages(run: AlignedTrack) -> Iterator[str]:
         yield f"the model always predicts {prediction!r}, although there are several gold labels"
 
 
-def _warn_vocabulary(runs: Sequence[AlignedTrack]) -> Iterator[ReportWarning]:
+def _warn_vocabulary(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
     """Warn of predictions that name the gold answers otherwise."""
     dataset, model = runs[0].track.dataset, runs[0].track.model
     if vocabularies := {run.track.track: words for run in runs if (words := _find_never_correct(run))}:
@@ -68,7 +72,7 @@ def _warn_vocabulary(runs: Sequence[AlignedTrack]) -> Iterator[ReportWarning]:
     for run in runs:
         if mismatch := _count_case_mismatches(run):
             number, prediction, gold = mismatch
-            message = f"{number} of {len(run.columns.scores)} predictions differ from the gold answer only in case or whitespace"
+            message = f"{number} of {int(run.present.sum())} predictions differ from the gold answer only in case or whitespace"
             example = f"{prediction!r} for {gold!r}"
             yield ReportWarning(dataset, model, run.track.track, f"{message} and count as wrong, such as {example}")
     if numbers := _find_index_offset(runs):
@@ -78,9 +82,9 @@ def _warn_vocabulary(runs: Sequence[AlignedTrack]) -> Iterator[ReportWarning]:
         yield ReportWarning(dataset, model, names, f"{message}; {cure}")
 
 
-def _warn_annotators(runs: Sequence[AlignedTrack]) -> Iterator[ReportWarning]:
+def _warn_annotators(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
     """Warn of annotators with other examples: the worst of few is milder than that of many."""
-    families: dict[str, list[AlignedTrack]] = {}
+    families: dict[str, list[TrackScores]] = {}
     for run in runs:
         if not run.is_clean:
             families.setdefault(run.track.family, []).append(run)
@@ -93,7 +97,7 @@ def _warn_annotators(runs: Sequence[AlignedTrack]) -> Iterator[ReportWarning]:
             yield ReportWarning(*place, f"{message}; the worst of fewer is milder")
 
 
-def _warn_unmatched(runs: Sequence[AlignedTrack]) -> Iterator[ReportWarning]:
+def _warn_unmatched(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
     """Warn of examples that the clean track lacks: nothing can be compared with them."""
     clean = find_clean_track(runs)
     for run in runs:
@@ -102,16 +106,17 @@ def _warn_unmatched(runs: Sequence[AlignedTrack]) -> Iterator[ReportWarning]:
         unmatched = np.flatnonzero(run.present & ~clean.present)
         if len(unmatched):
             sample = format_quoted(run.ids.take(unmatched[:3]).to_pylist())
-            message = f"{len(unmatched)} of {len(run.columns.scores)} examples are left out, as {clean.track.track} lacks them"
+            message = (
+                f"{len(unmatched)} of {int(run.present.sum())} examples are left out, as {clean.track.track} lacks them"
+            )
             yield ReportWarning(run.track.dataset, run.track.model, run.track.track, f"{message} (such as id {sample})")
 
 
-def _find_never_correct(run: AlignedTrack) -> tuple[str, str] | None:
+def _find_never_correct(run: TrackScores) -> tuple[str, str] | None:
     """Return what is said and what is right on a track where no answer is right although right answers repeat."""
-    columns = run.columns
-    if columns.predictions is None or columns.golds is None or columns.scores.any():
+    if run.predictions is None or run.golds is None or (run.scores > 0).any():
         return None
-    prediction_counts, gold_counts = columns.predictions.count_values(~columns.unparsed), columns.golds.count_values()
+    prediction_counts, gold_counts = run.predictions.count_values(~run.unparsed), run.golds.count_values()
     has_few_answers = sum(prediction_counts.values()) < MIN_ANSWERS or max(gold_counts.values(), default=0) == 1
     return (
         None
@@ -120,32 +125,28 @@ def _find_never_correct(run: AlignedTrack) -> tuple[str, str] | None:
     )
 
 
-def _count_case_mismatches(run: AlignedTrack) -> tuple[int, str, str] | None:
+def _count_case_mismatches(run: TrackScores) -> tuple[int, str, str] | None:
     """Return how many wrong answers differ from the right ones in case or spaces alone, one of them, and its right one."""
-    columns = run.columns
-    if columns.predictions is None or columns.golds is None:
+    if run.predictions is None or run.golds is None:
         return None
-    gold_codes = set(columns.golds.hashes.tolist())
-    golds_by_text = {_normalise(word): (code, word) for code, word in columns.golds.words.items()}
+    gold_codes = set(run.golds.hashes.tolist())
+    golds_by_text = {_normalise(word): (code, word) for code, word in run.golds.words.items()}
     mismatches = []
-    for code, word in columns.predictions.words.items():
+    for code, word in run.predictions.words.items():
         gold_code, gold = golds_by_text.get(_normalise(word), (code, word))
         if code not in gold_codes and gold_code != code:
-            is_mismatch = (
-                (columns.predictions.codes == code) & (columns.golds.codes == gold_code) & (columns.scores == 0)
-            )
+            is_mismatch = (run.predictions.codes == code) & (run.golds.codes == gold_code) & (run.scores == 0)
             mismatches += [(int(is_mismatch.sum()), word, gold)] if is_mismatch.any() else []
     return (sum(number for number, *_ in mismatches), *max(mismatches)[1:]) if mismatches else None
 
 
-def _find_index_offset(runs: Iterable[AlignedTrack]) -> tuple[str, str] | None:
+def _find_index_offset(runs: Iterable[TrackScores]) -> tuple[str, str] | None:
     """Return the numbers that are said and those that are right where these are the same ones counted from another."""
     predicted, gold = set[str](), set[str]()
     for run in runs:
-        columns = run.columns
-        if columns.predictions is not None and columns.golds is not None:
-            predicted |= columns.predictions.count_values(~columns.unparsed).keys()
-            gold |= columns.golds.count_values().keys()
+        if run.predictions is not None and run.golds is not None:
+            predicted |= run.predictions.count_values(~run.unparsed).keys()
+            gold |= run.golds.count_values().keys()
         if len(predicted | gold) > MAX_WORDS or not all(map(str.isdecimal, predicted | gold)):
             return None
     if min(len(predicted), len(gold)) < 2:
@@ -160,12 +161,49 @@ def _normalise(word: str) -> str:
     return " ".join(word.casefold().split())
 
 
-def _find_constant_prediction(run: AlignedTrack) -> str | None:
+def _find_constant_prediction(run: TrackScores) -> str | None:
     """Return the one class that a model says throughout a track where several are right; None if it says more."""
-    columns = run.columns
-    if columns.predictions is None or columns.golds is None or columns.predictions.distinct > 2:
+    if run.predictions is None or run.golds is None or run.predictions.distinct > 2:
         return None
-    prediction_counts = columns.predictions.count_values(~columns.unparsed)
-    gold_counts = columns.golds.count_values()
+    prediction_counts = run.predictions.count_values(~run.unparsed)
+    gold_counts = run.golds.count_values()
     golds_vary = len(gold_counts) > 1 and max(gold_counts.values()) > 1
     return next(iter(prediction_counts)) if len(prediction_counts) == 1 and golds_vary else None
+
+
+# The ids that were left out, and the reason.
+
+
+MAX_NAMED = 12
+
+
+def list_unmatched_ids(
+    model_tracks: Sequence[TrackScores], clean: TrackScores | None, all_tracks: Sequence[TrackScores]
+) -> list[UnmatchedIds]:
+    """Count and name the ids of one model's tracks that were left out."""
+    return [
+        UnmatchedIds(run.track.dataset, run.track.model, run.track.track, reason, count, ids)
+        for run in model_tracks
+        for reason, count, ids in _iter_reasons(run, clean, all_tracks)
+        if count
+    ]
+
+
+def _iter_reasons(
+    run: TrackScores, clean: TrackScores | None, all_tracks: Sequence[TrackScores]
+) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    def make_reason(reason: str, examples: Mask) -> tuple[str, int, tuple[str, ...]]:
+        first = np.flatnonzero(examples)[:MAX_NAMED]
+        return reason, int(examples.sum()), tuple(run.ids[index].as_py() for index in first.tolist())
+
+    missing, unknown = run.track.missing_predictions, run.track.unmatched_predictions
+    yield "in the data, but not predicted", len(missing), tuple(missing[:MAX_NAMED])
+    yield "predicted, but not in the data", len(unknown), tuple(unknown[:MAX_NAMED])
+    present_elsewhere = np.zeros(len(run.present), bool)
+    for other in all_tracks:
+        if other.track.track == run.track.track:
+            present_elsewhere |= other.present
+    yield make_reason("scored for another model only", present_elsewhere & ~run.present)
+    if clean is not None and run is not clean:
+        yield make_reason("has no clean counterpart", run.present & ~clean.present)
+        yield make_reason("clean only", clean.present & ~run.present)

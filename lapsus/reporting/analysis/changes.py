@@ -8,36 +8,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from lapsus.core.edits import Edit, apply
+from lapsus import stats
+from lapsus.core.edits import Edit
 from lapsus.core.text import to_label
 from lapsus.io.encoding import NO_VALUE
-from lapsus.metrics.prediction_consistency.score import prediction_consistency
-from lapsus.reporting.analysis.alignment import (
-    AlignedTrack,
+from lapsus.reporting.analysis.records import Changes, Estimate, Flips, LostExample, Transition
+from lapsus.reporting.score_table import (
+    NO_ANSWER,
+    TrackScores,
     find_clean_track,
     find_unchanged_texts,
     is_binary,
     select_clusters,
     to_texts,
 )
-from lapsus.reporting.analysis.records import Changes, Estimate, Flips, LostExample, Transition
-from lapsus.reporting.columns import NO_ANSWER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lapsus.core.checks import FloatArray, IntArray
     from lapsus.io.encoding import Codes
-    from lapsus.reporting.analysis.alignment import Mask
+    from lapsus.reporting.score_table import Mask
 
     Row = Mapping[str, Any]
 
 
 MAX_LABELS = 8  # with more labels than this, the matrix shows right and wrong only
-RIGHT, WRONG, OTHER_WRONG = range(3)  # the numbers of right answers, of wrong ones, and of wrong ones that changed
 
 
-def count_changes(clean: AlignedTrack, members: Sequence[AlignedTrack], level: float) -> Changes:
+def count_changes(clean: TrackScores, members: Sequence[TrackScores], level: float) -> Changes:
     """Count the predictions that differ between clean and noisy text; None where the rows do not tell.
 
     Answers that were both right count as the same, however they were worded.
@@ -53,27 +52,34 @@ def count_changes(clean: AlignedTrack, members: Sequence[AlignedTrack], level: f
 
     clean_answers, noisy_answers = (before, after) if predictions is None else predictions
     was_right, is_right = (binary & (side == 1) for side in (before, after))
-    is_same = clean_answers == noisy_answers
-    clusters: list[IntArray] = []
-    for mask in masks:
-        run_clusters = select_clusters(clean, mask)
-        clusters.append(np.flatnonzero(mask) if run_clusters is None else run_clusters)
-    result = prediction_consistency(
-        np.where(is_right, RIGHT, np.where(is_same, WRONG, OTHER_WRONG)),
-        np.full(len(after), RIGHT),
-        np.where(was_right, RIGHT, WRONG),
-        clusters=np.concatenate(clusters),
-        confidence_level=level,
+    flips = {
+        "correct_to_wrong": was_right & ~is_right,
+        "wrong_to_correct": ~was_right & is_right,
+        "wrong_to_other_wrong": ~was_right & ~is_right & (clean_answers != noisy_answers),
+    }
+    is_changed = np.logical_or.reduce(list(flips.values()))
+    clusters = np.concatenate([_list_clusters(clean, mask) for mask in masks])
+    sums = stats.sum_by_cluster_number(is_changed.astype(float), clusters)
+    interval = (
+        stats.clustered_rate_interval(sums, level)
+        if sums.n_clusters < len(clusters)
+        else stats.wilson_interval(int(is_changed.sum()), len(clusters), level)
     )
     return Changes(
-        result["changed"],
-        Estimate.from_result(result, "changed_rate"),
-        Flips(**result["transitions"]) if binary else None,
+        int(is_changed.sum()),
+        Estimate(int(is_changed.sum()) / len(clusters), *(interval or ())),
+        Flips(**{name: int(mask.sum()) for name, mask in flips.items()}) if binary else None,
     )
+
+
+def _list_clusters(clean: TrackScores, mask: Mask) -> IntArray:
+    """Return the clusters of these examples, whose own numbers stand for those that are no cluster of several."""
+    clusters = select_clusters(clean, mask)
+    return np.flatnonzero(mask) if clusters is None else clusters
 
 
 def count_transitions(
-    clean: AlignedTrack | None, members: Sequence[AlignedTrack], dataset: str, model: str, family: str
+    clean: TrackScores | None, members: Sequence[TrackScores], dataset: str, model: str, family: str
 ) -> list[Transition]:
     """Count which clean prediction became which noisy one: labels where there are few, else right and wrong."""
     masks = [] if clean is None else [clean.scored & run.scored for run in members]
@@ -104,7 +110,7 @@ def count_transitions(
 
 
 def _pair_scores(
-    clean: AlignedTrack, members: Sequence[AlignedTrack], masks: Sequence[NDArray[np.bool_]]
+    clean: TrackScores, members: Sequence[TrackScores], masks: Sequence[NDArray[np.bool_]]
 ) -> tuple[FloatArray, FloatArray]:
     """Return the scores of all pairs, on clean and on noisy text."""
     return (
@@ -114,7 +120,7 @@ def _pair_scores(
 
 
 def _pair_predictions(
-    clean: AlignedTrack, members: Sequence[AlignedTrack], masks: Sequence[NDArray[np.bool_]]
+    clean: TrackScores, members: Sequence[TrackScores], masks: Sequence[NDArray[np.bool_]]
 ) -> tuple[Codes, Codes] | None:
     """Return the predictions of all pairs, on clean and on noisy text; None where one is not known."""
     if clean.predictions is None or any(run.predictions is None for run in members):
@@ -141,11 +147,10 @@ def align_edits(clean: str, noisy: str, recorded_edits: Any = None) -> tuple[Edi
     (Edit(start=1, end=2, text='x'),)
     """
     for edits in _iter_edit_lists(recorded_edits):
-        try:
-            if apply(clean, edits) == noisy:
-                return edits
-        except ValueError:
-            continue  # the edits belong to another column
+        pairs = split_by_edits(clean, edits)
+        old, new = ("".join(side) for side in zip(*pairs, strict=True)) if pairs else ("", "")
+        if (old, new) == (clean, noisy) and all(edit.end <= len(clean) for edit in edits):
+            return edits
     return tuple(
         Edit(code.src_start, code.src_end, noisy[code.dest_start : code.dest_end])
         for code in Levenshtein.opcodes(clean, noisy)
@@ -189,7 +194,7 @@ MAX_EXAMPLES = 12
 LOSS_THRESHOLD = 0.5  # a fall in score from which an example counts as lost
 
 
-def find_lost_examples(runs: Sequence[AlignedTrack], models: Sequence[str]) -> list[LostExample]:
+def find_lost_examples(runs: Sequence[TrackScores], models: Sequence[str]) -> list[LostExample]:
     """Return one text per example, sorted by how many models lost it."""
     clean_runs = {model: find_clean_track(run for run in runs if run.track.model == model) for model in models}
     noisy = [
@@ -208,7 +213,7 @@ def find_lost_examples(runs: Sequence[AlignedTrack], models: Sequence[str]) -> l
         most_losses[is_higher], worst_tracks[is_higher] = losses[track][is_higher], number
     examples = _rank_by_losses(most_losses, runs[0].ids)
     rows: dict[int, dict[int, Row]] = {}  # by run, by example
-    losers: dict[int, list[AlignedTrack]] = {example: [] for example in examples}
+    losers: dict[int, list[TrackScores]] = {example: [] for example in examples}
     for run, clean_run in noisy:
         track_examples = [example for example in examples if tracks[worst_tracks[example]] == run.track.track]
         run_losses = (
@@ -218,7 +223,7 @@ def find_lost_examples(runs: Sequence[AlignedTrack], models: Sequence[str]) -> l
             dict(
                 zip(
                     run_losses,
-                    map(_mark_unparsed, run.select_rows(run_losses), run.unanswered[run_losses].tolist()),
+                    map(_mark_unparsed, run.select_rows(run_losses), run.unparsed[run_losses].tolist()),
                     strict=True,
                 )
             )
@@ -237,7 +242,7 @@ def find_lost_examples(runs: Sequence[AlignedTrack], models: Sequence[str]) -> l
     return records
 
 
-def _find_losses(run: AlignedTrack, clean_run: AlignedTrack) -> Mask:
+def _find_losses(run: TrackScores, clean_run: TrackScores) -> Mask:
     """Return on which examples noise lost the answer: the model saw a text other than the clean one."""
     is_loss = clean_run.scores - run.scores >= LOSS_THRESHOLD  # False where one has no score
     return (
@@ -263,7 +268,7 @@ def _rank_by_losses(losses: Any, ids: Any) -> list[int]:
 
 
 def _make_lost_example(
-    run: AlignedTrack, example: int, losers: Sequence[tuple[str, Row]], clean_row: Row, models: int
+    run: TrackScores, example: int, losers: Sequence[tuple[str, Row]], clean_row: Row, models: int
 ) -> LostExample:
     row = losers[0][1]
     noisy_texts = to_texts(row.get("text"))

@@ -11,21 +11,28 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from lapsus import stats
-from lapsus.reporting.analysis.alignment import (
-    AlignedTrack,
+from lapsus.reporting.analysis.records import (
     AnalysisOptions,
+    ChanceWorst,
+    Comparison,
+    DialectScore,
+    Estimate,
+    GroupGap,
+    PairedTest,
+)
+from lapsus.reporting.score_table import (
+    TrackScores,
     find_clean_track,
     find_unchanged_texts,
     is_binary,
     select_clusters,
 )
-from lapsus.reporting.analysis.records import ChanceWorst, Comparison, DialectScore, Estimate, GroupGap, PairedTest
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lapsus.core.checks import FloatArray
-    from lapsus.reporting.analysis.alignment import Mask
+    from lapsus.reporting.score_table import Mask
 
 
 Tested = TypeVar("Tested", PairedTest, GroupGap, DialectScore)
@@ -90,7 +97,7 @@ class ComparedScore:
         return scores
 
 
-def compare_models(runs: Sequence[AlignedTrack], models: Sequence[str], options: AnalysisOptions) -> list[Comparison]:
+def compare_models(runs: Sequence[TrackScores], models: Sequence[str], options: AnalysisOptions) -> list[Comparison]:
     """Compare models, with the annotators that both have."""
     tracks_by_model = {model: {run.track.track: run for run in runs if run.track.model == model} for model in models}
     runs_by_model = {model: model_runs for model, model_runs in tracks_by_model.items() if model_runs}
@@ -127,7 +134,7 @@ def compare_models(runs: Sequence[AlignedTrack], models: Sequence[str], options:
     return list(chain.from_iterable(comparisons_by_pair.values()))
 
 
-def _iter_pairs(runs_by_model: Mapping[str, Mapping[str, AlignedTrack]]) -> Iterator[tuple[str, str]]:
+def _iter_pairs(runs_by_model: Mapping[str, Mapping[str, TrackScores]]) -> Iterator[tuple[str, str]]:
     """Return every two models; of very many, each with the one that scores best on clean text."""
     if len(runs_by_model) <= MAX_PAIRED:
         yield from combinations(runs_by_model, 2)
@@ -141,7 +148,7 @@ def _iter_pairs(runs_by_model: Mapping[str, Mapping[str, AlignedTrack]]) -> Iter
     yield from ((model, best) for model in runs_by_model if model != best)
 
 
-def _compute_complete_scores(model_runs: Mapping[str, AlignedTrack], measure: ComparedScore) -> FloatArray | None:
+def _compute_complete_scores(model_runs: Mapping[str, TrackScores], measure: ComparedScore) -> FloatArray | None:
     """Return a model's score of each example, where it has all of them by all annotators."""
     runs = [model_runs[name] for name in measure.tracks if name in model_runs]
     if len(runs) < len(measure.tracks):
@@ -151,7 +158,7 @@ def _compute_complete_scores(model_runs: Mapping[str, AlignedTrack], measure: Co
 
 
 def _compute_shared_scores(
-    pairs: Sequence[tuple[AlignedTrack, AlignedTrack]], measure: ComparedScore
+    pairs: Sequence[tuple[TrackScores, TrackScores]], measure: ComparedScore
 ) -> tuple[FloatArray, FloatArray]:
     """Return two models' scores of each example, by the annotators for which both have one; NaN where there is none."""
     tables = [np.stack([pair[side].scores for pair in pairs]) for side in (0, 1)]
@@ -171,7 +178,7 @@ def correct_comparisons(records: Sequence[Comparison]) -> list[Comparison]:
     return [replace(record, test=test) for record, test in zip(records, tests, strict=True)]
 
 
-def _list_compared_scores(runs: Sequence[AlignedTrack]) -> list[ComparedScore]:
+def _list_compared_scores(runs: Sequence[TrackScores]) -> list[ComparedScore]:
     """Return what two models can be compared by: clean text, and the average and worst of each family."""
     families: dict[str, dict[str, None]] = {}
     for run in runs:
@@ -193,7 +200,7 @@ MIN_PAIRS = 20  # fewer repeated answers are too few to estimate how often a mod
 
 
 def estimate_chance_worst(
-    members: Sequence[AlignedTrack], clean: AlignedTrack, repeats: Sequence[AlignedTrack], examples: Mask
+    members: Sequence[TrackScores], clean: TrackScores, repeats: Sequence[TrackScores], examples: Mask
 ) -> ChanceWorst:
     """Return the expected minimum over as many answers to the clean text as there are annotators.
 
@@ -224,9 +231,9 @@ def estimate_chance_worst(
     return ChanceWorst(estimate_all_correct(average, n_different / n_unchanged, len(members)), "texts left unchanged")
 
 
-def _find_new_answers(run: AlignedTrack, clean: AlignedTrack, examples: Mask) -> Mask:
+def _find_new_answers(run: TrackScores, clean: TrackScores, examples: Mask) -> Mask:
     """Return which of the examples were not answered by the kept answer to the same question, as `lapsus run` does."""
-    if any("request_key" not in each.columns.names for each in (run, clean)):
+    if any("request_key" not in each.names for each in (run, clean)):
         return examples
     indices = np.flatnonzero(examples)
     [request_keys], [clean_request_keys] = (each.select_columns(["request_key"], indices) for each in (run, clean))

@@ -1,6 +1,6 @@
 """Scorers of texts on dialects: whether what means the same scores above what does not, and own tags above others.
 
->>> from lapsus.reporting.analysis.alignment import align_tracks
+>>> from lapsus.reporting.score_table import align_tracks
 >>> def track(name, *scores):
 ...     return Track("chrf", name, [{"id": place, "score": score} for place, score in enumerate(scores)])
 >>> result = measure_dialects(align_tracks([track("dialect", 0.9, 0.8, 0.5), track("perturbed", 0.2, 0.9, 0.1)]), 0.95)
@@ -20,12 +20,12 @@ from lapsus.core.track_names import DIALECTS
 from lapsus.core.types import Track
 from lapsus.metrics.dialect_awareness.score import dialect_awareness
 from lapsus.metrics.win_rate.score import win_rate
-from lapsus.reporting.analysis.alignment import AlignedTrack, find_shared_examples, select_clusters
 from lapsus.reporting.analysis.records import DialectScore, Estimate
+from lapsus.reporting.score_table import TrackScores, find_shared_examples, select_clusters
 
 if TYPE_CHECKING:
     from lapsus.core.checks import FloatArray
-    from lapsus.reporting.analysis.alignment import Mask
+    from lapsus.reporting.score_table import Mask
 
 DIALECT_TRACK, OTHER_MEANING, OTHER_TAG = DIALECTS
 
@@ -35,7 +35,7 @@ def is_dialect_scorer(tracks: Iterable[Track]) -> bool:
     return {DIALECT_TRACK, OTHER_MEANING} <= {track.track for track in tracks}
 
 
-def measure_dialects(runs: Sequence[AlignedTrack], level: float) -> DialectScore:
+def measure_dialects(runs: Sequence[TrackScores], level: float) -> DialectScore:
     """Return the win rate of one model, and its awareness where texts were scored with another tag too."""
     by_name = {run.track.track: run for run in runs}
     dialect, other_meaning = by_name[DIALECT_TRACK], by_name[OTHER_MEANING]
@@ -79,8 +79,8 @@ def measure_dialects(runs: Sequence[AlignedTrack], level: float) -> DialectScore
     )
 
 
-def _pair_scores(first: AlignedTrack, second: AlignedTrack, examples: Mask) -> tuple[FloatArray, FloatArray]:
+def _pair_scores(first: TrackScores, second: TrackScores, examples: Mask) -> tuple[FloatArray, FloatArray]:
     """Return the scores of both sides; where one of them has no answer it is a tie, so that silence never wins."""
-    unanswered = first.unanswered | second.unanswered
+    unanswered = first.unparsed | second.unparsed
     first_scores, second_scores = (np.where(unanswered, 0.0, run.scores)[examples] for run in (first, second))
     return first_scores, second_scores

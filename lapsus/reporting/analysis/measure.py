@@ -20,16 +20,7 @@ from lapsus.core.track_names import DIALECTS
 from lapsus.core.types import Track
 from lapsus.io.encoding import NO_VALUE, HashedColumn
 from lapsus.io.predictions import format_quoted
-from lapsus.reporting.analysis.alignment import (
-    AlignedTrack,
-    AnalysisOptions,
-    align_tracks,
-    find_clean_track,
-    find_shared_examples,
-    list_unmatched_ids,
-    select_clusters,
-)
-from lapsus.reporting.analysis.caveats import find_warnings
+from lapsus.reporting.analysis.caveats import find_warnings, list_unmatched_ids
 from lapsus.reporting.analysis.changes import MAX_LABELS, count_changes, count_transitions, find_lost_examples
 from lapsus.reporting.analysis.comparisons import (
     apply_holm,
@@ -40,14 +31,13 @@ from lapsus.reporting.analysis.comparisons import (
 )
 from lapsus.reporting.analysis.dialects import is_dialect_scorer, measure_dialects
 from lapsus.reporting.analysis.records import (
+    AnalysisOptions,
     AnalysisSettings,
-    Averages,
     ChanceWorst,
     Changes,
     ClassScores,
     CleanComparison,
     DialectScore,
-    Estimate,
     FamilySummary,
     GroupGap,
     GroupScore,
@@ -58,18 +48,27 @@ from lapsus.reporting.analysis.records import (
     UnmatchedIds,
 )
 from lapsus.reporting.analysis.scores import (
+    ExampleScores,
     bin_by_noise_rate,
-    compute_averages,
     compute_balanced_drop_p,
     compute_class_scores,
     compute_mean_noise_rate,
-    extract_gaps,
+    find_gaps,
+    score_groups,
 )
-from lapsus.reporting.analysis.task_scores import measure_task
-from lapsus.reporting.columns import MAX_GROUPS, format_track_name
+from lapsus.reporting.analysis.task_scores import TASK_COLUMNS, measure_task
+from lapsus.reporting.score_table import (
+    MAX_GROUPS,
+    TrackScores,
+    align_tracks,
+    find_clean_track,
+    find_shared_examples,
+    format_track_name,
+    select_clusters,
+)
 
 if TYPE_CHECKING:
-    from lapsus.reporting.analysis.alignment import Mask
+    from lapsus.reporting.score_table import Mask
 
 
 def measure(tracks: Sequence[Track], options: AnalysisOptions | None = None) -> Results:
@@ -77,7 +76,7 @@ def measure(tracks: Sequence[Track], options: AnalysisOptions | None = None) -> 
     return measure_runs(align_tracks(tracks), options or AnalysisOptions())
 
 
-def measure_runs(runs: Sequence[AlignedTrack], options: AnalysisOptions) -> Results:
+def measure_runs(runs: Sequence[TrackScores], options: AnalysisOptions) -> Results:
     """Return every number of a report from scored tracks."""
     datasets = dict.fromkeys(run.track.dataset for run in runs)
     parts = [_measure_dataset([run for run in runs if run.track.dataset == dataset], options) for dataset in datasets]
@@ -102,7 +101,7 @@ class _FamilyRecords:
     noise_bins: list[NoiseBin] = field(default_factory=list)
 
 
-def _measure_dataset(runs: Sequence[AlignedTrack], options: AnalysisOptions) -> dict[str, list[Any]]:
+def _measure_dataset(runs: Sequence[TrackScores], options: AnalysisOptions) -> dict[str, list[Any]]:
     """Return the records of all models on one dataset, by the name of their table."""
     group_columns = _group_columns(runs, options)
     models = list(dict.fromkeys(run.track.model for run in runs))
@@ -137,21 +136,26 @@ def _measure_dataset(runs: Sequence[AlignedTrack], options: AnalysisOptions) -> 
         "lost_examples": find_lost_examples(runs, models),
         "warnings": find_warnings(runs),
         "dialects": dialects,
-        "task_scores": [score for run in runs for score in measure_task(run, options.confidence_level)],
+        "task_scores": [
+            score
+            for run in runs
+            if run.has_nested_golds() or not TASK_COLUMNS.isdisjoint(run.names)
+            for score in measure_task(run, options.confidence_level)
+        ],
     }
 
 
-def _group_columns(runs: Sequence[AlignedTrack], options: AnalysisOptions) -> dict[str, HashedColumn]:
+def _group_columns(runs: Sequence[TrackScores], options: AnalysisOptions) -> dict[str, HashedColumn]:
     """Return, for each column to break down by, the value of every example, as the first track that has it says."""
     values_by_column: dict[str, HashedColumn] = {}
     for column in options.group_by or ("gold",):
-        names = {name for run in runs for name in run.columns.names}
+        names = {name for run in runs for name in run.names}
         parts = [run.groups[column] for run in runs if column in run.groups]
         if options.group_by and column not in names:
             raise LookupError(
                 f"There is no column {column!r} to break down by; the tracks have {format_quoted(sorted(names))}."
             )
-        if options.group_by and any(column in run.columns.names and column not in run.groups for run in runs):
+        if options.group_by and any(column in run.names and column not in run.groups for run in runs):
             raise ValueError(f"Column {column!r} has over {MAX_GROUPS} values; break down by one with fewer.")
         if not parts:
             continue
@@ -169,10 +173,10 @@ def _group_columns(runs: Sequence[AlignedTrack], options: AnalysisOptions) -> di
     return values_by_column
 
 
-def _measure_track(run: AlignedTrack, clean: AlignedTrack | None, options: AnalysisOptions) -> TrackScore:
+def _measure_track(run: TrackScores, clean: TrackScores | None, options: AnalysisOptions) -> TrackScore:
     """Return the record of one track: its average, and how it differs from clean."""
     scored = run.scored
-    average = compute_averages(run.scores[scored][:, None], select_clusters(run, scored), options)
+    scores = ExampleScores.from_table(run.scores[scored][:, None], select_clusters(run, scored))
     return TrackScore(
         run.track.dataset,
         run.track.model,
@@ -180,20 +184,20 @@ def _measure_track(run: AlignedTrack, clean: AlignedTrack | None, options: Analy
         run.track.family,
         run.track.annotator,
         clean=run.is_clean,
-        examples=average["examples"],
-        unparsed=int(run.columns.unparsed.sum()),
-        average=Estimate.from_result(average, "micro_average"),
+        examples=int(scored.sum()),
+        unparsed=int(run.unparsed.sum()),
+        average=scores.estimate(options).micro_average,
         noise_rate=compute_mean_noise_rate(run),
         classes=compute_class_scores([(run, scored)], options.confidence_level),
         from_clean=None if clean is None or run.is_clean else _compare_with_clean(run, clean, options),
     )
 
 
-def _compare_with_clean(run: AlignedTrack, clean: AlignedTrack, options: AnalysisOptions) -> CleanComparison:
+def _compare_with_clean(run: TrackScores, clean: TrackScores, options: AnalysisOptions) -> CleanComparison:
     """Compare a track with the clean one on the examples that both have; raise if it has none of them."""
     examples = find_shared_examples(run, clean)
     if not examples.any():
-        noisy_ids, clean_ids = (format_quoted(each.columns.ids[:1].to_pylist()) for each in (run, clean))
+        noisy_ids, clean_ids = (format_quoted(each.list_ids()[:1]) for each in (run, clean))
         raise ValueError(
             f"{format_track_name(run.track)}: none of its ids is on {clean.track.track} ({noisy_ids} against {clean_ids}); write each id as"
             " the same text on every track."
@@ -249,9 +253,9 @@ def _apply_holm(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
 
 
 def _measure_family(
-    members: Sequence[AlignedTrack],
-    clean: AlignedTrack | None,
-    repeats: Sequence[AlignedTrack],
+    members: Sequence[TrackScores],
+    clean: TrackScores | None,
+    repeats: Sequence[TrackScores],
     group_columns: Mapping[str, HashedColumn],
     options: AnalysisOptions,
 ) -> _FamilyRecords | None:
@@ -264,7 +268,7 @@ def _measure_family(
     clean_scores = None if clean is None else clean.scores[examples]
     clusters = select_clusters(members[0], examples)
     groups = {column: _list_values(values, examples) for column, values in group_columns.items()}
-    result = compute_averages(table, clusters, options, clean_scores, groups)
+    scores = ExampleScores.from_table(table, clusters, clean_scores)
     test = balanced_p = None
     clean_classes, chance = ClassScores(), ChanceWorst()
     if clean is not None and clean_scores is not None:
@@ -279,8 +283,8 @@ def _measure_family(
         FamilySummary(
             *place,
             len(members),
-            result["examples"],
-            _to_averages(result),
+            int(examples.sum()),
+            scores.estimate(options),
             Changes() if clean is None else count_changes(clean, members, options.confidence_level),
             test,
             chance,
@@ -290,11 +294,11 @@ def _measure_family(
             balanced_p,
         ),
         [
-            GroupScore(*place, column, value, len(members), scored["examples"], _to_averages(scored))
-            for column, values in result.get("groups", {}).items()
-            for value, scored in values.items()
+            GroupScore(*place, column, value, len(members), len(group.average), group.estimate(options))
+            for column, values in groups.items()
+            for value, group in score_groups(scores, values).items()
         ],
-        extract_gaps(result, *place),
+        [gap for column, values in groups.items() for gap in find_gaps(scores, column, values, *place)],
         count_transitions(clean, members, *place),
         bin_by_noise_rate(members, options, *place),
     )
@@ -304,9 +308,3 @@ def _list_values(values: HashedColumn, examples: Mask) -> list[str]:
     """Return the value of each of these examples."""
     words = np.array([values.words.get(int(value_hash), "(none)") for value_hash in values.hashes], object)
     return list(words[values.numbers[examples]])
-
-
-def _to_averages(result: Mapping[str, Any]) -> Averages:
-    """Return the averages of a result; without clean scores, those that need them are unknown."""
-    names = ("clean_average", "micro_average", "worst_average", "micro_drop", "worst_drop")
-    return Averages(*(Estimate.from_result(result, name) if name in result else Estimate() for name in names))

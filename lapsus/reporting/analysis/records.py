@@ -5,7 +5,7 @@ A record is a frozen dataclass. An `Estimate` becomes three columns, a record in
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, NamedTuple
 
@@ -74,6 +74,22 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
+class AnalysisOptions:
+    """The options that numbers are computed with."""
+
+    group_by: tuple[str, ...] = ()
+    confidence_level: float = 0.95
+    n_resamples: int = 10_000
+    seed: int = 0
+    progress: Callable[[list[str]], Iterable[str]] = iter  # wraps the iteration over a dataset's models, as tqdm does
+
+    @property
+    def resampling(self) -> dict[str, Any]:
+        """The options that intervals of averages need."""
+        return {"confidence_level": self.confidence_level, "n_resamples": self.n_resamples, "seed": self.seed}
+
+
+@dataclass(frozen=True, slots=True)
 class AnalysisSettings:
     """The settings that the numbers were computed with."""
 
@@ -91,8 +107,8 @@ class Averages:
     clean_average: Estimate
     micro_average: Estimate
     worst_average: Estimate
-    micro_drop: Estimate
-    worst_drop: Estimate
+    micro_drop: Estimate = Estimate()
+    worst_drop: Estimate = Estimate()
 
 
 @dataclass(frozen=True, slots=True)

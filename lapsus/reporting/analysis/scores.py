@@ -3,40 +3,81 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lapsus import stats
 from lapsus.io.encoding import NO_VALUE, hash_texts
-from lapsus.metrics.micro_worst_average.score import micro_worst_average
-from lapsus.reporting.analysis.alignment import AlignedTrack, AnalysisOptions, select_clusters
-from lapsus.reporting.analysis.records import ClassScores, Estimate, GroupGap, NoiseBin
-from lapsus.reporting.columns import NO_ANSWER
+from lapsus.reporting.analysis.records import AnalysisOptions, Averages, ClassScores, Estimate, GroupGap, NoiseBin
+from lapsus.reporting.score_table import NO_ANSWER, TrackScores, select_clusters
 from lapsus.stats.classification import ClassRatios, compute_class_rates, compute_class_ratios
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lapsus.core.checks import FloatArray, IntArray
-    from lapsus.reporting.analysis.alignment import Mask
+    from lapsus.reporting.score_table import Mask
 
 
-def compute_averages(
-    table: FloatArray,
-    clusters: IntArray | None,
-    options: AnalysisOptions,
-    clean_scores: FloatArray | None = None,
-    groups: Mapping[str, list[str]] | None = None,
-) -> dict[str, Any]:
-    """Return `micro_worst_average` of a table in which NaN stands for an annotator that is missing."""
-    missing = np.isnan(table)
-    scores = np.ma.array(np.where(missing, 0.0, table), mask=missing) if missing.any() else table
-    result: dict[str, Any] = micro_worst_average(
-        scores, clusters=clusters, clean_scores=clean_scores, groups=groups or None, **options.resampling
-    )
-    return result
+ROUNDING = 1e-12  # scores that differ by less are the same
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleScores:
+    """What one score per example is: the average over annotators, the worst of them, on clean text; in clusters."""
+
+    average: FloatArray
+    worst: FloatArray
+    clean: FloatArray | None
+    clusters: IntArray
+
+    @classmethod
+    def from_table(
+        cls, table: FloatArray, clusters: IntArray | None, clean_scores: FloatArray | None = None
+    ) -> ExampleScores:
+        """Return the scores of examples, of a table of examples by annotators; NaN stands for a missing annotator."""
+        present = ~np.isnan(table)
+        average = np.where(present, table, 0).sum(axis=1) / present.sum(axis=1)
+        clusters = np.arange(len(table)) if clusters is None else clusters
+        return cls(average, np.nanmin(table, axis=1), clean_scores, clusters)
+
+    def take(self, rows: IntArray) -> ExampleScores:
+        """Return the scores of these examples."""
+        clean = None if self.clean is None else self.clean[rows]
+        return ExampleScores(self.average[rows], self.worst[rows], clean, self.clusters[rows])
+
+    def list_drops(self) -> dict[str, FloatArray]:
+        """Return how much lower the average and the worst are than on clean text, if that is known."""
+        if self.clean is None:
+            return {}
+        drops = {"micro_drop": self.clean - self.average, "worst_drop": self.clean - self.worst}
+        return {name: np.where(abs(drop) < ROUNDING, 0.0, drop) for name, drop in drops.items()}
+
+    def estimate(self, options: AnalysisOptions) -> Averages:
+        """Return the averages and drops with their intervals; without clean scores, those that need them are unknown."""
+        return Averages(
+            Estimate() if self.clean is None else self._estimate_mean(self.clean, options),
+            self._estimate_mean(self.average, options),
+            self._estimate_mean(self.worst, options),
+            **{name: self._estimate_drop(drop, options) for name, drop in self.list_drops().items()},
+        )
+
+    def _estimate_mean(self, scores: FloatArray, options: AnalysisOptions) -> Estimate:
+        if not options.n_resamples:
+            return Estimate(float(scores.mean()))
+        sums = stats.sum_by_cluster_number(scores, self.clusters)
+        return Estimate(float(scores.mean()), *(stats.clustered_rate_interval(sums, options.confidence_level) or ()))
+
+    def _estimate_drop(self, drop: FloatArray, options: AnalysisOptions) -> Estimate:
+        sums = stats.sum_by_cluster_number(drop, self.clusters)
+        if not options.n_resamples or sums.n_clusters < 2:
+            return Estimate(float(drop.mean()))
+        gains = float(drop[drop > 0].sum()) / len(drop)
+        interval, _ = stats.estimate_difference(sums, gains, options.confidence_level)
+        return Estimate(float(drop.mean()), *(interval or ()))
 
 
 # Balanced accuracy and macro-F1, which show where a model prefers one class.
@@ -46,14 +87,14 @@ def compute_averages(
 MAX_CLASSES = 100
 
 
-def compute_class_scores(runs: Iterable[tuple[AlignedTrack, Mask]], level: float) -> ClassScores:
+def compute_class_scores(runs: Iterable[tuple[TrackScores, Mask]], level: float) -> ClassScores:
     """Score annotators' examples by class, on average over annotators; None where the right answers are not classes.
 
     They are classes if there are at least two of them, each right for two examples or more on average, and every
     answer is right or wrong. A macro-F1 averages over the classes that occur as right answers or as predictions; a
     missing answer is wrong, and no class.
 
-    >>> from lapsus.reporting.analysis.alignment import align_tracks
+    >>> from lapsus.reporting.score_table import align_tracks
     >>> from lapsus.core.types import Track
     >>> rows = [{"id": n, "gold": gold, "prediction": "a"} for n, gold in enumerate("aaab")]
     >>> [run] = align_tracks([Track("bert", "clean", rows)])
@@ -71,7 +112,7 @@ def compute_class_scores(runs: Iterable[tuple[AlignedTrack, Mask]], level: float
     return ClassScores(Estimate.from_result(rates, "balanced_accuracy"), Estimate.from_result(rates, "macro_f1"))
 
 
-def _compute_ratios(run: AlignedTrack, examples: Mask) -> ClassRatios | None:
+def _compute_ratios(run: TrackScores, examples: Mask) -> ClassRatios | None:
     """Return the recalls and the F1 of the classes of these examples; None where they have no classes."""
     if run.golds is None or run.predictions is None or not examples.any() or run.golds.distinct > examples.sum() / 2:
         return None
@@ -119,7 +160,7 @@ def compute_balanced_drop_p(
 NOISE_BIN_EDGES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, math.inf)  # upper bounds of the classes of noise rates
 
 
-def compute_mean_noise_rate(run: AlignedTrack) -> float | None:
+def compute_mean_noise_rate(run: TrackScores) -> float | None:
     """Return the mean noise rate of a track's texts; None where no rate is known."""
     if run.noise is None or np.isnan(run.noise).all():
         return None
@@ -127,7 +168,7 @@ def compute_mean_noise_rate(run: AlignedTrack) -> float | None:
 
 
 def bin_by_noise_rate(
-    members: Sequence[AlignedTrack], options: AnalysisOptions, dataset: str, model: str, family: str
+    members: Sequence[TrackScores], options: AnalysisOptions, dataset: str, model: str, family: str
 ) -> list[NoiseBin]:
     """Return the average score of the rows in each class of noise rates."""
     if all(run.noise is None for run in members):
@@ -142,11 +183,7 @@ def bin_by_noise_rate(
         scored = np.asarray((in_bin & ~np.isnan(table)).any(axis=1))
         if not scored.any():
             continue
-        result = compute_averages(
-            np.where(in_bin, table, np.nan)[scored],
-            select_clusters(members[0], scored),
-            options,
-        )
+        scores = ExampleScores.from_table(np.where(in_bin, table, np.nan)[scored], select_clusters(members[0], scored))
         records.append(
             NoiseBin(
                 dataset,
@@ -156,8 +193,8 @@ def bin_by_noise_rate(
                 noise_to=None if math.isinf(high) else high,
                 noise_rate=float(rates[in_bin].mean()),
                 texts=int(in_bin.sum()),
-                examples=result["examples"],
-                average=Estimate.from_result(result, "micro_average"),
+                examples=int(scored.sum()),
+                average=scores.estimate(options).micro_average,
             )
         )
     return records
@@ -166,22 +203,26 @@ def bin_by_noise_rate(
 # The groups of examples that a model serves worst and best.
 
 
-MEASURES = {"average": "micro_average", "drop": "micro_drop"}
+def score_groups(scores: ExampleScores, values: Sequence[str]) -> dict[str, ExampleScores]:
+    """Return the scores of the examples of each value of a column."""
+    names, codes = np.unique(np.asarray(values, object), return_inverse=True)
+    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    return {str(name): scores.take(members) for name, members in zip(names, rows, strict=True)}
 
 
-def extract_gaps(result: Mapping[str, Any], dataset: str, model: str, family: str) -> list[GroupGap]:
-    """Return the gaps in a result of `micro_worst_average` with columns of groups: of the average, and of its drop."""
-    return [
-        GroupGap(
-            dataset,
-            model,
-            family,
-            column,
-            measure,
-            sum(scored["examples"] > 0 for scored in result["groups"][column].values()),
-            **gap,
-        )
-        for column, gaps in result.get("gaps", {}).items()
-        for measure, name in MEASURES.items()
-        if (gap := gaps.get(name)) is not None
-    ]
+def find_gaps(
+    scores: ExampleScores, column: str, values: Sequence[str], dataset: str, model: str, family: str
+) -> list[GroupGap]:
+    """Return the gap between the groups of a column that are served worst and best: of the average, and of its drop."""
+    names, codes = np.unique(np.asarray(values, object), return_inverse=True)
+    measures = {"average": scores.average}
+    if scores.clean is not None:
+        measures["drop"] = scores.average - scores.clean
+    gaps = []
+    for measure, quality in measures.items():
+        extremes = stats.compare_group_extremes(quality, codes, scores.clusters)
+        if extremes is not None:
+            worst, best = str(names[extremes.lowest]), str(names[extremes.highest])
+            place = (dataset, model, family, column, measure, len(names))
+            gaps.append(GroupGap(*place, worst, best, extremes.gap, extremes.p_value))
+    return gaps

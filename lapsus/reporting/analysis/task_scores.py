@@ -20,8 +20,8 @@ from lapsus.metrics import (
     micro_worst_average,
     slu_accuracy,
 )
-from lapsus.reporting.analysis.alignment import AlignedTrack
 from lapsus.reporting.analysis.records import Estimate, TaskScore
+from lapsus.reporting.score_table import TrackScores
 
 Rows = Mapping[str, Sequence[Any]]  # columns
 Measures = dict[str, Estimate]
@@ -32,14 +32,16 @@ class TaskMeasure(NamedTuple):
 
     columns: tuple[str, ...]
     compute: Callable[[Rows, Sequence[Any] | None, float], Measures]
-    applies: Callable[[AlignedTrack], bool] = bool  # a run is true: the columns suffice
+    applies: Callable[[TrackScores], bool] | None = None  # None: the columns suffice
 
 
-def measure_task(run: AlignedTrack, level: float) -> Iterator[TaskScore]:
+def measure_task(run: TrackScores, level: float) -> Iterator[TaskScore]:
     """Yield the measures of one track: those of the first kind of data that its columns tell."""
     track = run.track
     for task_measure in TASK_MEASURES:
-        if not set(task_measure.columns) <= set(run.columns.names) or not task_measure.applies(run):
+        if not set(task_measure.columns) <= set(run.names):
+            continue
+        if task_measure.applies is not None and not task_measure.applies(run):
             continue
         examples = np.flatnonzero(run.scored)
         names = (*task_measure.columns, *(name for name in ("prediction", "gold") if name not in task_measure.columns))
@@ -123,13 +125,8 @@ def _measure_queries(rows: Rows, clusters: Sequence[Any] | None, level: float) -
     return estimates
 
 
-def _has_list_golds(run: AlignedTrack) -> bool:
-    """Whether right answers are lists."""
-    return run.golds is not None and any(word.startswith(("[", '{"')) for word in run.golds.words.values())
-
-
-def _has_free_text_golds(run: AlignedTrack) -> bool:
-    """Whether right answers are whole sentences."""
+def _has_free_text_golds(run: TrackScores) -> bool:
+    """Whether gold answers are whole sentences."""
     return is_free_text(run.golds)
 
 
@@ -147,7 +144,9 @@ TASK_MEASURES = (
     TaskMeasure(("entities", "gold_entities"), _measure_slots),
     TaskMeasure(("references", "prediction"), _measure_answers),
     TaskMeasure(("execution_match", "score"), _measure_queries),
-    TaskMeasure(("gold", "prediction"), _measure_answers, _has_list_golds),
+    TaskMeasure(("gold", "prediction"), _measure_answers, TrackScores.has_nested_golds),
     TaskMeasure(("gold", "prediction", "chrf"), _measure_translations, _has_free_text_golds),
     TaskMeasure(("gold", "prediction", "reference"), _measure_translations, _has_free_text_golds),
 )
+# Rows without any of these columns, whose gold answers are plain, have no measures but their scores.
+TASK_COLUMNS = {name for measure in TASK_MEASURES for name in measure.columns} - {"prediction", "gold", "score"}

@@ -22,9 +22,8 @@ import numpy as np
 
 from lapsus.core.text import to_label
 from lapsus.io.encoding import NO_VALUE, encode_column
-from lapsus.reporting.analysis.alignment import AlignedTrack, find_clean_track, to_texts
 from lapsus.reporting.analysis.changes import LOSS_THRESHOLD, align_edits, split_by_edits
-from lapsus.reporting.columns import NO_ANSWER
+from lapsus.reporting.score_table import NO_ANSWER, TrackScores, find_clean_track, to_texts
 
 if TYPE_CHECKING:
     from lapsus.core.checks import IntArray
@@ -55,7 +54,7 @@ class ExamplePart(NamedTuple):
         return f"lapsusExamples[{json.dumps(self.key)}]({self.json});\n"
 
 
-def iter_example_parts(runs: Sequence[AlignedTrack]) -> Iterator[ExamplePart]:
+def iter_example_parts(runs: Sequence[TrackScores]) -> Iterator[ExamplePart]:
     """Yield the examples of each track whose rows hold texts."""
     datasets = list(dict.fromkeys(run.track.dataset for run in runs))
     noisy = [run for run in runs if not run.is_clean and run.text_hashes is not None]
@@ -69,7 +68,7 @@ def iter_example_parts(runs: Sequence[AlignedTrack]) -> Iterator[ExamplePart]:
             yield ExamplePart(f"d{datasets.index(dataset)}-{number}", dataset, track, of_track[0].track.family, text)
 
 
-def _build_part(runs: Sequence[AlignedTrack], clean: Sequence[AlignedTrack], limit: int) -> dict[str, Any]:
+def _build_part(runs: Sequence[TrackScores], clean: Sequence[TrackScores], limit: int) -> dict[str, Any]:
     """Return the examples of one track, those that the most models lost first."""
     clean_runs = {
         run.track.model: find_clean_track(each for each in clean if each.track.model == run.track.model) for run in runs
@@ -99,7 +98,7 @@ def _find_first_hashes(columns: Sequence[Any]) -> Any:
     return hashes
 
 
-def _compute_outcomes(run: AlignedTrack, clean: AlignedTrack | None) -> IntArray:
+def _compute_outcomes(run: TrackScores, clean: TrackScores | None) -> IntArray:
     """Return the number of each example's outcome in OUTCOMES."""
     outcomes = np.zeros(len(run.present), np.int64)
     if clean is None:
@@ -114,7 +113,7 @@ def _compute_outcomes(run: AlignedTrack, clean: AlignedTrack | None) -> IntArray
     return outcomes
 
 
-def _find_golds(runs: Sequence[AlignedTrack], selection: IntArray) -> list[str | None]:
+def _find_golds(runs: Sequence[TrackScores], selection: IntArray) -> list[str | None]:
     """Return the gold answer of each selected example, from the first run that has it."""
     golds = np.full(len(selection), None, object)
     missing = np.ones(len(selection), bool)
@@ -134,7 +133,7 @@ def _find_golds(runs: Sequence[AlignedTrack], selection: IntArray) -> list[str |
 
 
 def _find_texts(
-    runs: Sequence[AlignedTrack], clean: Sequence[AlignedTrack], selection: IntArray
+    runs: Sequence[TrackScores], clean: Sequence[TrackScores], selection: IntArray
 ) -> list[list[list[Any]]]:
     """Return the texts of each selected example in stretches, from the first run that has them."""
     stretches: list[list[list[Any]]] = [[] for _ in selection]
@@ -157,7 +156,7 @@ def _find_texts(
     return stretches
 
 
-def _find_clean_texts(clean: Sequence[AlignedTrack], examples: IntArray) -> list[Any]:
+def _find_clean_texts(clean: Sequence[TrackScores], examples: IntArray) -> list[Any]:
     run = next((run for run in clean if run.text_hashes is not None), None)
     if run is None:
         return [None] * len(examples)
@@ -177,9 +176,7 @@ def _mark_edits(noisy: Any, clean_text: Any, edits: Any) -> list[list[Any]]:
     ]
 
 
-def _build_model(
-    run: AlignedTrack, clean: AlignedTrack | None, text_hashes: Any, selection: IntArray
-) -> dict[str, Any]:
+def _build_model(run: TrackScores, clean: TrackScores | None, text_hashes: Any, selection: IntArray) -> dict[str, Any]:
     """Return the distinct pairs of predictions of a model, and which of them each example has."""
     after, words = _find_predictions(run, selection)
     before, clean_words = (np.full(len(selection), -1), []) if clean is None else _find_predictions(clean, selection)
@@ -205,13 +202,13 @@ def _build_model(
     return {"name": run.track.model, "pairs": pairs, "pair_indices": pair_indices.tolist()}
 
 
-def _find_predictions(run: AlignedTrack, selection: IntArray) -> tuple[IntArray, Sequence[str]]:
+def _find_predictions(run: TrackScores, selection: IntArray) -> tuple[IntArray, Sequence[str]]:
     """Return the index of each selected example's prediction (-1: none), and the predictions, or else the scores."""
     present = np.flatnonzero(run.present[selection])
     indices = np.full(len(selection), -1)
     if run.predictions is None:
         examples = selection[present]
-        scores, numbers = np.unique(np.where(run.unanswered[examples], -1.0, run.scores[examples]), return_inverse=True)
+        scores, numbers = np.unique(np.where(run.unparsed[examples], -1.0, run.scores[examples]), return_inverse=True)
         indices[present] = numbers
         return indices, [NO_ANSWER if score < 0 else f"score {score:.3g}" for score in scores.tolist()]
     if run.predictions.all_known:
