@@ -30,8 +30,8 @@ from lapsus.evaluation.tasks import Task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks
 from lapsus.hub.build import build_dataset
 from lapsus.io.labels import check_shared_vocabulary
-from lapsus.reporting.analysis.alignment import align_tracks
 from lapsus.reporting.analysis.dialects import is_dialect_scorer, measure_dialects
+from lapsus.reporting.score_table import align_tracks
 
 MODEL_OPTIONS = ("name", "batch_size", "tokenizer", "device", "dtype")
 EXTRA_SCORES = ("intent_correct", "exact_match", "execution_match")  # columns of some tasks that are as good as a score
