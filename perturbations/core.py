@@ -232,15 +232,14 @@ def drop_conflicts(edits: Iterable[Edit], constraints: Constraints) -> tuple[Edi
     borders = constraints.spans + constraints.protected
     valid_edits = []
     for edit in edits:
-        moved_edit = _move_out_of_spans(edit, borders)
-        if any(start < moved_edit.start < end or start < moved_edit.end < end for start, end in constraints.protected):
-            continue
-        if moved_edit.start < moved_edit.end and (
-            overlaps(moved_edit.start, moved_edit.end, constraints.protected)
-            or any(moved_edit.start < border < moved_edit.end for span in constraints.spans for border in span)
-        ):
-            continue
-        valid_edits.append(moved_edit)
+        start, end, text = _move_out_of_spans(edit, borders)
+        if start == end:
+            is_valid = not any(left < start < right for left, right in constraints.protected)
+        else:
+            crosses_border = any(start < border < end for span in constraints.spans for border in span)
+            is_valid = not crosses_border and not overlaps(start, end, constraints.protected)
+        if is_valid:
+            valid_edits.append(Edit(start, end, text))
     valid_edits.sort(key=lambda edit: edit[:2])
     return tuple(valid_edits)
 
@@ -268,7 +267,7 @@ def move_spans(edits: Iterable[Edit], spans: Iterable[Span]) -> list[Span]:
         before = within = 0
         for left, right, text in edits:
             growth = len(text) - (right - left)
-            if right <= start and (left < start or left == right):  # insertions at its start stay outside
+            if right <= start:  # an insertion at the start of the span stays outside
                 before += growth
             elif start <= left and right <= end and left < end:
                 within += growth

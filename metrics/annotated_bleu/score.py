@@ -35,15 +35,15 @@ def annotated_bleu(
             sentence BLEU without effective order, in which a sentence under four tokens scores 0. "sentence" takes
             sentence BLEU with effective order on both sides, so that the two can be compared.
         tokenize: sacrebleu's tokenizer; "zh" for Chinese output.
-        clusters: what each sentence was made from: sentences that share an original count as one finding.
+        clusters: the original of each sentence; sentences with the same original form one cluster.
         confidence_level: of the intervals.
 
     Returns:
         micro_average: BLEU on average over annotators.
         worst_average: the mean over sentences of the lowest sentence BLEU among their annotators.
         annotator_averages: each annotator's BLEU (of the corpus in "paper" mode), None for one without hypotheses.
-        micro_average_ci, worst_average_ci: score intervals at the effective number of originals; of corpus BLEU, by
-            leaving out each original in turn.
+        micro_average_ci, worst_average_ci: score intervals at the effective number of clusters; of corpus BLEU, by
+            leaving out each cluster in turn.
         signature: sacrebleu's, to report with the numbers.
         examples: how many were scored.
 
@@ -106,7 +106,7 @@ def compute_corpus_bleu(counts: checks.IntArray) -> checks.FloatArray:
 
     The last axis holds the matches and the totals of 1- to 4-grams, then the lengths of hypotheses and references.
 
-    >>> compute_corpus_bleu(np.array([[4, 3, 2, 0, 4, 3, 2, 1, 4, 4]]))  # a 4-gram that does not match counts as half of one
+    >>> compute_corpus_bleu(np.array([[4, 3, 2, 0, 4, 3, 2, 1, 4, 4]]))  # without a 4-gram: it counts as half of one
     array([84.08...])
     """
     matches, totals = counts[..., :4].astype(float), counts[..., 4:8].astype(float)

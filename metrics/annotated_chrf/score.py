@@ -31,15 +31,15 @@ def annotated_chrf(
         mode: "sentence" takes the chrF of sentences on both sides, so that the two can be compared; "corpus" takes the
             average of each annotator's chrF of the corpus, as it is usually reported.
         word_order: 0 for chrF; 2 for chrF++, which counts words and pairs of words too.
-        clusters: what each sentence was made from: sentences that share an original count as one finding.
+        clusters: the original of each sentence; sentences with the same original form one cluster.
         confidence_level: of the intervals.
 
     Returns:
         micro_average: chrF on average over annotators.
         worst_average: the mean over sentences of the lowest sentence chrF among their annotators.
         annotator_averages: each annotator's chrF (of the corpus in "corpus" mode), None for one without hypotheses.
-        micro_average_ci, worst_average_ci: score intervals at the effective number of originals; of corpus chrF, by
-            leaving out each original in turn.
+        micro_average_ci, worst_average_ci: score intervals at the effective number of clusters; of corpus chrF, by
+            leaving out each cluster in turn.
         signature: sacrebleu's, to report with the numbers.
         examples: how many were scored.
 

@@ -44,13 +44,13 @@ def answer_f1(
             that two answers share. "cmrc2018" ignores case and some punctuation, and its F1 is that of the longest run
             of words that two answers share, each Chinese character being a word. None takes the latter where the
             letters of the references are mostly Chinese.
-        clusters: what each question was made from: questions that share an original count as one finding.
+        clusters: the original of each question; questions with the same original form one cluster.
         confidence_level: of the intervals.
 
     Returns:
         exact_match: the share of answers that are a right one.
         f1: the mean F1.
-        exact_match_ci, f1_ci: Wilson's intervals at the effective number of originals.
+        exact_match_ci, f1_ci: Wilson's intervals at the effective number of clusters.
         rules: whose were applied.
         examples: how many there are.
 

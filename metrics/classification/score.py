@@ -29,7 +29,7 @@ def classification(
         references: the gold labels.
         label_map: labels to be read as others before anything is compared, as in
             `{"contradiction": "not_entailment", "neutral": "not_entailment"}`.
-        clusters: what each example was made from: examples that share an original count as one finding.
+        clusters: the original of each example; examples with the same original form one cluster.
         confidence_level: of the intervals.
 
     Returns:
@@ -37,7 +37,7 @@ def classification(
         balanced_accuracy: the mean of the recalls of the gold labels: of a classifier that always says one label, 1
             divided by their number.
         macro_f1: the mean F1 of the labels that are gold or predicted.
-        accuracy_ci: Wilson's interval of accuracy, at the effective number of originals.
+        accuracy_ci: Wilson's interval of accuracy, at the effective number of clusters.
         balanced_accuracy_ci, macro_f1_ci: their intervals, from those of each label's recall and F1.
         labels: for each label f1, precision, recall and counts (true, predicted, correct); a rate with nothing to
             divide by is None, and counts as 0 in `macro_f1` where the label is only predicted or never predicted.

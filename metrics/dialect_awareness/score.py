@@ -25,18 +25,18 @@ def dialect_awareness(
     Args:
         predictions: the score of each text with the matching tag.
         references: its score with another tag.
-        clusters: what each text was made from: texts that share an original count as one finding.
+        clusters: the original of each text; texts with the same original form one cluster.
         confidence_level: of the interval.
 
     A metric that ignores the tag ties everywhere, and by definition its rate is 1: so ties are shown, and not tested.
 
     Returns:
         awareness_rate: the share of texts that win or tie.
-        awareness_rate_ci: Wilson's interval of it, where texts share originals at their effective number.
+        awareness_rate_ci: Wilson's interval of it, with clusters at the effective number of texts.
         wins, ties, losses: how many texts are scored higher, equally, lower with their own tag.
         trials: how many texts there are.
-        p_value: of the one-tailed test that wins outnumber losses by chance: the exact sign test, or with `clusters`
-            that share an original the score test over originals; None where all tie.
+        p_value: of the one-tailed test that wins outnumber losses by chance: the exact sign test, or with
+            repeated `clusters` the score test over clusters; None where all tie.
 
     Example:
         >>> dialect_awareness([0.8, 0.7, 0.7], [0.6, 0.7, 0.9])["awareness_rate"]

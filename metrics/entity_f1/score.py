@@ -33,7 +33,7 @@ def entity_f1(
         predictions: for each utterance the list of its entities, `{"type": str, "filler": str}`; without evaluate also
             `[type, filler]`, as `lapsus run` writes slots.
         references: the same, for the truth.
-        clusters: what each utterance was made from: utterances that share an original count as one finding.
+        clusters: the original of each utterance; utterances with the same original form one cluster.
         confidence_level: of the intervals.
 
     A rate with nothing to divide by is None.
@@ -46,7 +46,7 @@ def entity_f1(
         char_f1: the same with the edits of the filler per character of the longer one.
         slu_f1: of the sums of both, as SLURP defines it.
         entity_f1_ci, entity_precision_ci, entity_recall_ci, word_f1_ci, char_f1_ci, slu_f1_ci: Wilson's intervals at
-            the effective number: what varies is the utterance (or the original), not the entity.
+            the effective number: the unit is the utterance (or the cluster), not the entity.
         types: f1, precision, recall and counts of each type, by its name.
         examples: how many utterances there are.
 

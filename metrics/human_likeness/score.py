@@ -1,4 +1,4 @@
-"""How human is synthetic noise: its profile beside the humans', and how well a classifier tells them apart."""
+"""How human synthetic noise is: its profile beside that of humans, and the AUC of a classifier between the two."""
 
 from __future__ import annotations
 
@@ -42,21 +42,20 @@ def human_likeness(
     """Return the AUC of a classifier between synthetic and human noise, and the profile of each side.
 
     The classifier is a logistic regression over how the texts differ from the clean ones and over character n-grams,
-    cross-validated so that all versions of a sentence are on the same side. An AUC of 0.5 is a coin: nobody could
-    tell. `human_aucs` tells each human from the other humans in the same way: what one can hope to reach.
+    cross-validated so that all versions of a sentence are in the same fold. At an AUC of 0.5 the two cannot be told
+    apart. `human_aucs` are those of each human against the other humans: what an operator can reach.
 
     Args:
         predictions: the synthetic texts, or for each example the list of them, one per annotator; None if missing.
         references: the clean texts.
         human: the human texts, given likewise.
         top_features: how many of the strongest features of each side are listed.
-        clusters: what each clean text was made from: texts that share an original are in one fold, and count as one
-            finding.
+        clusters: the original of each clean text: texts with the same original form a cluster, which is in one fold.
         confidence_level: of the intervals.
 
     Returns:
         auc: of the classifier between synthetic and human texts, the mean over five folds; None with too few texts.
-        auc_ci: its interval, by DeLong's variance over originals, enlarged for what such classifiers learn by chance.
+        auc_ci: its interval, by DeLong's variance over clusters, enlarged for what such classifiers learn by chance.
         human_aucs, human_aucs_ci: the same for each human against the other humans.
         synthetic: the profile of the synthetic texts: `micro_average` and `worst_average` of the error rate,
             `annotator_averages`, `unchanged` (share of the texts), `equal_length` (share of the changed texts),
@@ -64,7 +63,7 @@ def human_likeness(
             with Latin letters that the clean text has not).
         human: the profile of the human texts.
         humans: the profile of each human.
-        features: by what the classifier tells either side, the strongest first.
+        features: the strongest features of the classifier, by side.
         examples: how many were compared.
 
     Example:
@@ -77,7 +76,7 @@ def human_likeness(
     top_features = checks.check_integer("top_features", top_features)
     clean = checks.check_texts("references", references)
     if "" in clean:
-        raise ValueError(f"references[{clean.index('')}] is empty: leave it out, nothing can be told of its noise.")
+        raise ValueError(f"references[{clean.index('')}] is empty, so that it has no noise rate: leave it out.")
     synthetic, humans = _read_tracks("predictions", predictions, clean), _read_tracks("human", human, clean)
     features = extract_features([*synthetic, *humans])
     cluster_ids, fold_of = _number_clusters(clean, clusters)
@@ -118,7 +117,7 @@ def _number_clusters(clean: Sequence[str], clusters: Iterable[Any] | None) -> tu
 
 
 class Change(NamedTuple):
-    """A stretch of the clean text and what stands in its place."""
+    """A part of the clean text, and what replaces it."""
 
     old: str
     new: str
@@ -169,8 +168,10 @@ def _get_syllables(character: str) -> frozenset[str]:
 def _normalise_accent(syllable: str) -> str:
     """Return the syllable as heard without zh/z, ch/c, sh/s, n/l/r, f/hu or final n/ng.
 
-    >>> _normalise_accent("zhuang") == _normalise_accent("zuan"), _normalise_accent("hui") == _normalise_accent("fei"), _normalise_accent("li")
-    (True, True, 'ni')
+    >>> _normalise_accent("zhuang") == _normalise_accent("zuan"), _normalise_accent("hui") == _normalise_accent("fei")
+    (True, True)
+    >>> _normalise_accent("li")
+    'ni'
     """
     for initial, replacement in (("zh", "z"), ("ch", "c"), ("sh", "s"), ("l", "n"), ("r", "n")):
         if syllable.startswith(initial):
@@ -186,16 +187,18 @@ def _get_first_letter(syllable: str) -> str:
 
 
 def _spell_pinyin(text: str) -> str:
-    """Return the letters one types for a text, by the most common reading of each character."""
+    """Return the letters that type a text, by the most common reading of each character."""
     return "".join((_get_readings(character) or (character,))[0] for character in text)
 
 
 @lru_cache(1 << 16)
 def classify_change(old: str, new: str) -> str:
-    """Name the kind of a change.
+    """Return the kind of a change.
 
-    >>> classify_change("里", "历"), classify_change("第二", "地热"), classify_change("提额", "贴"), classify_change("的", ""), classify_change("要尽力", "药剂量")
-    ('homophone', 'other', 'resegmented', 'deletion', 'same_initials')
+    >>> classify_change("里", "历"), classify_change("第二", "地热"), classify_change("提额", "贴")
+    ('homophone', 'other', 'resegmented')
+    >>> classify_change("的", ""), classify_change("要尽力", "药剂量")
+    ('deletion', 'same_initials')
     """
     if not old or not new:
         return "deletion" if old else "insertion"
@@ -221,7 +224,7 @@ def classify_change(old: str, new: str) -> str:
 
 
 def diff_texts(clean: str, noisy: str) -> list[tuple[int, str, str]]:
-    """Return (place, old, new) of the stretches in which two texts differ, neighbouring operations taken together.
+    """Return (place, old, new) of the parts in which two texts differ; neighbouring operations are one.
 
     >>> diff_texts("提前还里程额度", "提前话历程额度吗")
     [(2, '还里', '话历'), (7, '', '吗')]
@@ -238,7 +241,7 @@ def diff_texts(clean: str, noisy: str) -> list[tuple[int, str, str]]:
 
 
 def list_changes(clean: str, noisy: str) -> list[Change]:
-    """Return the stretches in which two texts differ, and of which kind each is.
+    """Return the parts in which two texts differ, and the kind of each.
 
     >>> [(old, new) for old, new, _ in list_changes("提前还里程额度", "提前话历程额度吗")]
     [('还里', '话历'), ('', '吗')]
@@ -247,12 +250,12 @@ def list_changes(clean: str, noisy: str) -> list[Change]:
 
 
 def count_latin(text: str) -> int:
-    """Count the Latin letters."""
+    """Return the number of Latin letters."""
     return sum(character.isascii() and character.isalpha() for character in text)
 
 
 def profile_noise(tracks: Sequence[Sequence[Text]], examples: int) -> dict[str, Any]:
-    """Describe the noise of one side: how much, of which kinds, in which lengths."""
+    """Return the profile of the noise of one side: its rate, the kinds and the lengths of its edits."""
     texts = list(chain.from_iterable(tracks))
     rates = _count_edits(tracks, texts, examples)
     changed = [text for text in texts if text.changes]
@@ -295,7 +298,7 @@ NUMBERS = (
 
 
 class Features(NamedTuple):
-    """What the classifier sees: a row per text, a name per column."""
+    """The input of the classifier: a row for each text, a name for each column."""
 
     texts: list[Text]
     values: csr_matrix

@@ -32,9 +32,9 @@ def micro_worst_average(
         predictions: for each example the list of its scores, one per annotator; None where an annotator is missing.
         groups: one value per example, or several such columns by name: each group is also scored by itself.
         group_names: the groups to report, in order; one that does not occur has 0 examples and null scores.
-        clusters: what each example was made from: examples that share an original count as one finding.
+        clusters: the original of each example; examples with the same original form one cluster.
         direction: which scores are good. With "lower" (error rates) the worst score is the highest.
-        clean_scores: each example's score on the clean text; adds the drop, which is positive where noise costs.
+        clean_scores: each example's score on the clean text; adds the drop, which is positive where noise lowers it.
         confidence_level: of the intervals.
         n_resamples: how often the originals are resampled where scores go beyond 0 and 1 (from 0 to 1, intervals are
             score intervals, which need no resampling). 0 gives no intervals (null).
@@ -50,13 +50,13 @@ def micro_worst_average(
         micro_drop_p, worst_drop_p: with `clean_scores` only: the two-sided p-value that the drop is 0.
         micro_drop_effect_size, worst_drop_effect_size: with `clean_scores` only: the drop in standard deviations of the
             examples' drops (Cohen's d for pairs), None where they are all the same.
-        micro_drop_detectable, worst_drop_detectable: with `clean_scores` only: the smallest true drop that so many
-            examples would show with a chance of 80 %, None where the drops do not vary.
+        micro_drop_detectable, worst_drop_detectable: with `clean_scores` only: the smallest true drop that a
+            test on these examples detects with 80 % power, None where the drops do not vary.
         examples: how many were scored.
         groups: with `groups` only: the same for each group, by its name.
-        gaps: with `groups` only: for the average and the worst (and their drops), the group that is served worst, the
-            one that is served best, the gap between them, and its p_value, that so wide a gap between any two of so
-            many groups is chance.
+        gaps: with `groups` only: for the average and the worst (and their drops), the group with the worst mean, the
+            one with the best, the gap between them, and the p_value of the largest gap between any two of so many
+            groups.
 
     Example:
         >>> result = micro_worst_average([[1, 1, 0], [1, 1, 1]], clean_scores=[1, 1], n_resamples=0)

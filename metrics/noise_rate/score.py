@@ -14,7 +14,6 @@ from lapsus.stats.noise_rates import EditCounts, compute_edit_distances
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-
     Split = Callable[[str], list[str]]
 
 PIECE = 2048
@@ -39,7 +38,7 @@ def noise_rate(
             for the word error rate; or a "token", which is a character of Chinese or Japanese and a word of other
             scripts, for the tokenised character error rate of recognisers, in which spaces do not count.
         empty_reference: an empty clean text has no rate: "raise", or "skip" and count it.
-        clusters: what each text was made from: texts that share an original count as one finding.
+        clusters: the original of each text; texts with the same original form one cluster.
         confidence_level: of the intervals.
 
     Returns:
@@ -48,7 +47,7 @@ def noise_rate(
         annotator_averages: the mean rate of each annotator, None for one without texts.
         corpus_rate: all edits divided by all clean characters (or words, or tokens): what other libraries call
             character or word error rate.
-        micro_average_ci, worst_average_ci, corpus_rate_ci: score intervals at the effective number of originals; where
+        micro_average_ci, worst_average_ci, corpus_rate_ci: score intervals at the effective number of clusters; where
             a rate is above 1, originals are resampled.
         examples: how many were scored.
         skipped: how many had an empty clean text.

@@ -44,7 +44,7 @@ def prediction_consistency(
 
     Returns:
         examples, changed, changed_rate: how many there are, and on how many and which share of them the label changed.
-        changed_rate_ci: Wilson's interval of that share, where examples share originals at their effective number.
+        changed_rate_ci: Wilson's interval of that share, with clusters at the effective number of examples.
         changed_rate_cluster_ci: with `clusters` only: the same interval, by an older name.
         accuracy, original_accuracy: on the rewritten and on the original inputs.
         accuracy_ci, original_accuracy_ci: their intervals.

@@ -36,7 +36,7 @@ def slu_accuracy(
         scheme: None reads spans as conlleval does, where an I- that continues nothing starts a span; "IOB2" is strict:
             only B- starts one. So are "IOBES" and "BILOU": a span is one S- (U-), or begins with B- and ends with E-
             (L-).
-        clusters: what each utterance was made from: utterances that share an original count as one finding.
+        clusters: the original of each utterance; utterances with the same original form one cluster.
         confidence_level: of the intervals.
 
     A rate with nothing to divide by is None.

@@ -28,7 +28,7 @@ def win_rate(
     Args:
         predictions: the scores that should win, such as those of the same sentence in another dialect.
         references: the scores they should beat, such as those of a sentence with another meaning.
-        clusters: what each pair was made from: pairs that share an original count as one finding.
+        clusters: the original of each pair; pairs with the same original form one cluster.
         ties: what a tie is in the rate: "loss" counts it as not won, as the paper does; "drop" leaves ties out of the
             trials; "half" counts half a win. The test is the same for all three: ties say nothing for either side.
         comparisons: how many such tests the study makes; or the p-values of the others, which Holm's correction needs.
@@ -39,15 +39,15 @@ def win_rate(
         win_rate: the share of trials that are won.
         wins, losses, ties: how many examples are each.
         trials: what the share is of: all examples, or those that do not tie with `ties="drop"`.
-        p_value: that a pair which does not tie is won or lost by a fair coin: the exact sign test; with `clusters` that
-            share an original, the score test over originals. None where all pairs tie.
+        p_value: that a pair which does not tie is won or lost by a fair coin: the exact sign test; with repeated
+            `clusters`, the score test over clusters. None where all pairs tie.
         majority_p_value: that half of all pairs are won, a tie being none: the test of the paper. With many ties it
             rejects (`alternative="less"` or "two-sided") although wins and losses are as many.
         p_value_bonferroni, p_value_holm: corrected for the comparisons; Holm's is None unless p-values are given.
         significant: whether the corrected test rejects at 1 - confidence_level.
-        win_rate_ci: Wilson's interval of win_rate, where pairs share originals at their effective number.
-        minimum_detectable_rate: the smallest true rate of wins among the pairs that do not tie which so many of them,
-            if independent, find with a chance of 80 %.
+        win_rate_ci: Wilson's interval of win_rate, with clusters at the effective number of pairs.
+        minimum_detectable_rate: the smallest true rate of wins among the pairs that do not tie which the test on as
+            many independent pairs detects with 80 % power.
 
     Example:
         >>> result = win_rate([0.9, 0.8, 0.7, 0.7], [0.1, 0.2, 0.7, 0.3])
