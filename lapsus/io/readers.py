@@ -15,6 +15,7 @@ import csv
 import json
 import re
 from bisect import bisect_left
+from collections import Counter
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
@@ -189,8 +190,8 @@ def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> Row:
     """Make a dict of keys and values; raise on a repeated key, of which `json` would keep the last."""
     row = dict(pairs)
     if len(row) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"has the key {next(key for key in row if keys.count(key) > 1)!r} twice in one object")
+        counts = Counter(key for key, _ in pairs)
+        raise ValueError(f"has the key {next(key for key in row if counts[key] > 1)!r} twice in one object")
     return row
 
 
@@ -219,7 +220,7 @@ def parse_csv(lines: Iterable[str], file: object, delimiter: str) -> Iterator[tu
     try:
         header = next(table, [])
         if len(set(header)) < len(header):
-            duplicates = format_list(dict.fromkeys(repr(name) for name in header if header.count(name) > 1))
+            duplicates = format_list(repr(name) for name, count in Counter(header).items() if count > 1)
             problem = f"names a column twice ({duplicates})"
             raise FileFormatError(file, problem, "give every column its own name", line=table.line_num)
         yield table.line_num, header
