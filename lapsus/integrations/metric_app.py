@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_POINTS = 24  # of a plot
+MAX_RESAMPLES = 100_000  # of an interval
 NO_SCORES = ("se", "p_value", "df", "variance", "log_likelihood")  # ends of the keys that are no scores
 
 
@@ -40,10 +41,11 @@ def compute_from_json(metric: Callable[..., dict[str, Any]], text: str) -> dict[
     """Return the metric's result for a JSON object of its columns and options."""
     try:
         columns_and_options = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"The input is no JSON ({error}): write one object, as in the example.") from None
     if not isinstance(columns_and_options, dict):
         raise TypeError(f"The input is {text[:40]!r}: write one JSON object, as in the example.")
+    _check_resamples(columns_and_options)
     return metric(**columns_and_options)
 
 
@@ -54,7 +56,7 @@ def compute_from_files(name: str, files: Sequence[str] | None, options: str) -> 
     """
     if not files:
         raise ValueError("There is no file: upload one, or click on the example below.")
-    uploaded = {Path(file).name: file for file in files}
+    uploads = {Path(file).name: Path(file) for file in files}
     option_files: set[str] = set()
     arguments: dict[str, str] = {}
     for line in filter(None, map(str.strip, options.splitlines())):
@@ -63,19 +65,36 @@ def compute_from_files(name: str, files: Sequence[str] | None, options: str) -> 
             raise ValueError(f"The option {line!r} has no value: write NAME=VALUE, such as confidence_level=0.99.")
         if option in arguments:
             raise ValueError(f"The option {option!r} is given twice: give it once.")
-        file, colon, column = value.partition(":")
-        if file in uploaded:
-            option_files.add(file)
-            value = f"{uploaded[file]}{colon}{column}"
+        parts = {value, *value.split(",")}
+        option_files |= uploads.keys() & {*parts, *(part.rpartition(":")[0] for part in parts)}
         arguments[option] = value
+    _check_resamples(arguments)
     predictions = [path for path in map(Path, files) if path.name not in option_files]
-    try:
-        return score(name, predictions, options=arguments)
+    try:  # who wrote the options is not who owns the server: they name no other file of it
+        return score(name, predictions, options=arguments, option_files=uploads)
     except USER_ERRORS as error:
         message = format_error(error)
         for file in files:  # the visitor knows the file by its name, not by where the server keeps it
             message = message.replace(file, Path(file).name)
         raise ValueError(message) from error
+
+
+def _check_resamples(options: Mapping[str, Any]) -> None:
+    """Refuse more resamples than a server can share with others.
+
+    >>> _check_resamples({"n_resamples": "1e9"})
+    Traceback (most recent call last):
+    ValueError: n_resamples is 1e9: give at most 100000 here, or install lapsus.
+    """
+    value = options.get("n_resamples", 0)
+    try:
+        is_too_many = float(value) > MAX_RESAMPLES
+    except OverflowError:
+        is_too_many = True
+    except (TypeError, ValueError):  # the metric says what is wrong with it
+        is_too_many = False
+    if is_too_many:
+        raise ValueError(f"n_resamples is {str(value)[:20]}: give at most {MAX_RESAMPLES} here, or install lapsus.")
 
 
 def read_documentation(name: str) -> str:
