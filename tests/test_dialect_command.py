@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from lapsus.cli.main import main
+from lapsus.core.types import ConditionScores
 from lapsus.evaluation.dialect import DialectSentences, score_conditions
 from lapsus.evaluation.text_metrics import FunctionMetric
 from lapsus.metrics import mixed_effects, win_rate
 from lapsus.reporting.dialect import (
-    ConditionScores,
     compute_awareness,
     compute_success_rates,
     draw_coefficients,

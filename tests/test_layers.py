@@ -38,9 +38,6 @@ LAYERS = (
 )
 PENDING = {  # imports that go upwards and are being moved
     "lapsus.core.track_names": ("lapsus.dataset_scripts", "lapsus.perturbations"),
-    "lapsus.evaluation.dialect": ("lapsus.reporting",),
-    "lapsus.evaluation.runner": ("lapsus.reporting",),
-    "lapsus.io.labels": ("lapsus.reporting",),
 }
 
 

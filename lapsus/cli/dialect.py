@@ -13,10 +13,11 @@ from lapsus.cli.options import shared_option
 from lapsus.cli.run import ensure_built
 from lapsus.core.files import stage_file
 from lapsus.core.messages import format_examples, format_list
+from lapsus.core.types import ConditionScores
 from lapsus.evaluation.dialect import DialectSentences, find_dialect_tasks, load_sentences, score_conditions
 from lapsus.evaluation.text_metrics import open_metric
 from lapsus.hub.dataset_card import format_table
-from lapsus.reporting.dialect import ConditionScores, draw_coefficients, format_tables, make_tables, to_records
+from lapsus.reporting.dialect import draw_coefficients, format_tables, make_tables, to_records
 
 
 @click.command(

@@ -111,3 +111,17 @@ class Prediction:
     response: Response
     value: Any | None
     scores: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionScores:
+    """The scores of a text metric for each sentence under each condition.
+
+    `by_tag` has them by the dialect of the text and the tag that the metric was given.
+    """
+
+    metric: str
+    dataset: str
+    ids: Sequence[str]
+    conditions: Mapping[str, Sequence[float]]
+    by_tag: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from lapsus.core.messages import format_list
-from lapsus.core.types import StrPath
+from lapsus.core.types import ConditionScores, StrPath
 from lapsus.evaluation.answer_types import SimilarityAnswer
 from lapsus.evaluation.benchmark_tasks import load_tasks
 from lapsus.evaluation.tasks import Task
 from lapsus.evaluation.text_metrics import TextMetric, format_tag
 from lapsus.evaluation.tracks import load_tracks
 from lapsus.io.readers import read_rows
-from lapsus.reporting.dialect import ConditionScores
 
 TRANSLATED = "translated"
 

@@ -4,6 +4,7 @@ References win over columns of the same name in the predictions. A value that di
 model answered is no reference: `prediction`, `score`, and a column X beside `gold_X` come from the predictions. The gold
 answer comes from the references where they have one.
 
+>>> from pathlib import Path
 >>> rows = [{"id": 1, "prediction": "a"}, {"id": 2, "prediction": "b"}]
 >>> references = [{"id": "2", "label": "b"}, {"id": "3", "label": "a"}]
 >>> joined = join_references(*(PredictionTable(Path("p.csv"), Table.from_rows(each)) for each in (rows, references)))

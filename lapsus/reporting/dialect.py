@@ -13,9 +13,10 @@ few sentences could have found; equal scores are aware (Definition 2.3 has "at l
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from lapsus.core.types import ConditionScores
 from lapsus.metrics.mixed_effects.score import mixed_effects
 from lapsus.metrics.win_rate.score import win_rate
 from lapsus.reporting.analysis.records import Estimate
@@ -26,17 +27,6 @@ if TYPE_CHECKING:
 PERTURBED = "perturbed"  # the condition that every other one should be above
 COMPARISONS = 5  # tests per metric in the paper, over which its level of .05 is divided
 LEVEL = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class ConditionScores:
-    """What a metric gave each sentence under each condition; `by_tag` by (dialect of the text, tag that was told)."""
-
-    metric: str
-    dataset: str
-    ids: Sequence[str]
-    conditions: Mapping[str, Sequence[float]]
-    by_tag: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
