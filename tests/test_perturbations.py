@@ -28,7 +28,7 @@ from lapsus.perturbations import (
     perturb_batch,
     perturb_tokens,
 )
-from lapsus.perturbations.core import Constraints, Shout, drop_conflicts
+from lapsus.perturbations.core import Constraints, Shout, Thinned, drop_conflicts
 from lapsus.perturbations.streams import GOLDEN, HashedStream, scramble, stream_start, stream_starts
 
 SENTENCES = list(laws.TEXTS)
@@ -286,3 +286,17 @@ for name, operator in OPERATORS.items():
             sentence("torch", "models"),
         ]
     )
+
+
+@pytest.mark.parametrize("name", ["speako", "synonym_verb", "filler_pre_verb"])
+def test_a_thinned_operator_at_a_rate_of_1_is_the_operator_also_within_constraints(name):
+    """It reads the constraints before it chooses a place, as the operator does."""
+    text = "please play some jazz in the living room and turn the lights down"
+    op, n_changed = OPERATORS[name], 0
+    for first, second in ((7, 16), (12, 24), (0, 11), (44, 65)):
+        constraints = Constraints(protected=((first, second),))
+        for seed in range(8):
+            edits = perturb(op, text, seed=seed, constraints=constraints)
+            assert perturb(Thinned(op, 1.0), text, seed=seed, constraints=constraints) == edits
+            n_changed += bool(edits)
+    assert n_changed > 8
