@@ -7,7 +7,7 @@ import importlib
 import inspect
 import os
 import re
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -43,3 +43,16 @@ def test_examples(name):
     assert result.failed == 0
     changed = {variable for variable, _ in dict(os.environ).items() ^ before.items()}
     assert not [variable for variable in changed if variable in source], "the next test would see it"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted((ROOT / "tools").rglob("*.py")) if ">>>" in path.read_text("utf-8")],
+    ids=lambda path: path.stem,
+)
+def test_examples_of_tools(path):
+    spec = spec_from_file_location(path.stem, path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    assert result.failed == 0 < result.attempted

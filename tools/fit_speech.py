@@ -131,7 +131,7 @@ def transcribed(clean: str, noisy: str) -> Iterator[Word]:
     """Yield the words of a text.
 
     >>> [(word.said, word.written, word.clear) for word in transcribed("她来啦", "他来了")]
-    [('她', '他', True), ('来', '来', False), ('啦', '了', True)]
+    [('她', '他', True), ('来啦', '来了', False)]
     """
     kept = np.concatenate([[True], intact(clean, noisy), [True]])
     place = places(clean, noisy)

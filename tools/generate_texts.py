@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from lapsus import dataset_scripts, metrics
-from lapsus.cli.catalogue import GROUPS, Unit, describe_units
+from lapsus.cli.catalogue import GROUPS, Unit, describe_units, make_unit
 from lapsus.cli.main import COMMANDS, load_plugin_commands, main
 from lapsus.core.plugins import iter_plugin_units
 from lapsus.evaluation.benchmark_tasks import load_tasks
@@ -72,8 +72,8 @@ def render_imports(names: Iterable[str]) -> str:
     return f"{imports}\n__all__ = [\n{public}]\n"
 
 
-def build_catalogue() -> dict[str, Any]:
-    """Return the units of lapsus by kind, in the order of their names, and the summary of each command by its name.
+def build_catalogue() -> dict[str, list[Unit]]:
+    """Return the units of lapsus by kind, in the order of their names, and its commands.
 
     Of a numbered family of operators the first is listed. Units of other packages are left out.
     """
@@ -90,14 +90,14 @@ def build_catalogue() -> dict[str, Any]:
         datasets = {unit["name"]: unit for unit in catalogue.get("datasets", ())}
         described = describe_units(kind, (unit for unit in units[kind] if unit not in others), datasets)
         catalogue[kind] = sorted(described, key=lambda unit: unit["name"])
-    return {**catalogue, "commands": summarise_commands()}
+    return {**catalogue, "commands": list_commands()}
 
 
-def summarise_commands() -> dict[str, str]:
-    """Return the first sentence of the help of each command of lapsus."""
+def list_commands() -> list[Unit]:
+    """Return the commands of lapsus, each with the first sentence of its help."""
     own = {*COMMANDS, *load_plugin_commands()} - load_plugin_commands(own=False).keys()
     commands = {name: main.get_command(click.Context(main), name) for name in sorted(own)}
-    return {name: command.get_short_help_str(1000) for name, command in commands.items() if command}
+    return [make_unit(name, command.get_short_help_str(1000)) for name, command in commands.items() if command]
 
 
 def render_unit_tables() -> str:

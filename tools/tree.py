@@ -1,34 +1,45 @@
-"""Measure the source tree: imports between packages, files and lines of each, and the calls made for one sentence.
+"""Measure the source tree: imports between packages, files and lines of each, and the calls made for one row.
 
     python tools/tree.py
 
-The sentence is the first of READIN's AFQMC in tests/benchmarks_files. Its walk is what is called in this package while
-a folder is built from it, and while a report is made of predictions for it: how many functions, in how many modules,
-and how often a call goes from one module to another.
+The walk is that of one row of a user: what is called in this package while `lapsus run` asks a model about it, with
+noise, and while `lapsus report` reads the predictions.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
+import io
+import json
+import os
 import sys
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import lapsus
-
 ROOT = Path(__file__).parents[1]
 FOLDERS = {"lapsus": "", "perturbations": "perturbations", "metrics": "metrics", "dataset_scripts": "dataset_scripts"}
+ROW = {"id": "1", "question": "will it rain tomorrow", "answer": "weather"}
+MODEL = "def answer(rows):\n    return ['weather' if 'rain' in row['question'] else 'music' for row in rows]\n"
+WALKS = {
+    "run": "run --rows rows.jsonl --text question --gold answer --labels weather,music --noise filler_eos:1 "
+    "--model python:model:answer --name model --no-cache --out out",
+    "report": "report out/rows/model/clean.jsonl out/rows/model/filler_eos.1.jsonl --out page",
+}
 
 
 def package_of(module: str) -> str:
     """Return the package of lapsus that a module is in.
 
     >>> package_of("lapsus.core.messages"), package_of("lapsus")
-    ('kernel', 'lapsus')
+    ('core', 'lapsus')
     """
     return module.split(".")[1] if "." in module else "lapsus"
 
@@ -67,37 +78,50 @@ def edges(found: dict[str, Path]) -> Counter[tuple[str, str]]:
     return Counter((package_of(name), other) for name, other in pairs if package_of(name) != other)
 
 
-def walk(task: Callable[[str], object]) -> tuple[int, int, int]:
-    """Return the functions and modules of lapsus that a task calls, and the calls from one module to another.
+def walk(task: Callable[[], object]) -> tuple[int, int, int, int]:
+    """Return what a task passes: functions and modules of lapsus, pairs of modules, and pairs of functions across them.
 
-    A call counts once for each pair of functions. The task runs twice, the first time to import what it needs.
+    A pair is a caller and what it calls, through other packages too; each counts once. The task runs twice, the first
+    time to import what it needs.
     """
-    task("first")
+    task()
     called: set[tuple[str, str]] = set()
-    switches: set[tuple[str, str, str, str]] = set()
+    steps: set[tuple[tuple[str, str], tuple[str, str]]] = set()
 
-    def seen(frame: FrameType, event: str, _: Any) -> None:
-        name = str(frame.f_globals.get("__name__", ""))
-        if event != "call" or name.partition(".")[0] != "lapsus":
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        function = function_of(frame)
+        if event != "call" or function is None:
             return
-        called.add((name, frame.f_code.co_qualname))
-        caller = frame.f_back
-        while caller and str(caller.f_globals.get("__name__", "")).partition(".")[0] != "lapsus":
-            caller = caller.f_back
-        if caller and caller.f_globals["__name__"] != name:
-            switches.add((caller.f_globals["__name__"], caller.f_code.co_qualname, name, frame.f_code.co_qualname))
+        called.add(function)
+        caller, above = None, frame.f_back
+        while above is not None and caller is None:
+            caller, above = function_of(above), above.f_back
+        if caller and caller[0] != function[0]:
+            steps.add((caller, function))
 
-    sys.setprofile(seen)
+    threading.setprofile(note)
+    sys.setprofile(note)
     try:
-        task("second")
+        task()
     finally:
         sys.setprofile(None)
-    return len(called), len({name for name, _ in called}), len(switches)
+        threading.setprofile(None)
+    edges = {(caller[0], function[0]) for caller, function in steps}
+    return len(called), len({name for name, _ in called}), len(edges), len(steps)
+
+
+def function_of(frame: FrameType) -> tuple[str, str] | None:
+    """Return module and name of the function of lapsus that a frame runs; None of a class body or a comprehension."""
+    name, code = str(frame.f_globals.get("__name__", "")), frame.f_code
+    is_function = bool(code.co_flags & inspect.CO_NEWLOCALS) and not code.co_filename.startswith("<")
+    if name.partition(".")[0] != "lapsus" or not is_function or code.co_name.startswith(("<module", "<list", "<gen")):
+        return None
+    return name, code.co_qualname
 
 
 def main() -> None:
-    """Print the tables that docs/design.md holds."""
-    from lapsus.dataset_scripts import benchmarks
+    """Print the tables."""
+    from lapsus.cli.main import main as lapsus_command
 
     found = modules()
     counted, arrows = sizes(found), edges(found)
@@ -106,21 +130,18 @@ def main() -> None:
         into = ", ".join(f"{other} ({n})" for (one, other), n in sorted(arrows.items()) if one == package)
         print(f"| {package} | {counted[package, 'files']} | {counted[package, 'lines']} | {into or '–'} |")
 
-    source = ROOT / "tests" / "benchmarks_files" / "readin"
     with tempfile.TemporaryDirectory() as folder:
-        home, readin = Path(folder), benchmarks()["readin-afqmc"]
-        build = walk(lambda out: lapsus.build_dataset(readin, home / out, source=source, allow_partial=True))
-        from datasets import load_dataset
-
-        for track in ("clean", "keyboard.1"):
-            rows = load_dataset(str(home / "second"), track, split="test", cache_dir=folder).select(range(1))
-            rows = rows.map(lambda row: {"prediction": row["label"]}).select_columns(["id", "prediction", "label"])
-            rows.to_json(home / f"bert.{track}.jsonl")
-        files = sorted(home.glob("bert.*.jsonl"))
-        report = walk(lambda out: lapsus.report(lapsus.read_tracks(files), home / f"report-{out}"))
-    print("\n| walk of one sentence | functions | modules | switches between modules |\n| --- | ---: | ---: | ---: |")
-    for name, (functions, homes, switches) in {"build": build, "report": report}.items():
-        print(f"| {name} | {functions} | {homes} | {switches} |")
+        os.chdir(folder)
+        sys.path.insert(0, folder)
+        Path("model.py").write_text(MODEL, encoding="utf-8")
+        Path("rows.jsonl").write_text(json.dumps(ROW) + "\n", encoding="utf-8")
+        lines = []
+        for name, words in WALKS.items():
+            with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+                numbers = walk(partial(lapsus_command, words.split(), standalone_mode=False))
+            lines.append(f"| {name} | {' | '.join(map(str, numbers))} |")
+    print("\n| walk of one row | functions | modules | pairs of modules | pairs of functions |")
+    print("| --- | ---: | ---: | ---: | ---: |", *lines, sep="\n")
 
 
 if __name__ == "__main__":
