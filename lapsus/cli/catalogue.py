@@ -1,7 +1,7 @@
-"""The catalogue of units: name, summary, needs and language of each, by kind.
+"""The catalogue: name, summary, needs and language of each unit and command, by kind.
 
-What belongs to lapsus is read from `catalogue.json`, which `make generated` writes, so that nothing has to be imported;
-units of other packages are loaded.
+Units of lapsus are read from `catalogue.json`, which `make generated` writes, so that nothing has to be imported; units
+of other packages are loaded.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from lapsus.core.plugins import iter_plugin_units
+from lapsus.core.plugins import index_units, iter_plugin_units
 
 FILE = Path(__file__).with_name("catalogue.json")
 GROUPS = {  # kind of unit -> entry point
@@ -31,30 +32,20 @@ Unit = dict[str, str]  # name, summary, needs, language
 
 
 @cache
-def read_catalogue() -> dict[str, Any]:
-    """Return the catalogue of lapsus itself: a list of units by kind, and the summary of each command by its name."""
-    catalogue: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+def read_catalogue() -> dict[str, list[Unit]]:
+    """Return the units of lapsus itself, and its commands, by kind; each kind in the order of names."""
+    catalogue: dict[str, list[Unit]] = json.loads(FILE.read_text(encoding="utf-8"))
     return catalogue
 
 
 def list_units(kind: str) -> list[Unit]:
     """Return the units of a kind, those of other packages too, in the order of their names."""
-    own: list[Unit] = read_catalogue()[kind]
+    located = [("lapsus", unit) for unit in read_catalogue()[kind]]
     plugins = list(iter_plugin_units(GROUPS[kind], own=False))
-    if not plugins:
-        return own
-    datasets = {unit["name"]: unit for unit in (list_units("datasets") if kind == "tasks" else ())}
-    owners = {unit["name"]: "lapsus" for unit in own}
-    for module, plugin in plugins:
-        (unit,) = describe_units(kind, [plugin], datasets) or [None]
-        if unit is None:
-            continue
-        name = unit["name"]
-        if name in owners:
-            raise ValueError(f"{owners[name]} and {module} both have a unit called {name!r}; rename one of them")
-        owners[name] = module
-        own = [*own, unit]
-    return sorted(own, key=lambda unit: unit["name"])
+    if plugins:
+        datasets = {unit["name"]: unit for unit in (list_units("datasets") if kind == "tasks" else ())}
+        located += [(module, unit) for module, plugin in plugins for unit in describe_units(kind, [plugin], datasets)]
+    return sorted(index_units(located, itemgetter("name")).values(), key=itemgetter("name"))
 
 
 def describe_units(kind: str, units: Iterable[Any], datasets: Mapping[str, Unit]) -> list[Unit]:
@@ -62,7 +53,7 @@ def describe_units(kind: str, units: Iterable[Any], datasets: Mapping[str, Unit]
     if kind == "tasks":
         return [_describe_task(task, datasets) for task in units]
     if kind == "text-metrics":
-        return [_make_unit(provider.usage, provider.summary) for provider in units]
+        return [make_unit(provider.usage, provider.summary) for provider in units]
     if kind == "datasets":
         return [_describe_unit(unit.NAME, unit, describe_requirements(unit)) for unit in units]
     if kind == "metrics":
@@ -70,7 +61,8 @@ def describe_units(kind: str, units: Iterable[Any], datasets: Mapping[str, Unit]
     return [_describe_unit(unit.name, unit) for unit in units if not NUMBERED.search(unit.name)]
 
 
-def _make_unit(name: str, summary: str, needs: str = "", language: str = "") -> Unit:
+def make_unit(name: str, summary: str, needs: str = "", language: str = "") -> Unit:
+    """Return a unit of the catalogue."""
     return {"name": name, "summary": summary, "needs": needs, "language": language}
 
 
@@ -78,7 +70,7 @@ def _describe_unit(name: str, unit: Any, needs: str = "") -> Unit:
     """Describe a unit by its `summary`, else by the first line of its docstring."""
     description = getattr(unit, "summary", None) or getattr(unit, "__doc__", None) or "no docstring"
     summary = next(iter(description.strip().splitlines()), "").rstrip(".")
-    return _make_unit(name, summary, needs or getattr(unit, "needs", ""), ", ".join(find_languages(unit)))
+    return make_unit(name, summary, needs or getattr(unit, "needs", ""), ", ".join(find_languages(unit)))
 
 
 def _describe_task(task: Any, datasets: Mapping[str, Unit]) -> Unit:
@@ -87,7 +79,7 @@ def _describe_task(task: Any, datasets: Mapping[str, Unit]) -> Unit:
     about = f". {dataset['summary']}" if dataset else ""
     origin = "" if task.name == task.dataset or not task.dataset else f" [{task.dataset}]"
     summary = f"{task.summary[:1].upper()}{task.summary[1:]}{about}{origin}"
-    return _make_unit(task.name, summary, language=dataset["language"] if dataset else "")
+    return make_unit(task.name, summary, language=dataset["language"] if dataset else "")
 
 
 def describe_requirements(benchmark: Any) -> str:

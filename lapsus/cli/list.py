@@ -6,7 +6,7 @@ import json
 
 import click
 
-from lapsus.cli.catalogue import GROUPS, Unit, filter_units, format_units
+from lapsus.cli.catalogue import GROUPS, Unit, filter_units, format_units, make_unit
 from lapsus.cli.catalogue import list_units as list_catalogue
 from lapsus.cli.options import shared_option
 from lapsus.core.messages import format_examples
@@ -54,11 +54,6 @@ def select_kinds(kind: str | None = None) -> dict[str, list[Unit]]:
 def describe_input_methods() -> list[Unit]:
     """Return the Pinyin input methods that `zh_keyboard` supports: whether each is installed, or how to install it."""
     return [
-        {
-            "name": method.name,
-            "summary": "installed" if method.available else f"missing; {method.install}",
-            "needs": "",
-            "language": "zh",
-        }
+        make_unit(method.name, "installed" if method.available else f"missing; {method.install}", language="zh")
         for method in list_input_methods()
     ]

@@ -78,7 +78,8 @@ class LazyGroup(StrictGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return sorted({*COMMANDS, *read_catalogue()["commands"], *load_plugin_commands(own=False)})
+        own = {unit["name"] for unit in read_catalogue()["commands"]}
+        return sorted({*COMMANDS, *own, *load_plugin_commands(own=False)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command; plugins are loaded only for a name that lapsus itself does not have."""
@@ -90,10 +91,9 @@ class LazyGroup(StrictGroup):
 
     def summarise_commands(self, ctx: click.Context) -> dict[str, str]:
         """Return the first sentence of each command by its name; those of lapsus are not imported."""
+        own = {unit["name"]: unit["summary"] for unit in read_catalogue()["commands"]}
         others = load_plugin_commands(own=False)
-        return read_catalogue()["commands"] | {
-            name: command.get_short_help_str(1000) for name, command in others.items()
-        }
+        return own | {name: command.get_short_help_str(1000) for name, command in others.items()}
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
