@@ -228,7 +228,9 @@ def test_a_run_that_is_stopped_says_what_is_kept_and_leaves_earlier_predictions_
 KILLED = """
 import json, os, random, signal, sys, time
 from pathlib import Path
+from lapsus.core.types import Example
 from lapsus.evaluation.cache import ResponseCache
+from lapsus.evaluation.models import make_request
 from lapsus.evaluation.tracks import TrackSet, add_noise
 from lapsus.evaluation.models.function import FunctionModel
 from lapsus.evaluation.runner import Evaluation
@@ -254,8 +256,10 @@ def known():
     if not (OUT / "answers.sqlite").exists():
         return set()
     with ResponseCache(OUT / "answers.sqlite") as cache:
-        return {one.example.columns["text"] for group in Evaluation(DATA, FunctionModel(answer, "m", "1", BATCH))._make_requests()
-                for one in group if cache.get(one.key) is not None}
+        model = FunctionModel(answer, "m", "1", BATCH)
+        examples = [Example(row["id"], track, row) for track, rows in DATA.tracks.items() for row in rows]
+        return {example.columns["text"] for example in examples
+                if cache.get(make_request(model, DATA.task, example).key) is not None}
 
 def lines(path):
     return [json.loads(line) for line in path.read_bytes().split(b"\\n")[:-1]]

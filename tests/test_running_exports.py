@@ -153,7 +153,7 @@ def test_lm_eval_asks_any_task_of_its_own_with_noise(commands, causal, tmp_path)
     rows = [{"id": "q1", "question": "play a song", "answer": 1}, {"id": "q2", "question": "will it rain", "answer": 0}]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "other").mkdir()
-    settings = (tmp_path / "out" / "noisy.py").read_text().replace("KEY = None", 'KEY = "id"')
+    settings = (tmp_path / "out" / "noisy.py").read_text().replace("ID = None", 'ID = "id"')
     (tmp_path / "other" / "noisy.py").write_text(settings)
     (tmp_path / "other" / "other.yaml").write_text(
         "task: other\ndataset_path: json\ndataset_kwargs: {data_files: {test: %s}}\ntest_split: test\n"

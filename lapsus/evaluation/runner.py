@@ -55,9 +55,9 @@ OLD_SPELLING = (
 
 @dataclass(frozen=True, slots=True)
 class RequestBatch:
-    """Whole examples: the predictions of an earlier run that still hold, the other requests, and those to send."""
+    """Whole examples: how many rows an earlier run has, the requests of the others, and those of them to send."""
 
-    reused: list[Prediction]
+    n_done: int
     pending: list[Request]
     uncached: dict[str, Request] = field(repr=False)
 
@@ -136,7 +136,8 @@ class Evaluation:
     def estimate(self) -> RunEstimate:
         """Count what would be sent, and send nothing."""
         self.model.prepare(self.task)
-        requests = list(chain.from_iterable(self._make_requests()))
+        groups = _group_by_id(self._index_examples())
+        requests = [make_request(self.model, self.task, example) for example in chain.from_iterable(groups)]
         unique_requests = {request.key: request for request in requests}
         cache_path = self._cache_path()
         with ResponseCache(cache_path if cache_path and cache_path.exists() else None) as cache:
@@ -151,37 +152,33 @@ class Evaluation:
     def execute(self, progress: Callable[[int], Any] = lambda _: None) -> RunSummary:
         """Send the requests without a cached response, and write all predictions; `progress` gets numbers of rows."""
         self.model.prepare(self.task)
-        groups = list(self._make_requests())
-        requests: dict[str, dict[str, Request]] = {track: {} for track in self.data.tracks}
-        for request in chain.from_iterable(groups):
-            requests[request.example.track][request.example.id] = request
         manifest = self._make_manifest()
         self._check_folder(manifest)
-        rows: dict[str, dict[str, dict[str, Any]]] = {track: {} for track in self.data.tracks}
+        examples = self._index_examples()
         folder, cache_path = self.folder, self._cache_path()
-        paths = {} if folder is None else {track: folder / f"{to_folder_name(track)}.jsonl" for track in requests}
+        paths = {} if folder is None else {track: folder / f"{to_folder_name(track)}.jsonl" for track in examples}
         n_requested = n_reused = 0
         with ExitStack() as stack:
             stack.enter_context(ensure_folders(*filter(None, (folder, cache_path and cache_path.parent))))
             cache = stack.enter_context(ResponseCache(cache_path))
-            previous = {
-                track: read_previous(path, partial(self._reuse_row, requests[track]))
-                for track, path in ({} if self.ignore_cache else paths).items()
-            }
-            for batch, new_responses in self._respond(self._plan_batches(groups, cache, previous)):
+            rows: dict[str, dict[str, dict[str, Any]]] = {track: {} for track in examples}
+            for track, path in {} if self.ignore_cache else paths.items():
+                rows[track] = read_previous(path, partial(self._reuse_row, examples[track]))
+            for batch, new_responses in self._respond(self._plan_batches(examples, rows, cache)):
                 responses = self._store_responses(batch, new_responses, cache)
                 n_requested += len(batch.uncached)
-                n_reused += len(batch.reused) + len({request.key for request in batch.pending}) - len(batch.uncached)
-                new_predictions = (self._make_prediction(request, responses[request.key]) for request in batch.pending)
-                for prediction in chain(batch.reused, new_predictions):
-                    example = prediction.request.example
-                    rows[example.track][example.id] = self._make_row(prediction)
-                progress(len(batch.reused) + len(batch.pending))
-            write_prediction_files(
-                (path, [rows[track][example_id] for example_id in requests[track]]) for track, path in paths.items()
-            )
+                n_reused += batch.n_done + len({request.key for request in batch.pending}) - len(batch.uncached)
+                for request in batch.pending:
+                    prediction = self._make_prediction(request, responses[request.key])
+                    rows[request.example.track][request.example.id] = self._make_row(prediction)
+                progress(batch.n_done + len(batch.pending))
+            order = list(dict.fromkeys(chain.from_iterable(examples.values())))
+            tracks = [
+                Track(self.model.name, track, [part[key] for key in order if key in part], self.data.name)
+                for track, part in rows.items()
+            ]
+            write_prediction_files((paths[track.track], track.rows) for track in tracks if paths)
             self._write_manifest(manifest)
-        tracks = [Track(self.model.name, name, list(part.values()), self.data.name) for name, part in rows.items()]
         all_rows = [row for track in tracks for row in track.rows]
         errors = Counter(row["error"] for row in all_rows if row.get("error"))
         n_unparsed = sum(bool(row["unparsed"]) for row in all_rows)
@@ -189,35 +186,31 @@ class Evaluation:
 
     def count_complete_examples(self, rows: int) -> int:
         """Return how many whole examples the first `rows` rows are, in the order of the requests."""
-        ends = accumulate(map(len, self._group_by_example()))
+        ends = accumulate(map(len, _group_by_id(self._index_examples())))
         return sum(end <= rows for end in ends)
 
-    def _group_by_example(self) -> Iterator[list[Example]]:
-        """Yield each example on all tracks that have it."""
-        by_id = {track: {str(row["id"]): row for row in rows} for track, rows in self.data.tracks.items()}
-        for example_id in dict.fromkeys(chain.from_iterable(by_id.values())):
-            yield [Example(example_id, track, rows[example_id]) for track, rows in by_id.items() if example_id in rows]
-
-    def _make_requests(self) -> Iterator[list[Request]]:
-        """Yield the requests about each example, for all tracks together."""
-        for group in self._group_by_example():
-            yield [make_request(self.model, self.task, example) for example in group]
+    def _index_examples(self) -> dict[str, dict[str, Example]]:
+        """Return the examples of each track by id."""
+        return {
+            track: {str(row["id"]): Example(str(row["id"]), track, row) for row in rows}
+            for track, rows in self.data.tracks.items()
+        }
 
     def _plan_batches(
         self,
-        groups: Iterable[list[Request]],
+        examples: Mapping[str, Mapping[str, Example]],
+        done: Mapping[str, Mapping[str, Any]],
         cache: ResponseCache,
-        previous: Mapping[str, Mapping[str, Prediction]],
     ) -> Iterator[RequestBatch]:
-        """Yield batches; equal requests are sent with the first batch that needs them, and cached from then on."""
+        """Yield batches; equal requests are sent with the first batch that needs them, and cached from then on.
+
+        `done` are the rows by track and id for which an earlier run has the prediction.
+        """
         requested_keys: set[str] = set()
-        for requests in _split_batches(groups, self.model.batch_size):
-            batch = RequestBatch([], [], {})
-            for request in requests:
-                prediction = previous.get(request.example.track, {}).get(request.example.id)
-                if prediction is not None:
-                    batch.reused.append(prediction)
-                    continue
+        for batch_examples in _split_batches(_group_by_id(examples), self.model.batch_size):
+            new = [example for example in batch_examples if example.id not in done[example.track]]
+            batch = RequestBatch(len(batch_examples) - len(new), [], {})
+            for request in (make_request(self.model, self.task, example) for example in new):
                 batch.pending.append(request)
                 if request.key not in requested_keys and (self.ignore_cache or cache.get(request.key) is None):
                     batch.uncached[request.key] = request
@@ -283,14 +276,18 @@ class Evaluation:
         row |= {name: value for name, value in details.items() if value}
         return row | {"request_key": prediction.request.key}
 
-    def _reuse_row(self, requests: Mapping[str, Request], row: Row) -> Prediction | None:
-        """Return the prediction of an earlier run, parsed and scored again; None where its request was another one."""
+    def _reuse_row(self, examples: Mapping[str, Example], row: Row) -> dict[str, Any] | None:
+        """Return a row of an earlier run, parsed and scored again; None where its request was another one."""
         if "asked" in row and "request_key" not in row:
             raise ValueError(f"{self.folder} {OLD_SPELLING}")
-        request = requests.get(str(row["id"]))
-        if request is None or row.get("request_key") != request.key or "response" not in row:
+        example = examples.get(str(row["id"]))
+        if example is None or "response" not in row:
             return None
-        return self._make_prediction(request, Response(row["response"], row.get("label_logprobs"), row.get("error")))
+        request = make_request(self.model, self.task, example)
+        if row.get("request_key") != request.key:
+            return None
+        response = Response(row["response"], row.get("label_logprobs"), row.get("error"))
+        return self._make_row(self._make_prediction(request, response))
 
     def _cache_path(self) -> Path | None:
         if self.cache is not None:
@@ -367,9 +364,15 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _split_batches(groups: Iterable[list[Request]], size: int) -> Iterator[list[Request]]:
-    """Yield whole examples until a batch has at least `size` requests."""
-    batch: list[Request] = []
+def _group_by_id(examples: Mapping[str, Mapping[str, Example]]) -> Iterator[list[Example]]:
+    """Yield each example on all tracks that have it, in the order of the first track."""
+    for example_id in dict.fromkeys(chain.from_iterable(examples.values())):
+        yield [part[example_id] for part in examples.values() if example_id in part]
+
+
+def _split_batches(groups: Iterable[list[Example]], size: int) -> Iterator[list[Example]]:
+    """Yield whole examples until a batch has at least `size` rows."""
+    batch: list[Example] = []
     for group in groups:
         batch += group
         if len(batch) >= size:

@@ -265,6 +265,7 @@ class _DatasetReader:
             if rows:
                 _check_gold(f"{self.source}, track {track}", self.task, rows)
                 self.check_complete(rows[0], track)
+                check_unique_ids(rows, f"{self.source}, track {track},")
                 for row in rows:
                     self.task.check_row(row, f"{self.source}, track {track},")
         return TrackSet(self.task.name, self.task.with_label_names(names), tracks)  # one dataset may have several tasks
@@ -298,6 +299,15 @@ class _DatasetReader:
         return {"database": str(find_database(self.databases, str(name)))}
 
 
+def check_unique_ids(rows: Sequence[Row], where: str) -> None:
+    """Refuse rows of which two have the same id: one of them would be left out."""
+    ids: set[str] = set()
+    for row in rows:
+        if str(row["id"]) in ids:
+            raise ValueError(f"{where} has the id {row['id']!r} a second time; keep one of them")
+        ids.add(str(row["id"]))
+
+
 def _set_ids(name: str, rows: Sequence[dict[str, Any]], key: str) -> list[str]:
     """Set the `id` of each row, as text, from the column `key`, or number the rows; return what a user should know."""
     if not rows:
@@ -305,15 +315,12 @@ def _set_ids(name: str, rows: Sequence[dict[str, Any]], key: str) -> list[str]:
     numbered = not any(key in row for row in rows)
     if numbered and key != "id":
         raise LookupError(f"{name} has no column {key!r} for the id, but {format_list(rows[0])}; name one with --id")
-    ids: set[str] = set()
     for number, row in enumerate(rows):
         row_id = number if numbered else row.get(key)
         if row_id is None:
             raise ValueError(f"{name}, row {number} has no {key!r}; give every row the id of its example")
         row["id"] = to_label(row_id) if isinstance(row_id, float) else str(row_id)
-        if row["id"] in ids:
-            raise ValueError(f"{name}, row {number} has the id {row['id']!r} a second time; keep one of them")
-        ids.add(row["id"])
+    check_unique_ids(rows, name)
     return [f"{name} has no column 'id': its rows are known by their number, from 0"] if numbered else []
 
 

@@ -81,20 +81,19 @@ def worst_average(items):
 
 NOISY = '''"""process_docs for any task of lm-eval: its own documents with noise in their text; edit the three settings.
 
-In a task's YAML: `process_docs: !function noisy.docs`. Noise depends on the key, and without one on the text.
+In a task's YAML: `process_docs: !function noisy.docs`. Noise depends on the id, and without one on the text.
 """
 
 from lapsus.perturbations import OPERATORS, Noise
 
 OPERATOR = "filler_eos"  # of `lapsus list`
-COLUMNS = ("question",)  # what a user wrote
-KEY = None  # the column of the documents' ids
+TEXT = ("question",)  # the columns that noise changes
+ID = None  # the column of the documents' ids
 
 
 def docs(dataset):
     """Return the documents with noise; the clean text and the edits stay beside it."""
-    column = COLUMNS[0] if len(COLUMNS) == 1 else COLUMNS
-    return Noise(OPERATORS[OPERATOR], column=column, key=KEY).map(dataset)
+    return Noise(OPERATORS[OPERATOR], text=TEXT[0] if len(TEXT) == 1 else TEXT, id=ID).map(dataset)
 '''
 
 

@@ -1,4 +1,4 @@
-"""Files of predictions: rows of an earlier run are read anew, and a file is written once all of its rows are there.
+"""Prediction files: those of an earlier run are read, and new ones are moved to their place when they are complete.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
@@ -10,44 +10,41 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from lapsus.core.files import stage_file
 
 Row = dict[str, Any]
-T = TypeVar("T")
 
 
-def read_previous(path: Path, reuse: Callable[[Row], T | None]) -> dict[str, T]:
+def read_previous(path: Path, reuse: Callable[[Row], Row | None]) -> dict[str, Row]:
     """Return the rows that an earlier run has left at `path`, each as `reuse` returns it, by id.
 
     Args:
         path: The file; it need not exist.
         reuse: Returns what a row is now; None for a row that is of no use.
     """
-    rows: dict[str, T] = {}
+    rows: dict[str, Row] = {}
     for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
         row = _decode_row(line)
-        if row is None or str(row["id"]) in rows:
-            continue
-        updated = reuse(row)
+        updated = None if row is None or str(row["id"]) in rows else reuse(row)
         if updated is not None:
-            rows[str(row["id"])] = updated
+            rows[str(updated["id"])] = updated
     return rows
 
 
-def write_prediction_files(files: Iterable[tuple[Path, Iterable[Row]]]) -> None:
-    """Write files of rows; each is moved to its place when all of them are whole."""
+def write_prediction_files(files: Iterable[tuple[Path, Iterable[Mapping[str, Any]]]]) -> None:
+    """Write files of rows; each is moved to its place when all of them are complete."""
     with ExitStack() as stack:
         for path, rows in files:
             file = stack.enter_context(stage_file(path))
             file.writelines(map(_encode_row, rows))
 
 
-def _encode_row(row: Row) -> bytes:
+def _encode_row(row: Mapping[str, Any]) -> bytes:
     return json.dumps(row, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
