@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+import lapsus
 from lapsus.cli.main import main
 
 
@@ -174,3 +177,15 @@ def test_a_repeatable_option_and_a_flag_may_be_given_twice(tmp_path):
     words = ["--noise", "zh_homophone:2", "--seed", "0", "--seed", "1", "--text", "text", "--overwrite", "--overwrite"]
     assert run("perturb", *words, tmp_path / "in.jsonl", tmp_path / "out.jsonl").exit_code == 0
     assert len(list(tmp_path.glob("out.*"))) == 4
+
+
+def test_a_command_module_imports_lapsus_at_its_top():
+    """But for `lapsus tasks`, whose list does not wait for what a task is made of."""
+    inside = set()
+    for path in (Path(lapsus.__file__).parent / "cli").glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+        imports = (node for function in functions for node in ast.walk(function))
+        if any(isinstance(node, ast.ImportFrom) and (node.module or "").startswith("lapsus") for node in imports):
+            inside.add(path.stem)
+    assert inside == {"tasks"}

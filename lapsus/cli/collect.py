@@ -12,7 +12,7 @@ import click
 from tqdm import tqdm
 
 from lapsus.cli.main import StrictGroup
-from lapsus.cli.options import PATH, shared_option
+from lapsus.cli.options import PATH, add_option
 from lapsus.collect import proposals as proposal_folder
 from lapsus.collect.candidates import OverlapFilter, choose_judged, choose_unjudged, collect_candidates
 from lapsus.collect.generators import GeneratorSettings, open_generator
@@ -54,14 +54,14 @@ def paraphrases() -> None:
 @click.argument("pairs", type=PATH)
 @click.option("--generator", "generators", multiple=True, required=True, metavar="GENERATOR",
               help="hf:PATH-OR-ID (an encoder-decoder), http://HOST/v1#NAME or replay:FILE; repeatable.")  # fmt: skip
-@shared_option("--out", "Folder for candidates and sheets.", required=True)
-@shared_option("--split", "Split, if PAIRS is a folder.", default="test", show_default=True)
-@shared_option("--limit", "Only the first N pairs.")
+@add_option("--out", "Folder for candidates and sheets.", required=True)
+@add_option("--split", "Split, if PAIRS is a folder.", default="test", show_default=True)
+@add_option("--limit", "Only the first N pairs.")
 @click.option("--per-generator", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
               help="Paraphrases of a sentence that each generator makes: beams, or lines of a response.")  # fmt: skip
 @click.option("--top-k", type=click.IntRange(min=1), metavar="K",
               help="With hf: sample from the K most probable tokens instead of beam search.")  # fmt: skip
-@shared_option("--seed", "Seed of --top-k.")
+@add_option("--seed", "Seed of --top-k.")
 @click.option("--prompt", metavar="TEXT", help="Prompt of a generator, with {text} and {number}.")
 @click.option("--cache", type=PATH, metavar="PATH",
               help="Folder of cached responses of a server. [default: OUT/answers]")  # fmt: skip
@@ -119,7 +119,7 @@ def propose(
 @paraphrases.command(epilog=format_examples("lapsus collect paraphrases judge mine/sheet.csv --judge ida"))
 @click.argument("sheet", type=PATH)
 @click.option("--judge", required=True, metavar="NAME", help="Name of the judge.")
-@shared_option("--out", "File of judgements; earlier ones of this judge are kept. [default: JUDGE.jsonl]")
+@add_option("--out", "File of judgements; earlier ones of this judge are kept. [default: JUDGE.jsonl]")
 @click.option("--port", type=click.IntRange(0, 65535), metavar="N", default=0,
               help="Port of the page. [default: a free one]")  # fmt: skip
 @click.option("--open/--no-open", "show", default=True, help="Open the page in the browser.")
@@ -149,7 +149,7 @@ def judge(sheet: Path, judge: str, out: Path | None, port: int, *, show: bool) -
 @click.argument("proposed", type=PATH)
 @click.option("--judgements", type=PATH, multiple=True, metavar="FILE",
               help="Rating sheet, file of the judging page, or export of Label Studio; repeatable.")  # fmt: skip
-@shared_option("--out", "Folder for the pairs and the verdicts.", required=True)
+@add_option("--out", "Folder for the pairs and the verdicts.", required=True)
 @click.option("--min-rating", type=click.FloatRange(0, 100), default=75, show_default=True,
               help="Accept a paraphrase if the judges' mean rating of its similarity is above this.")  # fmt: skip
 @click.option("--min-judges", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",

@@ -15,7 +15,7 @@ from datasets import load_dataset
 
 from lapsus import metrics
 from lapsus.cli.demo_models import CommandModel, QuestionSearch, split_characters, split_syllables
-from lapsus.cli.options import shared_option
+from lapsus.cli.options import add_option
 from lapsus.core.files import CACHE, stage_folder
 from lapsus.core.messages import format_examples
 from lapsus.core.terminal import hide_datasets_bars
@@ -34,7 +34,7 @@ SIMULATED = ("auto.", "keyboard.", "speech.")
 
 
 @click.command(epilog=format_examples("lapsus demo --out demo"))
-@shared_option("--out", "Folder for what it makes.", default=Path("demo"), show_default=True)
+@add_option("--out", "Folder for what it makes.", default=Path("demo"), show_default=True)
 def demo(out: Path) -> None:
     """Run the whole loop on the embedded sample: build, load, perturb, score, report."""
     click.echo(f"wrote {run_demo(out, echo=click.echo)}")

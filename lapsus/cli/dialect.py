@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from lapsus.cli.options import shared_option
+from lapsus.cli.options import add_option
 from lapsus.cli.run import ensure_built
 from lapsus.core.files import stage_file
 from lapsus.core.messages import format_examples, format_list
@@ -47,8 +47,8 @@ from lapsus.reporting.dialect import draw_coefficients, format_tables, make_tabl
     default=True,
     help="Whether metrics read references; without, they estimate quality.",
 )
-@shared_option("--split", "Split of the datasets. [default: test]")
-@shared_option("--limit", "Only the first N sentences.")
+@add_option("--split", "Split of the datasets. [default: test]")
+@add_option("--limit", "Only the first N sentences.")
 @click.option(
     "--n-tests",
     type=click.IntRange(min=1),
@@ -57,8 +57,8 @@ from lapsus.reporting.dialect import draw_coefficients, format_tables, make_tabl
     show_default=True,
     help="Number of tests per metric, for Bonferroni's correction.",
 )
-@shared_option("--out", "Folder for scores, tables and the plot of coefficients.")
-@shared_option("--json")
+@add_option("--out", "Folder for scores, tables and the plot of coefficients.")
+@add_option("--json")
 def dialect(
     metrics: tuple[str, ...],
     places: tuple[str, ...],

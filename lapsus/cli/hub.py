@@ -8,7 +8,7 @@ import click
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined] # public, but not in __all__
 
 from lapsus import dataset_scripts
-from lapsus.cli.options import PATH, executor_options, open_executor_from_options, shared_option
+from lapsus.cli.options import PATH, add_executor_options, add_option, open_executor_from_options
 from lapsus.core.executors import Executor
 from lapsus.core.messages import format_examples, format_unknown_name
 from lapsus.dataset_scripts.benchmark import Benchmark
@@ -24,14 +24,14 @@ from lapsus.hub.user_dataset import build_rows
 @click.argument("name", required=False)
 @click.option("--all", "all_datasets", is_flag=True, help="Build every dataset whose files are in SOURCE, to OUT/NAME.")
 @click.option("--source", type=PATH, metavar="PATH", help="Folder or archive with the original files.")
-@shared_option("--out", "Dataset folder to write, which load_dataset reads.", required=True)
+@add_option("--out", "Dataset folder to write, which load_dataset reads.", required=True)
 @click.option("--allow-partial", is_flag=True, help="Build the dataset even if rows are missing; the card says so.")
-@shared_option("--push")
-@shared_option("--private", "With --push: make the repo private, even if it is public now.")
-@shared_option("--gated")
+@add_option("--push")
+@add_option("--private", "With --push: make the repo private, even if it is public now.")
+@add_option("--gated")
 @click.option("--i-have-the-rights", is_flag=True, help="With --push: publish although the source states no licence.")
 @click.option("--push-partial", is_flag=True, help="With --push: publish although rows are missing.")
-@executor_options
+@add_executor_options
 def build(
     name: str | None,
     source: Path | None,
@@ -119,9 +119,9 @@ def build_all(source: Path | None, out: Path, executor: Executor, *, allow_parti
     )
 )
 @click.argument("rows", type=PATH)
-@shared_option("--text", "Column to perturb: texts, or tokens with --tags.", required=True, multiple=False)
-@shared_option("--id", "Column of the id. The noise of a row depends on it.", default="id", show_default=True)
-@shared_option(
+@add_option("--text", "Column to perturb: texts, or tokens with --tags.", required=True, multiple=False)
+@add_option("--id", "Column of the id. The noise of a row depends on it.", default="id", show_default=True)
+@add_option(
     "--noise",
     "Noise of a track, called TRACK or as its operators are; repeatable. Operators are joined by +.",
     required=True,
@@ -132,9 +132,9 @@ def build_all(source: Path | None, out: Path, executor: Executor, *, allow_parti
     metavar="TRACK=FILE",
     help="Human version of some rows, with the same columns; adds a fidelity table to the card. Repeatable.",
 )
-@shared_option("--tags", "Column of BIO tags, one per token.")
-@shared_option("--answers", "Column of SQuAD answers within --text; they are kept whole and moved.")
-@shared_option("--out", "Dataset folder to write.", required=True)
+@add_option("--tags", "Column of BIO tags, one per token.")
+@add_option("--answers", "Column of SQuAD answers within --text; they are kept whole and moved.")
+@add_option("--out", "Dataset folder to write.", required=True)
 @click.option("--name", metavar="NAME", help="Name of the dataset. [default: the name of --out]")
 @click.option("--license", metavar="LICENSE", help="Its licence, as the Hub spells it, e.g. cc-by-4.0.")
 @click.option("--language", metavar="CODE", help="Its language, e.g. zh. [default: detected from the texts]")
@@ -145,10 +145,10 @@ def build_all(source: Path | None, out: Path, executor: Executor, *, allow_parti
     show_default=True,
     help="Version of the data, and its tag on the Hub.",
 )
-@shared_option("--push", "Upload to ORG/NAME on the Hub when it is built; needs --license.")
-@shared_option("--private", "With --push: make the repo private, even if it is public now.")
-@shared_option("--gated")
-@executor_options
+@add_option("--push", "Upload to ORG/NAME on the Hub when it is built; needs --license.")
+@add_option("--private", "With --push: make the repo private, even if it is public now.")
+@add_option("--gated")
+@add_executor_options
 def make(
     rows: Path,
     text: str,
@@ -211,8 +211,8 @@ def make(
 @click.command(epilog=format_examples("lapsus push readin-afqmc my-org --private"))
 @click.argument("folder", type=PATH)
 @click.argument("org")
-@shared_option("--private", "Make the repo private, even if it is public now.")
-@shared_option("--gated")
+@add_option("--private", "Make the repo private, even if it is public now.")
+@add_option("--gated")
 @click.option("--i-have-the-rights", is_flag=True, help="Publish although no licence is stated.")
 @click.option("--allow-partial", is_flag=True, help="Publish although rows are missing.")
 @click.option("--replace-version", is_flag=True, help="Move the tag of the version if it marks other data.")

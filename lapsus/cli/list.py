@@ -8,7 +8,7 @@ import click
 
 from lapsus.cli.catalogue import GROUPS, Unit, filter_units, format_units, make_unit
 from lapsus.cli.catalogue import list_units as list_catalogue
-from lapsus.cli.options import shared_option
+from lapsus.cli.options import add_option
 from lapsus.core.messages import format_examples
 from lapsus.perturbations.zh.input_method.installed import list_input_methods
 
@@ -22,7 +22,7 @@ KINDS = (*GROUPS, "input-methods")
 @click.argument("kind", required=False, type=click.Choice(KINDS), default=None, metavar="[KIND]")
 @click.argument("words", nargs=-1)
 @click.option("--language", metavar="CODE", help="Only units for this language, e.g. zh, and units for any language.")
-@shared_option("--json")
+@add_option("--json")
 def list_units(kind: str | None, words: tuple[str, ...], language: str | None, *, as_json: bool) -> None:
     """List datasets, metrics, operators, tasks, text metrics and input methods.
 

@@ -92,8 +92,8 @@ class LazyGroup(StrictGroup):
     def summarise_commands(self, ctx: click.Context) -> dict[str, str]:
         """Return the first sentence of each command by its name; those of lapsus are not imported."""
         own = {unit["name"]: unit["summary"] for unit in read_catalogue()["commands"]}
-        others = load_plugin_commands(own=False)
-        return own | {name: command.get_short_help_str(1000) for name, command in others.items()}
+        plugins = load_plugin_commands(own=False)
+        return own | {name: command.get_short_help_str(1000) for name, command in plugins.items()}
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any

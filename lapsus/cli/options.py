@@ -54,13 +54,13 @@ SHARED: dict[str, dict[str, Any]] = {
 }
 
 
-def shared_option(option: str, help: str | None = None, **changes: Any) -> Decorator:
+def add_option(option: str, help: str | None = None, **changes: Any) -> Decorator:
     """Return a decorator that adds an option of the grammar; `changes` are what this command has of its own."""
     settings = SHARED[option] | ({} if help is None else {"help": help}) | changes
     return click.option(option, settings.pop("name"), **settings)
 
 
-def executor_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def add_executor_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --executor and --ray-address to a command."""
     command = click.option(
         "--ray-address", metavar="ADDRESS", help="With --executor ray: a running cluster, e.g. auto or 10.0.0.1:6379."

@@ -10,10 +10,10 @@ from typing import Any
 import click
 
 from lapsus.cli.options import (
-    executor_options,
+    add_executor_options,
+    add_option,
     open_executor_from_options,
     parse_assignments,
-    shared_option,
 )
 from lapsus.core.messages import format_examples, format_unknown_name
 from lapsus.jobs.perturb_corpus import perturb_corpus
@@ -32,7 +32,7 @@ from lapsus.perturbations.specs import NoiseTrack, list_operator_names, parse_no
 )
 @click.argument("source")
 @click.argument("target")
-@shared_option(
+@add_option(
     "--noise",
     "Operator to apply (lapsus list operators), or several joined by + that are applied in order; repeatable. "
     "TRACK names the target.",
@@ -45,11 +45,11 @@ from lapsus.perturbations.specs import NoiseTrack, list_operator_names, parse_no
     metavar="[OPERATOR:]NAME=VALUE",
     help="Setting of the operator, or of the one that is named; repeatable.",
 )
-@shared_option("--text", "Column of texts, or of tokens with --tags; repeatable.", required=True)
-@shared_option("--id", "Column of the example's id. The noise of a row depends on it, and not on the order of rows.")
-@shared_option("--tags", "Column of BIO tags, one per token.")
-@shared_option("--answers", "Column of SQuAD answers within --text; they are kept whole and moved.")
-@shared_option("--seed", "Seed of the noise; repeatable.", multiple=True, default=(0,))
+@add_option("--text", "Column of texts, or of tokens with --tags; repeatable.", required=True)
+@add_option("--id", "Column of the example's id. The noise of a row depends on it, and not on the order of rows.")
+@add_option("--tags", "Column of BIO tags, one per token.")
+@add_option("--answers", "Column of SQuAD answers within --text; they are kept whole and moved.")
+@add_option("--seed", "Seed of the noise; repeatable.", multiple=True, default=(0,))
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
@@ -57,9 +57,9 @@ from lapsus.perturbations.specs import NoiseTrack, list_operator_names, parse_no
     help="Number of processes; the output is the same for any number. "
     "[default: 1; with --executor ray and no --ray-address, all CPUs]",
 )
-@executor_options
+@add_executor_options
 @click.option("--overwrite", is_flag=True, help="Replace TARGET if it exists.")
-@shared_option("--split", "Split, if SOURCE is a dataset.")
+@add_option("--split", "Split, if SOURCE is a dataset.")
 @click.option("--config", metavar="NAME", help="Config, if SOURCE is a dataset.")
 def perturb(
     source: str,

@@ -11,7 +11,7 @@ import click
 from tqdm import tqdm
 
 from lapsus.cli.main import ARGV_KEY
-from lapsus.cli.options import PATH, parse_assignments, shared_option
+from lapsus.cli.options import PATH, add_option, parse_assignments
 from lapsus.core.messages import format_examples
 from lapsus.integrations.loggers import LOGGERS
 from lapsus.reporting import compare as comparison
@@ -24,12 +24,12 @@ FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
 @click.command(epilog=format_examples("lapsus report bert.clean.jsonl bert.keyboard.*.jsonl --out report"))
 @click.argument("files", type=PATH, nargs=-1, required=True)
-@shared_option("--out", "Folder for the page and its tables.", required=True)
-@shared_option("--references", "File, or folder of lapsus build, joined by id.")
+@add_option("--out", "Folder for the page and its tables.", required=True)
+@add_option("--references", "File, or folder of lapsus build, joined by id.")
 @click.option("--path-pattern", metavar="PATTERN", help='Pattern of file paths, e.g. "{model}/{dataset}/{track}".')
 @click.option("--score", metavar="COLUMN", help="Column of scores from 0 to 1.")
 @click.option("--prediction", metavar="COLUMN", help="Column of predictions.")
-@shared_option("--gold", "Column of gold answers.")
+@add_option("--gold", "Column of gold answers.")
 @click.option("--cluster", metavar="COLUMN", help="Column that names the original of each row.")
 @click.option(
     "--group-by",
@@ -37,13 +37,13 @@ FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
     metavar="COLUMN",
     help="Also report scores by the values of this column; repeatable.",
 )
-@shared_option("--where")
-@shared_option("--split", "Split of --references.", default="test", show_default=True)
+@add_option("--where")
+@add_option("--split", "Split of --references.", default="test", show_default=True)
 @click.option(
     "--drop-unparsed", is_flag=True, help="Exclude rows without a prediction; by default they count as wrong."
 )
 @click.option("--title", help="Title of the page.")
-@shared_option("--confidence-level")
+@add_option("--confidence-level")
 @click.option(
     "--log-to", multiple=True, type=click.Choice(sorted(LOGGERS)), help="Also log the numbers there; repeatable."
 )
@@ -100,8 +100,8 @@ def report(
 @click.option(
     "--fail-if", metavar="EXPRESSION", help="Exit with 3 if this holds for a model and a family of noisy tracks."
 )
-@shared_option("--confidence-level")
-@shared_option("--json")
+@add_option("--confidence-level")
+@add_option("--json")
 def compare(old: Path, new: Path, *, fail_if: str | None, confidence_level: float, as_json: bool) -> None:
     """Compare two report folders.
 

@@ -12,10 +12,10 @@ from tqdm import tqdm
 from lapsus import dataset_scripts
 from lapsus.cli.options import (
     PATH,
-    executor_options,
+    add_executor_options,
+    add_option,
     open_executor_from_options,
     parse_assignments,
-    shared_option,
     split_list,
 )
 from lapsus.cli.tasks import print_tasks
@@ -68,13 +68,13 @@ class Price(click.ParamType[tuple[float, float]]):
     help="Dataset folder from lapsus build, or a Hub repo. [default: build it, if it needs no source files]",
 )
 @click.option("--rows", type=PATH, metavar="PATH", help="Your own rows instead: JSON lines, JSON, CSV or Parquet.")
-@shared_option("--text", "With --rows: input column, which noise changes; repeatable.")
-@shared_option("--gold", "With --rows: column of gold answers.")
-@shared_option("--id", "With --rows: column of the id.", default="id", show_default=True)
+@add_option("--text", "With --rows: input column, which noise changes; repeatable.")
+@add_option("--gold", "With --rows: column of gold answers.")
+@add_option("--id", "With --rows: column of the id.", default="id", show_default=True)
 @click.option("--labels", metavar="A,B,…", help="With --rows: the labels.")
 @click.option("--prompt", metavar="TEXT", help="With --rows: the instruction, with columns as {column}.")
-@shared_option("--noise", "Noise to add to the clean rows, as tracks of its own; repeatable.")
-@shared_option("--seed", "Seed of --noise.")
+@add_option("--noise", "Noise to add to the clean rows, as tracks of its own; repeatable.")
+@add_option("--seed", "Seed of --noise.")
 @click.option(
     "--model",
     metavar="MODEL",
@@ -82,9 +82,9 @@ class Price(click.ParamType[tuple[float, float]]):
 )
 @click.option("--name", metavar="NAME", help="Model name in files and reports.")
 @click.option("--tracks", metavar="GLOB,…", help="Only these tracks (the clean track is always included).")
-@shared_option("--split", "Split of the dataset. [default: test, or what stands for it]")
-@shared_option("--limit", "Only the first N examples.")
-@shared_option("--out", "Folder for predictions and cached responses.")
+@add_option("--split", "Split of the dataset. [default: test, or what stands for it]")
+@add_option("--limit", "Only the first N examples.")
+@add_option("--out", "Folder for predictions and cached responses.")
 @click.option("--cache", type=PATH, metavar="PATH", help="File of cached responses. [default: OUT/answers.sqlite]")
 @click.option("--no-cache", "ignore_cache", is_flag=True, help="Ignore cached responses.")
 @click.option(
@@ -101,7 +101,7 @@ class Price(click.ParamType[tuple[float, float]]):
 )
 @click.option("--device", metavar="DEVICE", help="Device of a transformers model. [default: cuda, else cpu]")
 @click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Precision of the weights.")
-@executor_options
+@add_executor_options
 @click.option(
     "--sql-databases",
     type=PATH,

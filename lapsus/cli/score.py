@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from lapsus.cli.options import PATH, parse_assignments, shared_option
+from lapsus.cli.options import PATH, add_option, parse_assignments
 from lapsus.core.messages import format_examples
 from lapsus.reporting.fidelity import fidelity as measure_fidelity
 from lapsus.reporting.fidelity import format_fidelity
@@ -18,8 +18,8 @@ from lapsus.reporting.score import score as compute_score
 @click.command(epilog=format_examples("lapsus score noise_rate --predictions noisy.jsonl --references clean.jsonl"))
 @click.argument("metric")
 @click.option("--predictions", type=PATH, multiple=True, required=True, help="File to score; repeatable.")
-@shared_option("--references", "File joined to the predictions by id.")
-@shared_option("--where")
+@add_option("--references", "File joined to the predictions by id.")
+@add_option("--where")
 @click.option(
     "--option",
     "options",
@@ -57,8 +57,8 @@ def score(
 @click.option(
     "--synthetic", type=PATH, multiple=True, required=True, help="File of one operator's version of them; repeatable."
 )
-@shared_option("--text", "Column of the text in a file of rows; other files hold one text per line.", multiple=False)
-@shared_option("--json")
+@add_option("--text", "Column of the text in a file of rows; other files hold one text per line.", multiple=False)
+@add_option("--json")
 def fidelity(
     clean: Path, human: tuple[Path, ...], synthetic: tuple[Path, ...], text: str | None, *, as_json: bool
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lapsus.cli.catalogue import format_units, list_units
-from lapsus.cli.options import shared_option, split_list
+from lapsus.cli.options import add_option, split_list
 from lapsus.core.messages import format_examples
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 )
 @click.option("--data", metavar="DIR|ORG/NAME", help="With --export: the dataset.")
 @click.option("--tracks", metavar="GLOB,…", help="With --export: only these tracks, and the clean one.")
-@shared_option("--split", "With --export: the split. [default: test, or what stands for it]")
-@shared_option("--out", "With --export: the folder to write.")
+@add_option("--split", "With --export: the split. [default: test, or what stands for it]")
+@add_option("--out", "With --export: the folder to write.")
 def tasks(
     task: str | None, harness: str | None, data: str | None, tracks: str | None, split: str | None, out: Path | None
 ) -> None:
