@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import zipfile
+from functools import partial
 
 import pytest
 from click.testing import CliRunner
 
 from lapsus.cli.main import main
-from lapsus.core.track_names import NO_TRACKS, TrackName, parse_track_name, parse_track_names
+from lapsus.core import track_names
+from lapsus.core.track_names import NO_TRACKS, TrackName
 from lapsus.core.types import Track
 from lapsus.dataset_scripts import benchmarks
 from lapsus.io.labels import map_to_gold_labels
@@ -18,10 +20,12 @@ from lapsus.reporting.analysis.measure import measure
 from lapsus.reporting.analysis.records import AnalysisOptions
 from lapsus.reporting.report import report
 from lapsus.reporting.score_table import align_tracks, score_track
-from lapsus.reporting.tracks import read_tracks
+from lapsus.reporting.tracks import list_known_tracks, read_tracks
 
 QUICK = AnalysisOptions(n_resamples=20)
 CLASSES = ("order", "refund", "track order")
+parse_track_name = partial(track_names.parse_track_name, known=list_known_tracks())
+parse_track_names = partial(track_names.parse_track_names, known=list_known_tracks())
 
 
 def write(path, rows):

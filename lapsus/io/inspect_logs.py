@@ -10,7 +10,6 @@ import zlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lapsus.core.track_names import parse_track_name
 from lapsus.io.readers import parse_json, strip_error_message
 
 if TYPE_CHECKING:
@@ -77,19 +76,18 @@ def read_eval(path: Path) -> InspectLog:
         raise ValueError(f"{path}: is no inspect log ({strip_error_message(error)}); run it again.") from None
 
 
-def find_track(spec: Mapping[str, Any]) -> str | None:
-    """Return the track that a task was told to take: its argument `track`, or any that is a known track.
+def find_text_arguments(spec: Mapping[str, Any]) -> dict[str, str]:
+    """Return the arguments of a log's task that are texts, such as the name of a track.
 
-    >>> find_track({"task": "readin", "task_args": {"subset": "keyboard_1", "limit": 10}})
-    'keyboard_1'
+    >>> find_text_arguments({"task": "readin", "task_args": {"subset": "keyboard_1", "limit": 10}})
+    {'subset': 'keyboard_1'}
     """
     arguments = spec.get("task_args")
-    if not isinstance(arguments, dict):
-        return None
-    text_arguments = {name: value for name, value in arguments.items() if isinstance(value, str)}
-    return text_arguments.get("track") or next(
-        (value for value in text_arguments.values() if parse_track_name(value)), None
-    )
+    return {
+        name: value
+        for name, value in (arguments.items() if isinstance(arguments, dict) else ())
+        if isinstance(value, str)
+    }
 
 
 def to_rows(path: Path, log: InspectLog) -> tuple[list[Row], tuple[str, ...]]:

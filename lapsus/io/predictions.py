@@ -32,8 +32,8 @@ READABLE = (*readers.SUFFIXES, ".eval")
 class PredictionTable:
     """The columns of a file, with labels by name, and what the file states about their origin.
 
-    `metrics` names the columns that a harness has already scored; `task` is the harness's name for the data, `track`
-    the one that a run was told to take. `classes` are the names of the columns that held class numbers.
+    `metrics` names the columns that a harness has already scored; `task` is the harness's name for the data, and
+    `arguments` are those of the task. `classes` are the names of the columns that held class numbers.
     """
 
     path: Path
@@ -41,7 +41,7 @@ class PredictionTable:
     model: str | None = None
     task: str | None = None
     metrics: tuple[str, ...] = ()
-    track: str | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -99,7 +99,8 @@ def _make_log_table(path: Path, log: inspect_logs.InspectLog, where: Mapping[str
     table = _filter_table(path, Table.from_rows(rows), where)
     table = Table.from_rows(inspect_logs.merge_epochs(table.to_rows(), metrics))
     spec = log.spec
-    return PredictionTable(path, table, spec.get("model"), spec.get("task"), metrics, inspect_logs.find_track(spec))
+    arguments = inspect_logs.find_text_arguments(spec)
+    return PredictionTable(path, table, spec.get("model"), spec.get("task"), metrics, arguments)
 
 
 def _make_samples_table(path: Path, samples: Sequence[Row], where: Mapping[str, str] | None) -> PredictionTable:

@@ -16,12 +16,14 @@ import pyarrow as pa
 from lapsus.core.messages import format_list
 from lapsus.core.track_names import CLEAN, MANIFEST_NAME, TrackName, parse_track_name, parse_track_names
 from lapsus.core.types import Track
+from lapsus.dataset_scripts import benchmarks
 from lapsus.io import inspect_logs, lm_eval_logs
 from lapsus.io.encoding import encode_column
 from lapsus.io.join import ORIGIN_COLUMNS, ROLES, JoinedTable, extract_ids, find_first, join_references
 from lapsus.io.labels import check_shared_vocabulary, map_to_gold_labels
 from lapsus.io.predictions import PredictionTable, format_quoted, read_predictions, read_references
 from lapsus.io.tables import SAVED_DATASET_FILES, Column, Table, concatenate, take, to_list
+from lapsus.perturbations.specs import OPERATORS
 from lapsus.reporting.score_table import (
     FileRows,
     extract_scores,
@@ -129,20 +131,26 @@ def _find_logs(folder: Path, warn: Callable[[str], object]) -> list[Path]:
     return logs
 
 
+@cache
+def list_known_tracks() -> tuple[str, ...]:
+    """Return the names of all tracks that lapsus knows: the configs of every benchmark, and the operators."""
+    return (*(config for benchmark in benchmarks().values() for config in benchmark.ROWS), *OPERATORS)
+
+
 def _parse_origins(origins: Sequence[Origin]) -> dict[Origin, TrackName]:
     """Return the dataset and track of each name; one name may state both."""
     track_names: dict[Origin, TrackName] = {}
     for model in dict.fromkeys(origin.model for origin in origins):
         model_origins = [origin for origin in origins if origin.model == model]
         bare_names = [origin.track for origin in model_origins if not origin.dataset]
-        parsed = parse_track_names(bare_names) if bare_names else {}
+        parsed = parse_track_names(bare_names, list_known_tracks()) if bare_names else {}
         for origin in model_origins:
             if not origin.dataset:
                 track_names[origin] = parsed[origin.track]
             elif CONFIG_NAME.fullmatch(origin.track):
                 track_names[origin] = TrackName(origin.dataset, origin.track)
             else:
-                known = parse_track_name(origin.track)
+                known = parse_track_name(origin.track, list_known_tracks())
                 track = known.track if known and not known.dataset else origin.track
                 track_names[origin] = TrackName(origin.dataset, track)
     return track_names
@@ -203,7 +211,9 @@ def _origin_from_path(table: PredictionTable, path_pattern: str | None) -> dict[
     """Return the model, dataset and track that a file's harness or path names."""
     columns = set(table.columns)
     if path_pattern is None and table.task is not None:
-        origin = {"dataset": table.task, "track": table.track} if table.track else {"track": table.task}
+        known = (value for value in table.arguments.values() if parse_track_name(value, list_known_tracks()))
+        track = table.arguments.get("track") or next(known, None)
+        origin = {"dataset": table.task, "track": track} if track else {"track": table.task}
         return {"model": table.model or "", **origin}
     path = table.path.resolve().with_suffix("").as_posix()
     for pattern in PATH_PATTERNS if path_pattern is None else (path_pattern,):
@@ -313,8 +323,8 @@ def find_role_columns(joined: JoinedTable, choices: Mapping[str, str | None]) ->
     source, columns = joined.source, list(joined.table.columns)
     for role, column in choices.items():
         if column is not None and column not in columns:
-            names = format_quoted(columns)
-            raise LookupError(f"{source.path}: has no column {column!r} for the {role}; it has {names}.")
+            available = format_quoted(columns)
+            raise LookupError(f"{source.path}: has no column {column!r} for the {role}; it has {available}.")
     names = {role: choices[role] or find_first(ROLES[role], columns) for role in ("prediction", "score", "cluster")}
     if names["score"] is None and len(source.metrics) > 1:
         raise ValueError(f"{source.path}: holds the scores {format_quoted(source.metrics)}; choose one as score.")

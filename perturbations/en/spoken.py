@@ -30,9 +30,11 @@ LOST_CLITICS = {"s": "'s", "m": "'m", "d": "'d", "re": "'re", "ve": "'ve", "ll":
 CLITIC_HOSTS = parse_word_list(
     "i you he she it we they that this there here what who where when how why which let let's everybody"
 )
-NEGATED_VERBS = {"don": "do", "doesn": "does", "didn": "did", "isn": "is", "aren": "are", "wasn": "was", "weren": "were",
-          "hasn": "has", "haven": "have", "hadn": "had", "won": "wo", "wouldn": "would", "can": "ca",
-          "couldn": "could", "shouldn": "should"}  # fmt: skip
+NEGATED_VERBS = {
+    "don": "do", "doesn": "does", "didn": "did", "isn": "is", "aren": "are", "wasn": "was", "weren": "were",
+    "hasn": "has", "haven": "have", "hadn": "had", "won": "wo", "wouldn": "would", "can": "ca", "couldn": "could",
+    "shouldn": "should",
+}  # fmt: skip
 OPENINGS = parse_word_list("please kindly ok okay and now then so well hey hi hello just also alexa siri google")
 REQUESTS = parse_word_list(
     """
@@ -164,8 +166,9 @@ def load_proper_adjectives() -> frozenset[str]:
 def find_imperative(words: Sequence[str]) -> int | None:
     """Return the place of the imperative that opens a request, if one does.
 
-    >>> find_imperative(["please", "list", "flights"]), find_imperative(["list", "of", "flights"]), find_imperative(["cheap", "flights"])
-    (1, None, None)
+    >>> requests = "please list flights", "list of flights", "cheap flights"
+    >>> [find_imperative(request.split()) for request in requests]
+    [1, None, None]
     """
     for i, word in enumerate(words):
         lower = word.lower()

@@ -225,7 +225,8 @@ ACCENTS = (  # READIN, Table 8, in its order
 def apply_accent(confusions: Confusions, passes: Passes) -> Confusions:
     """Return confusions with those of an accent, in nats.
 
-    >>> {other: round(exp(-cost), 2) for other, cost in apply_accent({"n": {"n": 0.0}}, (("n", "l", 0.25),))["n"].items()}
+    >>> confusions = apply_accent({"n": {"n": 0.0}}, (("n", "l", 0.25),))
+    >>> {other: round(exp(-cost), 2) for other, cost in confusions["n"].items()}
     {'n': 0.75, 'l': 0.25}
     """
     chances = {source: {target: exp(-cost) for target, cost in costs.items()} for source, costs in confusions.items()}
