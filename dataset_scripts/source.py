@@ -171,12 +171,11 @@ class Source:
     def read_table(self, name: str, *required: str, delimiter: str | None = None) -> Iterator[dict[str, str]]:
         """Yield the rows of a CSV or TSV file with a header, each with the required columns.
 
-        Without a delimiter, the header tells: a tab, else a semicolon, else a comma.
+        Without a delimiter, the header tells it, as `find_separator` does.
         """
         lines = self.read_lines(name)
         header = next(lines)
-        delimiter = delimiter or next((mark for mark in "\t;" if mark in header), ",")
-        rows = parse_csv(_restore_line_ends(header, lines), name, delimiter)
+        rows = parse_csv(_restore_line_ends(header, lines), name, delimiter or ",")
         columns = [column.strip() for column in next(rows)[1]]
         absent = [column for column in required if column not in columns]
         if absent:
