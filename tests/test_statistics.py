@@ -93,3 +93,29 @@ def test_an_interval_ends_where_no_or_every_trial_succeeds(trials):
     """The ends are 0 and 1 themselves, not what rounding leaves of them."""
     assert statistics.wilson_interval(0, trials, 0.95)[0] == 0
     assert statistics.wilson_interval(trials, trials, 0.95)[1] == 1
+
+
+def test_a_cluster_without_trials_says_nothing():
+    """An utterance without slots is in no sum: the interval is that of the others."""
+    assert statistics.ClusterSums(np.array([1.0, 0, 2]), np.array([2, 0, 3])).n_clusters == 2
+    some, more = (
+        statistics.clustered_wilson_interval(np.array(successes), np.array(trials), 0.95)
+        for successes, trials in (([3, 1, 4], [4, 4, 4]), ([3, 0, 1, 0, 4], [4, 0, 4, 0, 4]))
+    )
+    assert more == pytest.approx(some)
+    assert statistics.clustered_wilson_interval(np.array([2, 0]), np.array([3, 0]), 0.95) is None
+
+
+@pytest.mark.parametrize("scores", [[-0.9, -0.8, -0.7, -0.9], [0.2, -0.3, 0.1, 0.4], [1.5, 0.5, 0.7, 0.2]])
+def test_scores_beyond_0_and_1_get_an_interval_around_their_mean(scores):
+    average = statistics.estimate_average(np.array(scores), n_resamples=2000)
+    low, high = average.interval
+    assert low < average.mean < high
+    moved = statistics.estimate_average(np.array(scores) + 10, n_resamples=2000)
+    assert moved.interval == pytest.approx([low + 10, high + 10])
+
+
+def test_resamples_of_one_cluster_alone_are_left_out():
+    """Of three scores, one resample in nine draws one of them three times, and has no standard error."""
+    interval = statistics.studentised_interval(np.array([0.0, 5, 9]), np.ones(3), 0.95, 500, seed=0)
+    assert np.isfinite(interval).all() and interval[0] < 14 / 3 < interval[1]
