@@ -179,6 +179,11 @@ def test_a_repeatable_option_and_a_flag_may_be_given_twice(tmp_path):
     assert len(list(tmp_path.glob("out.*"))) == 4
 
 
+def test_an_unknown_command_is_named_with_its_neighbours():
+    result = run("pertrub")
+    assert result.exit_code == 2 and "there is no command 'pertrub'; did you mean perturb?" in result.output
+
+
 def test_a_command_module_imports_lapsus_at_its_top():
     """But for `lapsus tasks`, whose list does not wait for what a task is made of."""
     inside = set()

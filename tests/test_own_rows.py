@@ -114,6 +114,20 @@ def test_the_same_file_gives_the_same_bytes_and_order_changes_no_noise(tmp_path)
     )
 
 
+def test_another_seed_is_other_noise_on_the_same_rows(tmp_path):
+    noise = ["typed=zh_keyboard:2", "polite=filler_eos:2"]
+    for seed in (0, 7):
+        build_rows(mine(tmp_path), tmp_path / f"s{seed}", text="question", id="key", noise=noise, seed=seed)
+    first, second = (
+        {name: load(tmp_path / f"s{seed}", name, tmp_path) for name in ("clean", "typed.1", "polite.2")}
+        for seed in (0, 7)
+    )
+    assert first["clean"] == second["clean"]
+    assert [row["edits"] for row in first["polite.2"]] != [row["edits"] for row in second["polite.2"]]
+    assert all(row["operator"].endswith(" seed=7") for row in second["typed.1"])
+    assert all(row["operator"].endswith(" seed=7002") for row in second["polite.2"])
+
+
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
@@ -137,16 +151,12 @@ def test_rows_that_will_not_do_are_named(changed, sentence, tmp_path):
 def test_a_name_that_only_a_later_row_has_is_taken_too(name, tmp_path):
     rows = [{"key": "a", "question": "slow down"}, {"key": "b", "question": "be quick", name: "c"}]
     with pytest.raises(ValueError, match=f"has a column '?{name}.*; rename it"):
-        build_rows(
-            write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="question", id="key", noise="a=speako"
-        )
+        build_rows(write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="question", id="key", noise="a=speako")
 
 
 def test_every_row_has_the_columns_of_all_rows(tmp_path):
     rows = [{"id": "a", "text": "slow down", "early": 1}, {"id": "b", "text": "be quick", "late": "x"}]
-    build_rows(
-        write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="text", id="id", noise="a=filler_eos:2"
-    )
+    build_rows(write(tmp_path / "rows.jsonl", rows), tmp_path / "out", text="text", id="id", noise="a=filler_eos:2")
     assert load(tmp_path / "out", "clean", tmp_path) == [
         {"id": "a", "text": "slow down", "early": 1, "late": None},
         {"id": "b", "text": "be quick", "early": None, "late": "x"},
@@ -255,9 +265,7 @@ def test_the_card_says_how_human_a_track_is_where_people_wrote_some_rows(tmp_pat
 def test_peoples_files_that_will_not_do_are_named(people, track, sentence, tmp_path):
     human = {track: written_by(tmp_path, *people)}
     with pytest.raises((ValueError, LookupError), match=sentence):
-        build_rows(
-            mine(tmp_path), tmp_path / "out", text="question", id="key", noise="typed=zh_homophone", human=human
-        )
+        build_rows(mine(tmp_path), tmp_path / "out", text="question", id="key", noise="typed=zh_homophone", human=human)
     assert not (tmp_path / "out").exists()
 
 

@@ -20,8 +20,8 @@ from lapsus.collect.judgements import AcceptanceRule, Agreement, Verdict, decide
 from lapsus.collect.judging_page import Sheet, format_address, make_server
 from lapsus.collect.pairs import build_pairs, read_ids, read_pairs, unique_sentences
 from lapsus.collect.sheets import iter_sheet, merge_judgements
-from lapsus.collect.transformers import SentenceEncoder
 from lapsus.core.messages import format_examples
+from lapsus.evaluation.text_metrics import open_metric
 
 
 @click.group(
@@ -96,7 +96,7 @@ def propose(
     rows = read_pairs(pairs, split)[:limit]
     settings = GeneratorSettings(per_generator, top_k, seed, prompt, cache or out / "answers")
     opened_generators = [open_generator(spec, settings) for spec in generators]
-    sentence_encoder = SentenceEncoder.load(encoder) if encoder else None
+    sentence_encoder = open_metric(f"cosine:{encoder}") if encoder else None
     bar = partial(tqdm, unit=" sentences", disable=None, dynamic_ncols=True)
     candidates, counts = collect_candidates(
         unique_sentences(rows), opened_generators, overlap, sentence_encoder, per_sentence, bar

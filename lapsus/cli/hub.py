@@ -134,6 +134,7 @@ def build_all(source: Path | None, out: Path, executor: Executor, *, allow_parti
 )
 @add_option("--tags", "Column of BIO tags, one per token.")
 @add_option("--answers", "Column of SQuAD answers within --text; they are kept whole and moved.")
+@add_option("--seed", "Seed of the noise.")
 @add_option("--out", "Dataset folder to write.", required=True)
 @click.option("--name", metavar="NAME", help="Name of the dataset. [default: the name of --out]")
 @click.option("--license", metavar="LICENSE", help="Its licence, as the Hub spells it, e.g. cc-by-4.0.")
@@ -157,6 +158,7 @@ def make(
     human: tuple[str, ...],
     tags: str | None,
     answers: str | None,
+    seed: int,
     out: Path,
     name: str | None,
     license: str | None,
@@ -196,6 +198,7 @@ def make(
             noise=noise,
             tags=tags,
             answers=answers,
+            seed=seed,
             name=name,
             license=license,
             language=language,

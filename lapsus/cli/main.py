@@ -11,7 +11,7 @@ import click
 
 import lapsus
 from lapsus.cli.catalogue import read_catalogue
-from lapsus.core.messages import USER_ERRORS, format_error
+from lapsus.core.messages import USER_ERRORS, format_error, format_unknown_name
 from lapsus.core.plugins import index_units, iter_plugin_units
 
 ARGV_KEY = "lapsus.words"  # where the context holds the words of the command
@@ -51,6 +51,8 @@ class StrictGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the words name, and check its options."""
+        if args[0][:1].isalpha() and self.get_command(ctx, args[0]) is None:
+            raise click.UsageError(format_unknown_name("command", args[0], self.list_commands(ctx)), ctx)
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not isinstance(command, click.Group) and not ctx.resilient_parsing:
             check_single_values(command, rest, click.Context(command, info_name=name, parent=ctx))

@@ -52,6 +52,7 @@ class OwnRows(Benchmark):
     TEXT: ClassVar[str]
     TAGS_COLUMN: ClassVar[str | None]
     ANSWERS: ClassVar[str | None]
+    SEED: ClassVar[int]
     TRACKS: ClassVar[Mapping[str, tuple[NoiseTrack, ...]]]  # name of a track -> its annotators
     SPECS: ClassVar[Mapping[str, str]]  # name of a track -> how it is spelt
     LIKENESS: ClassVar[Sequence[TrackFidelity]]  # of the tracks of which people wrote some rows
@@ -84,7 +85,7 @@ class OwnRows(Benchmark):
         return dict(annotators).get(config)
 
     def _make_noises(self, track: NoiseTrack) -> tuple[Noise, ...]:
-        return track.make_noises(text=self.TEXT, id="id", tags=self.TAGS_COLUMN, answers=self.ANSWERS)
+        return track.make_noises(seed=self.SEED, text=self.TEXT, id="id", tags=self.TAGS_COLUMN, answers=self.ANSWERS)
 
     def _iter_joined(self, tracks: Sequence[NoiseTrack]) -> Iterator[Row]:
         """Yield each row with the texts of all annotators."""
@@ -110,6 +111,7 @@ def build_rows(
     id: str = "id",
     tags: str | None = None,
     answers: str | None = None,
+    seed: int = 0,
     name: str | None = None,
     license: str | None = None,
     language: str | None = None,
@@ -128,6 +130,7 @@ def build_rows(
         id: The column of the id. Noise depends on it, and not on the order of rows.
         tags: The column of BIO tags, one per token.
         answers: The column of SQuAD answers that lie in the text; they stay whole and are moved.
+        seed: The seed of the noise.
         name: The name of the dataset; that of `out` otherwise.
         license: Its licence, as the Hub spells it; without one the card says that none is stated.
         language: Its language, as the Hub spells it; otherwise zh where most letters are Chinese characters, else en.
@@ -144,6 +147,7 @@ def build_rows(
         id=id,
         tags=tags,
         answers=answers,
+        seed=seed,
         name=name or out.absolute().name,
         license=license,
         language=language,
@@ -161,6 +165,7 @@ def make_benchmark(
     id: str,
     tags: str | None,
     answers: str | None,
+    seed: int,
     name: str,
     license: str | None,
     language: str | None,
@@ -200,10 +205,11 @@ def make_benchmark(
         "TEXT": text,
         "TAGS_COLUMN": tags,
         "ANSWERS": answers,
+        "SEED": seed,
         "TRACKS": tracks,
         "NOISY": {f"clean_{tags}": ()} if tags else {},  # tags have no error rate
         "SPECS": specs,
-        "LIKENESS": measure_fidelity(data, tracks, human, text=text, id=id, tags=tags, answers=answers),
+        "LIKENESS": measure_fidelity(data, tracks, human, text=text, id=id, tags=tags, answers=answers, seed=seed),
     }
     return type("OwnRows", (OwnRows,), facts)
 

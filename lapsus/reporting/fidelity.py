@@ -153,6 +153,7 @@ def measure_fidelity(
     id: str,
     tags: str | None,
     answers: str | None,
+    seed: int = 0,
 ) -> list[TrackFidelity]:
     """Compare the noise of tracks with what people made of the same rows.
 
@@ -165,6 +166,7 @@ def measure_fidelity(
         id: The column of the id in the files.
         tags: The column of tags, where `text` holds tokens.
         answers: The column of answers that lie in the text.
+        seed: The seed of the noise.
     """
     fidelities = []
     for track, paths in human.items():
@@ -181,7 +183,8 @@ def measure_fidelity(
         synthetic_texts = [
             [to_text(row[text]) for row in perturb_rows(noises, shared_rows)]
             for noises in (
-                annotator.make_noises(text=text, id="id", tags=tags, answers=answers) for annotator in tracks[track]
+                annotator.make_noises(seed=seed, text=text, id="id", tags=tags, answers=answers)
+                for annotator in tracks[track]
             )
         ]
         fidelities.append(
