@@ -83,8 +83,8 @@ def test_the_threshold_is_exact_and_its_errata_can_be_had():
 class Alike:
     """An encoder's place: the shorter a paraphrase, the more alike."""
 
-    def similarities(self, pairs):
-        return [-float(len(second)) for _, second in pairs]
+    def score(self, candidates, references):
+        return [-float(len(candidate)) for candidate in candidates]
 
 
 TEXT = "Ada won the cup in 1990."

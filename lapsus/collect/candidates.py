@@ -21,13 +21,13 @@ from typing import Any
 
 from lapsus.collect.generators import ParaphraseGenerator
 from lapsus.collect.judgements import Verdict
-from lapsus.collect.transformers import SentenceEncoder
 from lapsus.core.text import split_words
+from lapsus.evaluation.text_metrics import TextMetric
 
 # How many words a paraphrase shares with its sentence, and which share is too much.
 # P̂aRTE's section 3.1 leaves out paraphrases "that have high lexical overlap" by a threshold of 0.75 of Jaccard's index.
 # Its appendix B says the opposite: it discards those "that had at most a 25 % lexical overlap". The default here is
-# section 3.1, which also says why; `OverlapFilter(most=1, least=0.25)` is the appendix.
+# section 3.1, which also says why; `OverlapFilter(maximum=1, minimum=0.25)` is the appendix.
 
 
 def split_tokens(text: str) -> frozenset[str]:
@@ -109,13 +109,14 @@ def collect_candidates(
     texts: Sequence[str],
     generators: Iterable[ParaphraseGenerator],
     overlap: OverlapFilter | None = None,
-    encoder: SentenceEncoder | None = None,
+    encoder: TextMetric | None = None,
     per_sentence: int = 3,
     progress: Callable[..., Any] = lambda each, **_: each,
 ) -> tuple[list[Paraphrase], FilterCounts]:
     """Return at most `per_sentence` paraphrases of each text that pass the filter, the best first.
 
-    Best is what the encoder finds most alike; without one, what its generator proposed first.
+    Best is what the encoder, such as the text metric `cosine:PATH`, finds most alike; without one, what its generator
+    proposed first.
     """
     bounds = overlap or OverlapFilter()
     paraphrases_by_text: dict[str, list[Paraphrase]] = {text: [] for text in texts}
@@ -157,13 +158,14 @@ def _make_paraphrase(text: str, paraphrase: str, generator: str, share: Fraction
 
 
 def _rank_candidates(
-    paraphrases_by_text: dict[str, list[Paraphrase]], encoder: SentenceEncoder | None, limit: int
+    paraphrases_by_text: dict[str, list[Paraphrase]], encoder: TextMetric | None, limit: int
 ) -> list[list[Paraphrase]]:
     """Return the best of each sentence's candidates, with their rank."""
     groups = list(paraphrases_by_text.values())
     if encoder is not None:
         all_paraphrases = [each for group in groups for each in group]
-        similarities = iter(encoder.similarities([(each.text, each.paraphrase) for each in all_paraphrases]))
+        paraphrases, texts = [each.paraphrase for each in all_paraphrases], [each.text for each in all_paraphrases]
+        similarities = iter(encoder.score(paraphrases, texts))
         groups = [
             sorted(
                 (replace(each, similarity=round(next(similarities), 4)) for each in group),
