@@ -119,3 +119,10 @@ def test_resamples_of_one_cluster_alone_are_left_out():
     """Of three scores, one resample in nine draws one of them three times, and has no standard error."""
     interval = statistics.studentised_interval(np.array([0.0, 5, 9]), np.ones(3), 0.95, 500, seed=0)
     assert np.isfinite(interval).all() and interval[0] < 14 / 3 < interval[1]
+
+
+def test_distinct_rows_with_their_counts_are_all_rows():
+    rows = np.random.default_rng(1).integers(0, 3, (60, 3)).astype(float)
+    distinct, counts = statistics.count_distinct_rows(rows)
+    assert sorted(map(tuple, np.repeat(distinct, counts, axis=0))) == sorted(map(tuple, rows))
+    assert len({*map(tuple, distinct)}) == len(distinct) == len({*map(tuple, rows)})
