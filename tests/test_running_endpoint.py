@@ -192,5 +192,5 @@ def test_a_dry_run_estimates_the_cost(tmp_path):
     ]
     done = CliRunner().invoke(main, [*words, "--model", "http://localhost:1/v1#m"])
     # 10 rows of 5 letters and 2 of 6, four letters a token; 12 answers of at most 64 tokens
-    assert "tokens: 16 of prompts, at most 768 of answers" in done.output, done.output
+    assert "tokens: 16 input, at most 768 output" in done.output, done.output
     assert "cost: at most 0.0016" in done.output

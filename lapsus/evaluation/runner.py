@@ -435,7 +435,7 @@ def _to_adapter(model: Any, options: Mapping[str, Any]) -> ModelAdapter:
         return cast("ModelAdapter", model)
     if callable(model):
         check_options("a function", options, ("batch_size",))
-        name = options.get("name") or getattr(model, "__name__", "function")
+        name = str(options.get("name") or getattr(model, "__name__", "function"))
         return FunctionModel(model, name, find_revision(model), options.get("batch_size") or 256)
     raise TypeError(f"model is {model!r}; give a spec such as 'hf:PATH', an adapter, or a function of rows")
 

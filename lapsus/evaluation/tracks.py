@@ -428,7 +428,7 @@ def _find_label_names(features: Any) -> dict[str, tuple[str, ...]]:
     return label_names
 
 
-def _name_labels(row: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> Row:
+def _name_labels(row: Row, names: LabelNames) -> dict[str, Any]:
     """Return a row with the names of its labels in the place of their numbers."""
 
     def replace_numbers(column: str, value: Any) -> Any:
@@ -442,7 +442,7 @@ def _name_labels(row: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> 
     return {column: replace_numbers(column, value) for column, value in row.items()}
 
 
-def _flatten_nested(row: Row) -> Row:
+def _flatten_nested(row: dict[str, Any]) -> dict[str, Any]:
     """Bring what some benchmarks nest into columns: translations, scenarios and actions, frames."""
     if isinstance(row.get("translation"), Mapping):
         row |= row["translation"]

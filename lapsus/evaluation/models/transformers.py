@@ -210,7 +210,8 @@ class SpanReader(TransformersModel):
 
     def respond(self, task: Task, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         for index, request in enumerate(requests):
-            yield index, self._answer(*request.prompt, getattr(task.answer_type, "unanswerable", ""))
+            question, context = request.prompt
+            yield index, self._answer(question, context, getattr(task.answer_type, "unanswerable", ""))
 
     def _answer(self, question: str, context: str, unanswerable: str) -> Response:
         import torch
