@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import time
 
@@ -69,7 +68,6 @@ READERS = {
 
 
 def measure(read, text):
-    gc.collect()
     best = float("inf")
     for _ in range(2):
         began = time.process_time()

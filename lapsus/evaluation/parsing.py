@@ -54,8 +54,8 @@ def strip_reasoning(text: str) -> str:
 
     Neither does a text of more than `MAX_LENGTH` characters hold one.
 
-    >>> strip_reasoning("<think>no, or yes?</think> yes"), strip_reasoning("no at first</think> yes"), strip_reasoning("<think>yes, sin")
-    ('yes', 'yes', '')
+    >>> [strip_reasoning(text) for text in ("<think>no, or yes?</think> yes", "no at first</think> yes", "<think>yes, sin")]
+    ['yes', 'yes', '']
     """
     return REASONING.sub("", text).strip() if len(text) <= MAX_LENGTH else ""
 

@@ -38,7 +38,7 @@ MAX_ROWS = 1_000_000  # of a right answer; another answer may return as many row
 MAX_VALUE = 50_000_000  # bytes of a text or blob
 STEPS = 10_000  # of SQLite's machine between two looks at the clock
 READ_ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
-LIMIT_ERRORS = {
+LIMIT_ERRORS: dict[int | None, str] = {
     sqlite3.SQLITE_INTERRUPT: f"takes more than {SECONDS} seconds",
     sqlite3.SQLITE_TOOBIG: f"makes a value of more than {MAX_VALUE:,} bytes",
     sqlite3.SQLITE_NOMEM: "takes too much memory",
