@@ -54,7 +54,7 @@ def strip_reasoning(text: str) -> str:
 
     Neither does a text of more than `MAX_LENGTH` characters hold one.
 
-    >>> [strip_reasoning(text) for text in ("<think>no, or yes?</think> yes", "no at first</think> yes", "<think>yes, sin")]
+    >>> [strip_reasoning(text) for text in ("<think>no, or yes?</think> yes", "no at first</think> yes", "<think>si")]
     ['yes', 'yes', '']
     """
     return REASONING.sub("", text).strip() if len(text) <= MAX_LENGTH else ""
