@@ -37,6 +37,7 @@ from lapsus.evaluation import (
 )
 from lapsus.evaluation.models import MODULES, load_model_providers
 from lapsus.integrations import describe_task, load_exported_task
+from lapsus.io.predictions import read_predictions
 
 ROWS = [{"id": "a", "text": "will it rain", "label": "weather"}, {"id": "b", "text": "a song", "label": "music"}]
 TASK = make_task(["text"], "label", labels=["music", "weather"])
@@ -225,3 +226,21 @@ def test_a_task_of_another_package_names_its_cure(tmp_path):
 def test_every_kind_of_model_names_its_options():
     for provider in load_model_providers().values():
         assert isinstance(provider.options, tuple) and "label_map" not in provider.options
+
+
+def test_the_report_refuses_predictions_with_the_old_names_of_columns(tmp_path):
+    row = {"id": "a", "answer": "x", "unparsed": False, "prediction": "x", "gold": "x", "score": 1.0, "asked": "k"}
+    path = tmp_path / "clean.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    with pytest.raises(ValueError, match=r"clean\.jsonl was written by an earlier version of lapsus"):
+        read_predictions(path)
+    del row["asked"]
+    path.write_text(json.dumps(row) + "\n")
+    assert read_predictions(path).columns == list(row)
+
+
+def test_a_task_of_inspect_has_one_annotator():
+    make_noise_track = pytest.importorskip("lapsus.integrations.inspect", exc_type=ImportError).make_noise_track
+    with pytest.raises(ValueError, match=r"give operator='zh_keyboard@0.5\+filler_eos' and annotator=1"):
+        make_noise_track("zh_keyboard:3@0.5+filler_eos", None)
+    assert make_noise_track("zh_keyboard@0.5+filler_eos", 2).suffix == ".2"

@@ -89,7 +89,7 @@ def test_names_of_labels():
         "not_entailed",
     ]
     assert match_labels(["a", "b"], [], {}, "") == ["a", "b"]
-    with pytest.raises(ValueError, match="can never answer maybe; take a model that was trained on this task"):
+    with pytest.raises(ValueError, match="can never answer maybe; give a model that was trained on this task"):
         match_labels(["entailment", "not_entailment"], [*wanted, "maybe"], {}, "m has the labels")
     with pytest.raises(ValueError, match=r"--label-map LABEL_1=not_entailed$"):
         match_labels(["entailment", "LABEL_1"], wanted, {}, "m has the labels")

@@ -27,8 +27,8 @@ class Track:
     A row holds its `id` and either `score`, a number from 0 to 1, or `prediction` and `gold`. It may hold `cluster`
     (the original that several rows share), `text` with `clean_text` (what the model read, and its clean form; or
     `noise_rate`), and any column that results are broken down by. `missing_predictions` are the ids of the data without
-    a prediction, `unmatched_predictions` the predicted ids that are not in the data, `dropped` the ids without an answer
-    that were left out on request. `files` are what the rows were read from.
+    a prediction, `unmatched_predictions` the predicted ids that are not in the data, `dropped` the unparsed ids that were
+    left out on request. `files` are what the rows were read from.
     """
 
     model: str

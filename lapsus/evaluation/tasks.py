@@ -84,8 +84,8 @@ class Task:
         missing = [name for name in self.columns if name not in row]
         if missing:
             raise LookupError(
-                f"{where} has no column {missing[0]!r}, which the task {self.name} reads (columns: {format_list(row)}); "
-                "choose the task that fits the data (lapsus tasks), or rename the column"
+                f"{where} has no column {missing[0]!r}, which the task {self.name} reads "
+                f"(columns: {format_list(row)}); choose the task that fits the data (lapsus tasks), or rename it"
             )
         try:
             self.answer_type.read_gold(row)

@@ -219,7 +219,7 @@ class _DatasetReader:
         answer_type = self.task.answer_type
         if not isinstance(answer_type, SimilarityAnswer):
             raise TypeError(
-                f"{self.task.name} reads dialects, but its answer type is {type(answer_type).__name__}; give SimilarityAnswer"
+                f"the task {self.task.name} is about dialects, and its answer type is {type(answer_type).__name__}"
             )
         all_rows, names = self.load("dialect" if "dialect" in self.configs else self.configs[0])
         for name in ("base", *DIALECTS[:2]):
@@ -234,7 +234,10 @@ class _DatasetReader:
             for track, (side, tag) in zip(DIALECTS, sides, strict=True)
         }
         n_left_out = len(all_rows) - len(rows)
-        reasons = f"{n_left_out - n_same} have no edit that surely changes their meaning, {n_same} are the same in both dialects"
+        n_unchanged = n_left_out - n_same
+        reasons = (
+            f"{n_unchanged} have no edit that surely changes their meaning, {n_same} are the same in both dialects"
+        )
         notes = (f"{n_left_out} of {len(all_rows)} sentences are left out: {reasons}",) if n_left_out else ()
         return replace(self.finish(tracks, names), notes=notes)
 

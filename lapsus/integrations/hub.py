@@ -33,7 +33,7 @@ def find_hub_scorer(task: Task) -> str:
     if isinstance(answer_type, ExactAnswer):
         return "exact"
     raise TypeError(
-        f"the Hub's eval.yaml has no scorer for {task.name}, whose answers are of the kind {type(answer_type).__name__}; "
+        f"the Hub's eval.yaml has no scorer for {task.name}, whose answer type is {type(answer_type).__name__}; "
         "write the task for inspect (--export inspect), which scores as lapsus run does"
     )
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lapsus.io.readers import Row
 
 READABLE = (*readers.SUFFIXES, ".eval")
+OLD_COLUMNS = {"answer", "asked", "unparsed"}  # of the prediction files of an earlier version
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +76,13 @@ def read_predictions(path: Path, *, where: Mapping[str, str] | None = None) -> P
         return _make_table(path, Table.from_rows(rows), where)
     if readers.FORMATS.get(path.suffix.lower()) == "json" and _starts_with_sample(path):
         return _make_samples_table(path, readers.read_rows(path), where)
-    return _make_table(path, tables.read_table(path), where)
+    table = tables.read_table(path)
+    if table.columns.keys() >= OLD_COLUMNS:
+        raise ValueError(
+            f"{path} was written by an earlier version of lapsus, with other names of columns; "
+            "run the model again (cached responses are reused)"
+        )
+    return _make_table(path, table, where)
 
 
 def read_references(

@@ -1,7 +1,7 @@
 """Models that answer tasks, opened by a spec such as `python:MODULE:FUNCTION`.
 
-A kind of model is a `ModelProvider` in the tuple `UNITS` of a module here, or of another package's module that the entry
-point `lapsus.models` names.
+A kind of model is a `ModelProvider` in the tuple `UNITS` of a module here, or of another package's module that the
+entry point `lapsus.models` names.
 
 >>> open_model("gguf:model.bin")
 Traceback (most recent call last):

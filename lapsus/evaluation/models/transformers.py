@@ -52,7 +52,7 @@ class TransformersModel:
     @property
     def too_long_message(self) -> str:
         """Why a long text has no answer."""
-        return f"longer than the {self.max_length} tokens that {self.name} can read; shorten the rows, or take another model"
+        return f"longer than the {self.max_length} tokens of {self.name}; shorten the rows, or take another model"
 
     def split_batches(
         self, lengths: Sequence[int], room: Sequence[int] | None = None
@@ -341,14 +341,14 @@ def match_labels(
     unknown = [label for label, name in zip(labels, names, strict=True) if name is None]
     if len(missing) > len(unknown):
         raise ValueError(
-            f"{subject} {format_list(labels)}, so that it can never answer {format_list(missing)}; take a model that was trained on "
-            "this task"
+            f"{subject} {format_list(labels)}, so it can never answer {format_list(missing)}; "
+            "give a model that was trained on this task"
         )
     if missing or (unknown and len(task_labels) <= len(labels) and len(labels) - len(unknown) < len(task_labels)):
         example = ",".join(f"{label}={name}" for label, name in zip(unknown, missing, strict=False))
         raise ValueError(
-            f"{subject} {format_list(labels)}, the task {format_list(task_labels)}; say which is which with --label-map, as in "
-            f"--label-map {example}"
+            f"{subject} {format_list(labels)}, the task {format_list(task_labels)}; "
+            f"map them, e.g. --label-map {example}"
         )
     return [label if name is None else name for label, name in zip(labels, names, strict=True)]
 
@@ -424,8 +424,8 @@ def load_transformers(rest: str, options: Mapping[str, Any]) -> ModelAdapter:
         )
     if loading_info["missing_keys"]:
         raise ValueError(
-            f"{path} lacks the weights of {format_list(sorted(loading_info['missing_keys']), 2)}, so its answers would be random; "
-            "give a model that was trained for the task"
+            f"{path} lacks the weights of {format_list(sorted(loading_info['missing_keys']), 2)}, "
+            "so its answers would be random; give a model that was trained for the task"
         )
     tokenizer = transformers.AutoTokenizer.from_pretrained(path, **revision_kwargs)
     mark = (
