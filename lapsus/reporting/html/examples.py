@@ -60,18 +60,19 @@ def iter_example_parts(runs: Sequence[TrackScores]) -> Iterator[ExamplePart]:
     noisy = [run for run in runs if not run.is_clean and run.text_hashes is not None]
     tracks = list(dict.fromkeys((run.track.dataset, run.track.track) for run in noisy))
     for number, (dataset, track) in enumerate(tracks):
-        of_track = [run for run in noisy if (run.track.dataset, run.track.track) == (dataset, track)]
+        track_runs = [run for run in noisy if (run.track.dataset, run.track.track) == (dataset, track)]
         clean = [run for run in runs if run.track.dataset == dataset and run.is_clean]
-        part = _build_part(of_track, clean, MAX_EXAMPLES // len(tracks))
+        part = _build_part(track_runs, clean, MAX_EXAMPLES // len(tracks))
         if part["ids"]:
             text = json.dumps(part, ensure_ascii=False, separators=(",", ":"))
-            yield ExamplePart(f"d{datasets.index(dataset)}-{number}", dataset, track, of_track[0].track.family, text)
+            yield ExamplePart(f"d{datasets.index(dataset)}-{number}", dataset, track, track_runs[0].track.family, text)
 
 
 def _build_part(runs: Sequence[TrackScores], clean: Sequence[TrackScores], limit: int) -> dict[str, Any]:
     """Return the examples of one track, those that the most models lost first."""
     clean_runs = {
-        run.track.model: find_clean_track(each for each in clean if each.track.model == run.track.model) for run in runs
+        run.track.model: find_clean_track(track for track in clean if track.track.model == run.track.model)
+        for run in runs
     }
     text_hashes = _find_first_hashes([run.text_hashes for run in runs])
     losses = np.zeros(len(text_hashes), np.int32)
@@ -196,7 +197,9 @@ def _build_model(run: TrackScores, clean: TrackScores | None, text_hashes: Any, 
             words[a - 1] if a else None,
             ("unchanged" if clean is None else OUTCOMES[outcome]) + (" other" if is_other else ""),
         ]
-        for b, a, outcome, is_other in zip(*(each.tolist() for each in np.unravel_index(distinct, sizes)), strict=True)
+        for b, a, outcome, is_other in zip(
+            *(column.tolist() for column in np.unravel_index(distinct, sizes)), strict=True
+        )
     ]
     pair_indices = np.where(run.present[selection], numbers, NOT_RUN)
     return {"name": run.track.model, "pairs": pairs, "pair_indices": pair_indices.tolist()}

@@ -285,10 +285,10 @@ def _annotator_section(key: str, results: Results) -> Iterator[Section]:
     figures: list[Figure] = []
     for family, records in group_by(noisy, lambda record: record.family).items():
         by_model = group_by(sorted(records, key=lambda record: order.index(record.model)), lambda record: record.model)
-        if max(len(of_model) for of_model in by_model.values()) > 1:
+        if max(len(model_records) for model_records in by_model.values()) > 1:
             rows = [
-                (model, clean.get(model), [(record.annotator, record.average) for record in of_model])
-                for model, of_model in by_model.items()
+                (model, clean.get(model), [(record.annotator, record.average) for record in model_records])
+                for model, model_records in by_model.items()
             ]
             title = f"{family}: average score of each annotator"
             name = f"{key}-annotators-{len(figures)}"
@@ -339,8 +339,8 @@ def _annotator_section(key: str, results: Results) -> Iterator[Section]:
 def _transition_section(key: str, results: Results) -> Iterator[Section]:
     matrices = [
         _build_matrix(f"{model} · {family}", records)
-        for model, of_model in group_by(results.transitions, lambda record: record.model).items()
-        for family, records in group_by(of_model, lambda record: record.family).items()
+        for model, model_records in group_by(results.transitions, lambda record: record.model).items()
+        for family, records in group_by(model_records, lambda record: record.family).items()
     ]
     if matrices:
         yield Section(
@@ -428,8 +428,10 @@ def _group_section(key: str, results: Results) -> Iterator[Section]:
         column_label = _format_column(column)
         axis = plots.compute_axis_limits(value for record in records for value in _score_values(record.averages))
         figures: list[Figure] = []
-        for family, of_family in group_by(records, lambda record: record.family).items():
-            ranked = sorted(of_family, key=lambda record: (order.index(record.model), natural_sort_key(record.value)))
+        for family, family_records in group_by(records, lambda record: record.family).items():
+            ranked = sorted(
+                family_records, key=lambda record: (order.index(record.model), natural_sort_key(record.value))
+            )
             if len(ranked) <= MAX_PLOT_ROWS:
                 rows = [(f"{record.model} · {record.value}", record.averages, record.annotators) for record in ranked]
                 title = f"{family}: clean, average and worst score by {column_label}"
@@ -462,11 +464,11 @@ def _format_column(column: str) -> str:
 
 def _describe_widest_gap(records: Sequence[GroupScore], gaps: Sequence[GroupGap], column_label: str) -> str:
     """Describe the widest gap in average score between the groups of one column: a significant one, if there is any."""
-    of_scores = [gap for gap in gaps if gap.column == records[0].column and gap.measure == "average"]
-    if not of_scores:
+    score_gaps = [gap for gap in gaps if gap.column == records[0].column and gap.measure == "average"]
+    if not score_gaps:
         return ""
-    significant = [gap for gap in of_scores if gap.is_significant]
-    widest = max(significant or of_scores, key=lambda gap: gap.gap)
+    significant = [gap for gap in score_gaps if gap.is_significant]
+    widest = max(significant or score_gaps, key=lambda gap: gap.gap)
     groups = {(record.model, record.family, record.value): record for record in records}
     low, high = (groups[widest.model, widest.family, value] for value in (widest.worst, widest.best))
     best, worst = format_percent(high.averages.micro_average.value), format_percent(low.averages.micro_average.value)
