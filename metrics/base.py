@@ -285,7 +285,7 @@ def _check_first_values(firsts: dict[str, Any], schemas: list[pa.Schema]) -> Non
 
 
 def suggest_fix(value: Any, kind: pa.DataType) -> str:
-    """Say what to give instead of a value that has not the type.
+    """Return what to give instead of a value that has not the type.
 
     >>> suggest_fix(None, pa.float64()), suggest_fix("0.5", pa.float64())
     ('give a number, or leave the example out', "give a number; float('0.5') makes one")

@@ -1,4 +1,4 @@
-"""The laws that every operator keeps; `check` holds an operator of any package to them.
+"""The laws of operators; `check` tests an operator of any package against them.
 
 In the tests of a package that adds operators, all at once or one test for each law:
 
@@ -54,7 +54,7 @@ HASH_SEED = "4321"  # another order of every set of strings
 
 
 class BrokenLawError(AssertionError):
-    """An operator breaks a law; the message names the operator, the law and what showed it."""
+    """An operator breaks a law; the message names the operator, the law and the evidence."""
 
     def __init__(self, op: Operator, law: str, evidence: str) -> None:
         super().__init__(f"{op.name} {law}: {evidence}")
@@ -116,7 +116,7 @@ def check_batching(op: Operator) -> None:
 
 
 def check_stream(op: Operator) -> None:
-    """`op.edits` with the stream of an example proposes what `perturb` makes of it, however many are drawn at once."""
+    """`op.edits` with the stream of an example proposes the edits that `perturb` returns, in a batch of any size."""
     for text, key in zip(TEXTS, KEYS, strict=True):
         for seed in (0, 3):
             edits = tuple(op.edits(text, open_stream(op, seed, key)))
@@ -147,7 +147,7 @@ def check_slots(op: Operator) -> None:
 
 
 def check_tags(op: Operator, tokens: Sequence[str], tags: Sequence[str], seed: int = 0) -> None:
-    """Hold an operator to what tags need, on one utterance."""
+    """Check the tags of one perturbed utterance."""
     noisy = perturb_tokens(op, tokens, tags, seed=seed)
     got = noisy.tags or []
     where = f"{list(tokens)} with {list(tags)} becomes {noisy.tokens} with {got}"
@@ -160,7 +160,7 @@ def check_tags(op: Operator, tokens: Sequence[str], tags: Sequence[str], seed: i
 
 
 def check_protected_words(op: Operator, tokens: Sequence[str], words: Sequence[str], seed: int = 0) -> None:
-    """Hold an operator to leaving protected words as they are, on one utterance."""
+    """Check that protected words of one perturbed utterance are unchanged."""
     clean = parse_utterance(tokens)
     noisy = perturb_tokens(op, tokens, protect=words, seed=seed)
     text, guarded = " ".join(noisy.tokens), make_constraints(clean, words).protected
@@ -181,7 +181,7 @@ LAWS: tuple[Callable[[Operator], None], ...] = (
 
 
 def digest_edits(*operators: Operator) -> str:
-    """Return a digest of what operators make of the texts.
+    """Return a digest of the edits that operators make of the texts.
 
     >>> from lapsus.perturbations.core import Shout
     >>> digest_edits(Shout()) == digest_edits(Shout())
@@ -192,7 +192,7 @@ def digest_edits(*operators: Operator) -> str:
 
 
 def check_other_process(*operators: Operator) -> None:
-    """A new process in which strings hash otherwise makes the same edits, as on another machine or a worker."""
+    """A new process with other hashes of strings makes the same edits, as on another machine or a worker."""
     code = (
         "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer);"
         "from lapsus.perturbations.laws import digest_edits; print(digest_edits(*pickle.load(sys.stdin.buffer)))"
@@ -217,7 +217,7 @@ def check_other_process(*operators: Operator) -> None:
 
 
 def check(*operators: Operator) -> None:
-    """Hold operators to every law; raises BrokenLawError with the first that is broken."""
+    """Check operators against every law; raise BrokenLawError with the first broken one."""
     for op in operators:
         for law in LAWS:
             law(op)

@@ -150,7 +150,7 @@ class Noise:
         return self._compose_with_recorded(rows, output) if self.is_noisy(rows) else output
 
     def is_noisy(self, names: Iterable[str]) -> bool:
-        """Tell whether rows with columns of these names are noisy already, by `Noise` in the same columns.
+        """Return whether rows with columns of these names are already noisy, by `Noise` in the same columns.
 
         Raises ValueError where they are noisy in a way that this noise cannot be added to.
         """
@@ -173,7 +173,7 @@ class Noise:
         return {f"clean_{name}": name for name in (*self.columns, *filter(None, [self.tags]))}
 
     def _compose_with_recorded(self, rows: Row, output: dict[str, Any]) -> dict[str, Any]:
-        """Let the noise that was `output` of noisy rows begin at their clean texts.
+        """Return the `output` of noisy rows with edits that begin at the clean texts.
 
         Rows of published datasets hold edits by column, also where one column is noisy.
         """
@@ -288,7 +288,7 @@ class Noise:
     def _propose(
         self, texts: Sequence[Any], keys: Keys, constraint_sets: Mapping[int, Constraints | None], sessions: Keys = None
     ) -> dict[int, Proposal]:
-        """Ask the operator for the rows that have a frame."""
+        """Return the proposals for the rows that have constraints."""
         active = [constraints for constraints in constraint_sets.values() if constraints is not None]
         proposals = propose(
             self.op,
@@ -391,7 +391,7 @@ def list_columns(noise: Noise) -> tuple[str, ...]:
 
 
 def is_answers_column(name: str) -> bool:
-    """Say whether a column may hold SQuAD answers."""
+    """Return whether a column may hold SQuAD answers."""
     return "answer" in name.lower()
 
 
@@ -443,7 +443,7 @@ class _Record(NamedTuple):
 
 
 def explain_no_edits(op: Operator, text: str) -> str:
-    """Say why `op` made no edits.
+    """Return why `op` made no edits.
 
     >>> from lapsus.perturbations.core import Shout
     >>> explain_no_edits(Shout(), " ")
@@ -459,7 +459,7 @@ def explain_no_edits(op: Operator, text: str) -> str:
 
 
 def _is_row(rows: Row, column: str, *, tokens: bool) -> bool:
-    """Tell a single row from a batch: in a batch every column is a list, of tokens a list of lists."""
+    """Return whether `rows` is a single row: in a batch every column is a list, of tokens a list of lists."""
     value = rows[column]
     if value is None or isinstance(value, str):
         return True

@@ -40,7 +40,7 @@ class Utterance(NamedTuple):
     text: str
 
     def find_slot_spans(self, labels: Collection[str] | None = None) -> list[Span]:
-        """Return the slots as stretches of the text; of `labels` only, where given."""
+        """Return the spans of the slots in the text; only those with one of `labels`, where given."""
         spans = []
         for slot, group in groupby(range(len(self.tokens)), key=self.slots.__getitem__):
             first, *_, last = [*group] * 2
@@ -50,7 +50,7 @@ class Utterance(NamedTuple):
 
 
 def parse_utterance(tokens: Sequence[str], tags: Sequence[str] | None = None) -> Utterance:
-    """Check tokens and BIO tags, and see where everything stands in their text.
+    """Check tokens and BIO tags, and return them with their places in the text.
 
     An `I` without its `B` opens a slot, as it does for conlleval.
     """
@@ -73,7 +73,7 @@ def parse_utterance(tokens: Sequence[str], tags: Sequence[str] | None = None) ->
 def make_constraints(
     utterance: Utterance, protect: Collection[str] = (), protect_slots: Collection[str] = ()
 ) -> Constraints:
-    """Return what an operator must respect: every slot, the words of `protect`, the slots labelled `protect_slots`."""
+    """Return the constraints of an utterance: its slots, the words of `protect`, the slots labelled `protect_slots`."""
     words = {word.casefold() for word in protect}
     word_spans = [
         (start, start + len(token))
@@ -85,7 +85,7 @@ def make_constraints(
 
 
 def trace_tokens(utterance: Utterance, edits: Iterable[Edit | tuple[int, int, str]]) -> list[tuple[str, list[int]]]:
-    """Return the noisy tokens, each with the clean tokens it comes from; an inserted one comes from none."""
+    """Return the noisy tokens, each with the clean tokens that it comes from; an inserted one has none."""
     ends = [start + len(token) for start, token in zip(utterance.starts, utterance.tokens, strict=True)]
     noisy: list[tuple[str, list[int]]] = []
     next_token = 0
@@ -116,7 +116,7 @@ def _group_edits(
 def _split_region(
     utterance: Utterance, ends: Sequence[int], first: int, last: int, edits: Iterable[Edit]
 ) -> list[tuple[str, list[int]]]:
-    """Cut one edited run of tokens at its spaces, following where each character comes from."""
+    """Split one edited run of tokens at its spaces, with the clean tokens that its characters come from."""
     left = utterance.starts[first] if first < len(utterance.tokens) else 0
     right = ends[last] if last >= 0 else 0
     source: list[int | None] = [None] * (right - left)
@@ -139,7 +139,7 @@ def _split_region(
 
 
 def _keeps_slots(utterance: Utterance, noisy: Iterable[tuple[str, list[int]]]) -> bool:
-    """Tell whether every slot is still there, whole, in order, and has swallowed nothing."""
+    """Return whether every slot is still there, whole, in order, and without other tokens."""
     slots: list[int | None] = []
     for token, origins in noisy:
         token_slots = {utterance.slots[i] for i in origins}
@@ -151,7 +151,7 @@ def _keeps_slots(utterance: Utterance, noisy: Iterable[tuple[str, list[int]]]) -
 
 
 def drop_slot_conflicts(utterance: Utterance, edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Keep the edits after which no token is empty and every slot is whole."""
+    """Return the edits after which no token is empty and every slot is whole."""
     edits = tuple(edits)
     if not edits or _keeps_slots(utterance, trace_tokens(utterance, edits)):
         return edits
@@ -163,7 +163,7 @@ def drop_slot_conflicts(utterance: Utterance, edits: Iterable[Edit]) -> tuple[Ed
 
 
 def _tag_tokens(utterance: Utterance, noisy: Iterable[tuple[str, list[int]]]) -> list[str]:
-    """Tag the noisy tokens: a slot's first token opens it, the others continue it, what is new is outside."""
+    """Return the tags of noisy tokens: a slot's first token opens it, the others continue it, new ones are outside."""
     assert utterance.tags is not None  # noqa: S101 - the callers' contract, for the type checker
     tags: list[str] = []
     seen: set[int] = set()
@@ -231,7 +231,7 @@ def perturb_tokens(
     protect: Collection[str] = (),
     protect_slots: Collection[str] = (),
 ) -> NoisyTokens:
-    """Perturb `tokens` and keep their BIO `tags` true.
+    """Perturb `tokens`, and move their BIO `tags` with them.
 
     The words of `protect` and the slots with a label in `protect_slots` are never touched.
 

@@ -51,7 +51,7 @@ def to_label(value: Any) -> str:
 
 
 def is_upper(text: str) -> bool:
-    """Tell whether all letters of a text are capitals.
+    """Return whether all letters of a text are capitals.
 
     >>> is_upper("CALL MOM!"), is_upper("I")
     (True, False)

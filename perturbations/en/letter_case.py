@@ -21,7 +21,7 @@ def match_case(old: str, word: str) -> str:
 
 
 def insert_before(text: str, start: int, words: str) -> tuple[Edit, ...]:
-    """Put `words` before the word at `start`; where it begins the text, they take its capital over.
+    """Insert `words` before the word at `start`; at the start of the text they take the capital over.
 
     A name keeps its own, and in a text of capitals they are written in capitals.
 

@@ -201,7 +201,7 @@ def diff_words(text: str, noisy: str) -> tuple[Edit, ...]:
 
 
 def _keeps_slots(edits: tuple[Edit, ...], constraints: Constraints) -> bool:
-    """Tell whether these edits leave every slot whole, and there."""
+    """Return whether these edits leave every slot whole, and delete none."""
     gone = any(not text and overlaps(start, end, constraints.spans) for start, end, text in edits)
     return not gone and drop_conflicts(edits, constraints) == edits
 

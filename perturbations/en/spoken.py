@@ -100,7 +100,7 @@ def normalise_apostrophe(word: str) -> str:
 
 
 def restore_clitics(words: Sequence[str]) -> list[str]:
-    """Give contractions whose apostrophe is lost their parts back: `what s`, `don t`.
+    """Join the parts of contractions that lost their apostrophe: `what s`, `don t`.
 
     >>> restore_clitics(["don", "t", "tell", "me", "what", "s", "on"])
     ['do', "n't", 'tell', 'me', 'what', "'s", 'on']
@@ -149,7 +149,7 @@ def truecase(words: Sequence[str]) -> list[str]:
 
 
 def is_name(word: str) -> bool:
-    """Tell whether a word with a capital is nothing but a name; *American* is an adjective too.
+    """Return whether a word with a capital is nothing but a name; *American* is an adjective too.
 
     >>> is_name("Denver"), is_name("American"), is_name("Play")
     (True, False, False)
@@ -206,5 +206,5 @@ def load_names() -> tuple[Mapping[str, str], frozenset[str], frozenset[str]]:
 
 
 def is_inflected(word: str, common: AbstractSet[str]) -> bool:
-    """Tell whether a word without its ending is a common one."""
+    """Return whether a word without its ending is a common one."""
     return any(word.endswith(end) and word[: -len(end)] in common for end in ("s", "es", "ed", "d", "ing", "er", "est"))

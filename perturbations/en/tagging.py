@@ -33,7 +33,7 @@ class PosTagger(Protocol):
         ...
 
     def __hash__(self) -> int:
-        """Tell one tagger from another, since tagged sentences are remembered."""
+        """The identity of a tagger, since tagged sentences are cached."""
         ...
 
 
@@ -77,7 +77,7 @@ class PerceptronTagger:
         return predict_tags(words)
 
     def keeps_tag(self, words: Sequence[str], tags: Sequence[str], place: int) -> bool:
-        """Tell whether a word that was put into a tagged sentence has the tag of the one that stood there.
+        """Return whether a word that was put into a tagged sentence has the tag of the one that stood there.
 
         It must have it beside the old tags, which refuses most candidates at once, and when all is tagged anew;
         since the word is seen from two places before it, only these are tagged again.
@@ -193,7 +193,7 @@ def tag_text(text: str, tagger: PosTagger) -> TaggedText:
 
 
 def keeps_tag(word: str, sentence: TaggedText, place: int, tagger: PosTagger) -> bool:
-    """Tell whether `word`, put at `place`, has there the tag of the word that it replaces."""
+    """Return whether `word`, put at `place`, has there the tag of the word that it replaces."""
     if isinstance(tagger, PerceptronTagger):  # it sees no further than this
         start = max(place - 4, 0)
         window = (*sentence.words[start:place], word, *sentence.words[place + 1 : place + 3])

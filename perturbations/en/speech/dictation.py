@@ -86,7 +86,7 @@ class EnSpeech:
         return simulate_dictation(text[:MAX_CHARACTERS], name, load_recognisers()[name], self, rng.random)
 
     def untouched(self, text: str) -> str:
-        """Say why nothing of `text` is dictated, where nothing is.
+        """Return why nothing of `text` is dictated, where nothing is.
 
         >>> EnSpeech().untouched("北京")
         'no English word to dictate'

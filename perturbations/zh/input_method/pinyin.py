@@ -79,7 +79,7 @@ class LazyMapping(Mapping[str, Made], Generic[Kept, Made]):
         return self._convert(key)
 
     def __contains__(self, key: object) -> bool:
-        """Say whether there is one, without making it."""
+        """Return whether there is one, without making it."""
         return key in self._stored
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -306,7 +306,7 @@ class PinyinEngine:
         return tuple(sorted(costs.items(), key=_second)[:limit])
 
     def _weigh(self, reading: str, cost: float, last: str, limit: int, costs: dict[str, float]) -> None:
-        """Put the words of a reading and their costs into `costs`."""
+        """Add the words of a reading to `costs`, with their costs."""
         row, backoff = self.bigrams.row(last)
         cost += WORD_COST
         for text, _, unigram, rarer in self._find_entries(reading)[:limit]:
@@ -464,7 +464,7 @@ _second = itemgetter(1)
 
 
 def _extend(paths: dict[str, TextPath], contexts: Sequence[Context], cost: float, entries: Sequence[Entry]) -> None:
-    """Put the cheapest way to each word of a reading into `paths`."""
+    """Add the cheapest path to each word of a reading to `paths`."""
     so_far, before, row, backoff = contexts[0]
     rest = contexts[1:]
     for text, _, unigram, rarer in entries:

@@ -196,7 +196,7 @@ class ZhSpeech:
         ).run()
 
     def untouched(self, text: str) -> str:
-        """Say why a text is left as it is; nothing where it is dictated.
+        """Return why a text is left as it is; nothing where it is dictated.
 
         >>> ZhSpeech().untouched("国" * 30_000)
         'nobody dictates more than 20000 characters'
@@ -286,7 +286,7 @@ class _ChineseDictation:
         return self.edits
 
     def sounds_like_question(self, end: int) -> bool:
-        """Say whether the end of the sentence so far sounds like a question."""
+        """Return whether the end of the sentence so far sounds like a question."""
         return ASKING.search(self.text, max(end - ENDING, self.sentence), end) is not None
 
     def end(self) -> int:

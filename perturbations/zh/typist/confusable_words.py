@@ -34,7 +34,7 @@ Continuation: TypeAlias = "tuple[Callable[..., float], Callable[..., float], str
 
 
 def is_common(word: str) -> bool:
-    """Say whether a word is common enough to be typed in place of another."""
+    """Return whether a word is common enough to be typed in place of another."""
     return load_engine().costs.get(word, NEVER) <= COMMON
 
 
@@ -92,14 +92,14 @@ def _find_by_ending(character: str, size: int) -> Sequence[tuple[str, float]]:
 
 
 def can_follow(word: str, following: str, topic: Topic | None = None) -> bool:
-    """Say whether `following` is known to come after `word`."""
+    """Return whether `following` is known to come after `word`."""
     row = load_engine().bigrams.row(word)[0]
     known = topic.follows.get(word, {}) if topic else {}
     return bool(following) and any(start in row or start in known for start in (following, following[0]))
 
 
 def score_continuation(word: str, following: str, topic: Topic | None = None) -> float:
-    """Say how well `following` goes with the word before it: about the root of its probability."""
+    """Return how well `following` goes with the word before it: about the root of its probability."""
     return _score_continuations([_make_continuation(word, topic)], following)[0] if following and word else FIT_OF_ENDS
 
 
@@ -112,7 +112,7 @@ def _make_continuation(word: str, topic: Topic | None) -> Continuation:
 
 
 def _score_continuations(words: Iterable[Continuation], following: str) -> list[float]:
-    """Say how well `following` goes with each of the words."""
+    """Return how well `following` goes with each of the words."""
     cost_of = load_engine().costs.get
     start, first = following[:2], following[0]
     fits = []

@@ -69,9 +69,9 @@ class Typist:
     stop_earlier: float  # of stopping yet another character earlier
     close: float  # of leaving out the last mark
     fading: float  # of noticing and correcting a wrong chunk: at the start of a text, less towards its end
-    mood: float  # how much more goes wrong in one sitting than on average, or less in another: a share
+    mood: float  # how far the rate of slips in one session is above or below the average: a share
     care: float  # the same from block to block: a standard deviation, as a share
-    alike: float  # of a word that fares as it does elsewhere in the sitting
+    alike: float  # chance that a word is typed as elsewhere in the session
     retype: float  # of typing a text again, faster, when nothing went wrong
     redo: float  # of typing a text again, with more care, when too much went wrong
     marks: tuple[float, float, float, float]  # of a mark left out, another mark, a blank left out, a comma for it

@@ -83,13 +83,13 @@ class ZhKeyboard:
         )
 
     def edits_from_keys(self, texts: Sequence[str], seed: int, keys: Sequence[str]) -> list[tuple[Edit, ...]]:
-        """Return what typing each text changes, each in a sitting of its own."""
+        """Return the edits that typing each text makes, each in a session of its own."""
         return self.edits_in_sessions(texts, seed, keys, keys)
 
     def edits_in_sessions(
         self, texts: Sequence[str], seed: int, keys: Sequence[str], sessions: Sequence[str]
     ) -> list[tuple[Edit, ...]]:
-        """Return what typing each text changes, where texts of one sitting are typed together."""
+        """Return the edits that typing each text makes, where the texts of a session are typed together."""
         name = f"{self.name}/{seed}"
         begins = stream_starts(name, keys).tolist()
         shared = session_starts(name, sessions)
@@ -118,7 +118,7 @@ class ZhKeyboard:
         return load_memories()[(self.who - 1) % len(load_memories()) + 1][kind] if self.memory else NOTHING
 
     def untouched(self, text: str) -> str:
-        """Say what of `text` no typing can change, and why; nothing where all of it is typed.
+        """Return what of `text` no typing can change, and why; nothing where all of it is typed.
 
         >>> ZhKeyboard().untouched("國際標準")
         'no reading among the simplified characters: 國 際 標 準'

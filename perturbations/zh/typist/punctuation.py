@@ -41,7 +41,7 @@ class Style(NamedTuple):
 
 
 def has_wide_marks(text: str) -> bool:
-    """Say whether a text has marks of full width; another keeps its own style."""
+    """Return whether a text has marks of full width; another keeps its own style."""
     return FULL_WIDTH.search(text) is not None
 
 

@@ -53,7 +53,7 @@ STRAY_ASKED, STRAY = "， ", "，，。“““””  "
 
 
 def is_prose(text: str) -> bool:
-    """Say whether a text is written prose: long, or with the marks of print.
+    """Return whether a text is written prose: long, or with the marks of print.
 
     >>> is_prose("花呗怎么还款"), is_prose("人才哪里找？"), is_prose("乡村振兴，人才是关键。")
     (False, False, True)
@@ -63,7 +63,7 @@ def is_prose(text: str) -> bool:
 
 @lru_cache(16)
 def classify_text(text: str, *, learned: bool = True) -> tuple[bool, Topic | None]:
-    """Say whether a text is prose, and what a question is about, which is learned; asked several times in a row."""
+    """Return whether a text is prose, and the topic of a question; cached, as it is needed several times in a row."""
     prose = is_prose(text)
     return prose, find_topic(text) if learned and not prose else None
 
@@ -77,7 +77,7 @@ def retype(
     memory: Memory = NOTHING,
     session: TypingSession | None = None,
 ) -> list[Edit]:
-    """Return what typing `text` changes; without a sitting it is typed in one of its own.
+    """Return the edits that typing `text` makes; without a session, it is a session of its own.
 
     It is typed a second time, and that counts, with chance `retype` if nothing went wrong, `redo` if too much did.
     """
@@ -183,11 +183,11 @@ class TypingRun:
                 last = chunk
 
     def choose_draws(self, what: str) -> Draw:
-        """Return where the draws for a word or a chunk come from: mostly it fares as elsewhere in the sitting."""
+        """Return the source of the draws for a word or a chunk: mostly the same as elsewhere in the session."""
         return open_draws(self.words, what) if self.draw_own() < self.typist.alike else self.draw_own
 
     def draw_once(self, what: str) -> float:
-        """Return one draw about words, mostly the same as elsewhere in the sitting."""
+        """Return one draw about words, mostly the same as elsewhere in the session."""
         return draw_first(self.words, what) if self.draw_own() < self.typist.alike else self.draw_own()
 
     def apply_care(self, target: str, words: tuple[str, ...], syllables: tuple[str, ...]) -> str:

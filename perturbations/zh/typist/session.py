@@ -1,4 +1,4 @@
-"""What stays the same while a person types: what a word becomes in one sitting, care and input method in a block.
+"""What stays the same while a person types: the outcome of a word in one session, care and input method in a block.
 
 It can be compiled (see setup.py).
 """
@@ -24,16 +24,16 @@ class TypingSession(NamedTuple):
 
     @classmethod
     def for_person(cls, shared: SharedStarts, person: int = 0) -> TypingSession:
-        """Return the sitting of one of several people who type the same rows."""
+        """Return the session of one of several people who type the same rows."""
         return cls((shared.session * 4096 + 64 * person) % PRIME, (shared.block * 4096 + person) % PRIME)
 
     def next_pass(self, times: int) -> TypingSession:
-        """Return the sitting in which a text is typed once more."""
+        """Return the session in which a text is typed once more."""
         return TypingSession((self.words + times) % PRIME, self.block)
 
 
 def open_draws(start: int, about: str) -> Draw:
-    """Return the draws about a word in a sitting, which are the same wherever the word stands.
+    """Return the draws about a word in a session, which are the same wherever the word is.
 
     >>> draw, same, other = open_draws(5, "还款"), open_draws(5, "还款"), open_draws(5, "还")
     >>> draw() == same(), draw() == other()

@@ -12,7 +12,7 @@ _DICTIONARY = "googlepinyin/data/dict_pinyin.dat"
 
 
 def is_available() -> bool:
-    """Say whether library and dictionary are here."""
+    """Return whether library and dictionary are here."""
     return installed.has_library(_LIBRARY) and installed.find_data(_DICTIONARY) is not None
 
 

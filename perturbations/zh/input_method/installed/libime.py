@@ -21,7 +21,7 @@ _HEADERS = (Path("/usr/include/LibIME/libime/core/languagemodel.h"), Path("/usr/
 
 
 def is_available() -> bool:
-    """Say whether library, data, headers and a compiler are here."""
+    """Return whether library, data, headers and a compiler are here."""
     return (
         installed.has_library("libIMEPinyin.so.0")
         and None not in (installed.find_data(_DICTIONARY), installed.find_data(_MODEL), shutil.which("g++"))

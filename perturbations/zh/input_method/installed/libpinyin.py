@@ -29,7 +29,7 @@ _PROTOTYPES = {
 
 
 def is_available() -> bool:
-    """Say whether library and tables are here."""
+    """Return whether library and tables are here."""
     return installed.has_library(_LIBRARY) and installed.find_data(_DATA) is not None
 
 

@@ -14,7 +14,7 @@ _DATA = "rime-data"
 
 
 def is_available() -> bool:
-    """Say whether library and schema are here."""
+    """Return whether library and schema are here."""
     return installed.has_library(_LIBRARY) and installed.find_data(f"{_DATA}/{_SCHEMA}.schema.yaml") is not None
 
 
