@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, precision_recall_fscore_support
 
 from lapsus.metrics import classification
+from lapsus.stats.classification import compute_class_rates, compute_class_ratios
 
 PAIRS = st.lists(st.tuples(*[st.sampled_from(["a", "b", "c", "d"])] * 2), min_size=1, max_size=30).map(
     lambda pairs: [*pairs, ("a", "a")]  # two columns that share no label are refused
@@ -63,3 +64,11 @@ def test_mapped_labels_are_one():
     assert list(result["labels"]) == ["no", "yes"]
     numbers = classification([2, 1], [0, 0], label_map={2: 0})
     assert numbers["labels"]["0"]["counts"] == {"true": 2, "predicted": 1, "correct": 1}
+
+
+def test_a_prediction_that_is_no_class_is_wrong_and_makes_no_class():
+    """-1 lowers the recall and the F1 of its row's class, as a label of its own would without an F1."""
+    gold, predicted = np.array([0, 0, 1, 1, 1, 2]), np.array([0, -1, 1, -1, 0, 2])
+    rates = compute_class_rates([compute_class_ratios(gold, predicted)], 0.95)
+    assert rates.balanced_accuracy == pytest.approx((1 / 2 + 1 / 3 + 1) / 3)
+    assert rates.macro_f1 == pytest.approx((2 / (2 + 2) + 2 / (3 + 1) + 1) / 3)
