@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
@@ -26,6 +27,20 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let pytest-xdist, where it is used, end with an error when a worker dies: 3.8 waits for ever after it replaced one."""
     if getattr(config.option, "maxworkerrestart", "") is None:
         config.option.maxworkerrestart = "0"
+
+
+@pytest.fixture(scope="session")
+def built_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the built sample, which all workers share and no test changes."""
+    from lapsus.dataset_scripts import benchmarks
+    from lapsus.hub.build import build_dataset
+
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built" / "sample"
+    with FileLock(folder.parent.with_suffix(".lock")):
+        if not folder.exists():
+            build_dataset(benchmarks()["sample"], folder)
+    return folder
 
 
 @pytest.fixture(scope="module")

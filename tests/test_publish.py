@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pyarrow.parquet as pq
 import pytest
-from datasets import ClassLabel, Features, List, Value, get_dataset_config_names, load_dataset
+from datasets import ClassLabel, Features, List, Value, load_dataset
 from huggingface_hub import metadata_load
 
 import lapsus.core.files
@@ -53,29 +53,17 @@ def files(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory):
-    return build_dataset(benchmarks()["sample"], tmp_path_factory.mktemp("sample") / "sample")
+def test_the_default_config_has_its_class_names(built_sample, tmp_path):
+    rows = load_dataset(str(built_sample), split="test", cache_dir=str(tmp_path))
+    assert rows.features["label"].names == ["different", "paraphrase"]
 
 
-def test_what_was_built_is_what_load_dataset_loads(sample, tmp_path):
-    path = str(sample.path)
-    assert set(get_dataset_config_names(path)) == set(benchmarks()["sample"].ROWS)
-    for config, splits in sample.rows.items():
-        loaded = load_dataset(path, config, cache_dir=str(tmp_path))
-        assert {split: len(rows) for split, rows in loaded.items()} == dict(splits)
-    assert load_dataset(path, split="test", cache_dir=str(tmp_path)).features["label"].names == [
-        "different",
-        "paraphrase",
-    ]
+def test_a_second_build_has_the_same_bytes(built_sample, tmp_path):
+    assert files(build_dataset(benchmarks()["sample"], tmp_path / "again").path) == files(built_sample)
 
 
-def test_a_second_build_has_the_same_bytes(sample, tmp_path):
-    assert files(build_dataset(benchmarks()["sample"], tmp_path / "again").path) == files(sample.path)
-
-
-def test_parquet_has_what_the_viewer_wants(sample):
-    for file in sample.path.rglob("*.parquet"):
+def test_parquet_has_what_the_viewer_wants(built_sample):
+    for file in built_sample.rglob("*.parquet"):
         group = pq.ParquetFile(file).metadata.row_group(0)
         assert group.column(0).has_offset_index and group.column(0).has_column_index
 

@@ -18,14 +18,12 @@ from click.testing import CliRunner
 
 from lapsus.cli.main import main
 from lapsus.core.types import Track
-from lapsus.dataset_scripts import benchmarks
 from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.models import open_model
 from lapsus.evaluation.models.inspect import InspectModel
 from lapsus.evaluation.runner import Evaluation
 from lapsus.evaluation.tasks import make_task
 from lapsus.evaluation.tracks import TrackSet, load_tracks
-from lapsus.hub.build import build_dataset
 from lapsus.integrations import export, render_rows
 from lapsus.integrations.hub import find_hub_scorer, to_hub_results
 from lapsus.perturbations import OPERATORS, ZhKeyboard, apply
@@ -35,8 +33,8 @@ from lapsus.reporting.tracks import read_tracks
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory):
-    return build_dataset(benchmarks()["sample"], tmp_path_factory.mktemp("built") / "sample").path
+def sample(built_sample):
+    return built_sample
 
 
 @pytest.fixture(scope="module")

@@ -20,11 +20,12 @@ TEST = [row for row in ROWS if row["split"] == "test"]
 
 @pytest.fixture(scope="module")
 def model():
-    return train(TRAIN, epochs=25, seed=1, batch_size=8)
+    return train(TRAIN, epochs=2, seed=1, batch_size=8)
 
 
 @pytest.mark.slow
-def test_it_learns_intents_and_slots_from_a_small_sample(model):
+def test_it_learns_intents_and_slots_from_a_small_sample():
+    model = train(TRAIN, epochs=25, seed=1, batch_size=8)
     frames = model.predict([row["tokens"] for row in TEST])
     intents = [frame["intent"] == row["intent"] for frame, row in zip(frames, TEST, strict=True)]
     true, read = (
