@@ -1,4 +1,4 @@
-"""Compiles the Chinese typist on request, `LAPSUS_COMPILE=1 pip install .`, and puts the editable install first.
+"""Compiles the Chinese typist on request, `LAPSUS_COMPILE=1 pip install .`, and mends the editable install.
 
 Everything else is in pyproject.toml.
 """
@@ -41,15 +41,23 @@ def extensions() -> list[Extension]:
         os.chdir(root)
 
 
-class FirstEditableWheel(editable_wheel):
-    """An editable wheel whose import hook comes before sys.path.
+# Python takes a folder without `__init__.py` for a namespace before it asks the hook of an editable install, such as a
+# checkout called `lapsus` in the working folder. A package on sys.path, such as one of PYTHONPATH, still comes first.
+HOOK = b"""
 
-    The hook of setuptools comes after it. In the parent folder of a checkout called `lapsus`, Python would then import
-    that folder, as an empty namespace.
-    """
+class _BeforeNamespaces:
+    @staticmethod
+    def find_spec(fullname, path=None, target=None):
+        spec = PathFinder.find_spec(fullname) if fullname in MAPPING and path is None else None
+        return _EditableFinder.find_spec(fullname) if spec is not None and spec.loader is None else None
+"""
+
+
+class EditableWheelBeforeNamespaces(editable_wheel):
+    """An editable wheel whose packages come before folders of the same name."""
 
     def run(self) -> None:
-        """Build the wheel, then change the one line of the hook and its hash."""
+        """Build the wheel, then extend the hook and change its hash."""
         super().run()
         for wheel in Path(self.dist_dir).glob("lapsus-*.editable-*.whl"):
             with ZipFile(wheel) as archive:
@@ -57,7 +65,8 @@ class FirstEditableWheel(editable_wheel):
             hook = next((info for info in contents if info.filename.endswith("_finder.py")), None)
             if hook is None:  # the strict mode of setuptools needs no hook
                 continue
-            contents[hook] = contents[hook].replace(b"sys.meta_path.append(", b"sys.meta_path.insert(0, ")
+            added = b"sys.meta_path.insert(0, _BeforeNamespaces); sys.meta_path.append("
+            contents[hook] = contents[hook].replace(b"sys.meta_path.append(", added) + HOOK
             digest = base64.urlsafe_b64encode(hashlib.sha256(contents[hook]).digest()).decode().rstrip("=")
             entry = f"{hook.filename},sha256={digest},{len(contents[hook])}"
             with ZipFile(wheel, "w", ZIP_DEFLATED) as archive:
@@ -72,7 +81,7 @@ class FirstEditableWheel(editable_wheel):
 
 # An editable install stays as it is written: what was compiled would hide later changes.
 setup(
-    cmdclass={"editable_wheel": FirstEditableWheel},
+    cmdclass={"editable_wheel": EditableWheelBeforeNamespaces},
     setup_requires=["mypy>=1.11"] if WANTED else [],
     ext_modules=extensions() if WANTED and "bdist_wheel" in sys.argv else [],
 )

@@ -78,6 +78,14 @@ def test_editable_install_is_found_beside_a_checkout_called_lapsus(tmp_path):
         without_site, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == [str(checkout / folder / "__init__.py") for folder in ("lapsus", "metrics")]
+    other = tmp_path / "other" / "lapsus" / "__init__.py"  # such as a compiled copy that PYTHONPATH names
+    other.parent.mkdir(parents=True)
+    other.touch()
+    code = (
+        "import sys, site; sys.path.insert(0, 'other'); site.addsitedir('site'); import lapsus; print(lapsus.__file__)"
+    )
+    done = subprocess.run([sys.executable, "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert Path(done.stdout.strip()).resolve() == other
 
 
 TYPED = """
