@@ -115,17 +115,17 @@ def test_the_same_file_gives_the_same_bytes_and_order_changes_no_noise(tmp_path)
 
 
 def test_another_seed_is_other_noise_on_the_same_rows(tmp_path):
-    noise = ["typed=zh_keyboard:2", "polite=filler_eos:2"]
+    noise = ["typed=zh_keyboard:2", "sound=zh_homophone:2@0.5"]
     for seed in (0, 7):
         build_rows(mine(tmp_path), tmp_path / f"s{seed}", text="question", id="key", noise=noise, seed=seed)
     first, second = (
-        {name: load(tmp_path / f"s{seed}", name, tmp_path) for name in ("clean", "typed.1", "polite.2")}
+        {name: load(tmp_path / f"s{seed}", name, tmp_path) for name in ("clean", "typed.1", "sound.2")}
         for seed in (0, 7)
     )
     assert first["clean"] == second["clean"]
-    assert [row["edits"] for row in first["polite.2"]] != [row["edits"] for row in second["polite.2"]]
+    assert [row["edits"] for row in first["sound.2"]] != [row["edits"] for row in second["sound.2"]]
     assert all(row["operator"].endswith(" seed=7") for row in second["typed.1"])
-    assert all(row["operator"].endswith(" seed=7002") for row in second["polite.2"])
+    assert all(row["operator"].endswith(" seed=7002") for row in second["sound.2"])
 
 
 @pytest.mark.parametrize(
