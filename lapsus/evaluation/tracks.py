@@ -257,7 +257,7 @@ class _DatasetReader:
             raise LookupError(f"{self.source} has no split {split!r} in {config!r}; it has {format_list(splits)}")
         loaded = load_dataset(self.source, config, split=split)
         names = _find_label_names(loaded.features)
-        rows = [_flatten_nested(_name_labels(row, names)) for row in loaded]
+        rows: list[Row] = [_flatten_nested(_name_labels(row, names)) for row in loaded]
         return rows, _flatten_label_names(names, rows)
 
     def finish(self, tracks: Mapping[str, Sequence[Row]], names: Mapping[str, Sequence[str]]) -> TrackSet:

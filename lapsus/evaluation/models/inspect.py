@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import weakref
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -59,7 +60,9 @@ class InspectModel:
     @cached_property
     def _loop(self) -> asyncio.Runner:
         """The loop of all batches, as a provider's connections belong to the loop that made them."""
-        return asyncio.Runner()
+        runner = asyncio.Runner()
+        weakref.finalize(self, runner.close)
+        return runner
 
     async def _generate_all(self, prompts: Sequence[str], max_tokens: int) -> list[Any]:
         from inspect_ai.model import GenerateConfig
