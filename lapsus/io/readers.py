@@ -163,7 +163,7 @@ def is_utf_16(start: bytes) -> bool:
     >>> is_utf_16("id".encode("utf-16")), is_utf_16("id".encode("utf-16-le")), is_utf_16("id".encode("utf-8-sig"))
     (True, True, False)
     """
-    return start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in start[:4]
+    return start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0\0" in {start[:4:2], start[1:4:2]}
 
 
 def parse_json(text: str, file: object, *, line: int | None = None, hint: str = "mend the file") -> Any:
@@ -275,11 +275,14 @@ def _read_csv(path: Path) -> list[Row]:
 def read_arrow(path: Path) -> Any:
     """Return the table of a Parquet, Arrow or Feather file, as pyarrow has it."""
     import pyarrow as pa
-    from pyarrow import feather, parquet
 
     with translate_arrow_errors(path):
         if COLUMNAR[path.suffix.lower()] == "parquet":
+            from pyarrow import parquet
+
             return parquet.read_table(path)
+        from pyarrow import feather
+
         try:
             return feather.read_table(path)
         except pa.ArrowInvalid:
