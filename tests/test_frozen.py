@@ -27,8 +27,8 @@ def test_noise_is_what_was_published(name, op):
 
 def test_the_sample_and_its_card_are_what_was_published(built_sample):
     known = frozen.frozen()
-    digests = frozen.digests_of_sample(built_sample)
-    faults = [said for name, digest in digests.items() if (said := frozen.fault(name, digest, known))]
+    sample = frozen.digests_of_sample(built_sample)
+    faults = [said for name, digest in sample.items() if (said := frozen.fault(name, digest, known))]
     assert not faults, "\n".join(faults)
 
 
