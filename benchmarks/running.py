@@ -76,11 +76,11 @@ def questions(data: TrackSet, model: Any) -> Iterator[list[Any]]:
     for example in zip(*data.tracks.values(), strict=True):
         size += len(example)
         for row in example:
-            key = repr(model.question(data.task, row))
+            key = repr(model.build_prompt(data.task, row))
             if key not in asked:
                 asked.add(key)
                 window.append(row)
-        if size >= model.batch:
+        if size >= model.batch_size:
             yield window
             window, size = [], 0
     if window:
