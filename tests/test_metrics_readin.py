@@ -9,6 +9,7 @@ import jiwer
 import Levenshtein
 import numpy as np
 import pytest
+from datasets import Features, List, Value
 from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
@@ -429,6 +430,15 @@ def test_error_rates_of_batches_leave_out_rows_without_clean_text():
     rates.update({"text": ["abcx"], "clean_text": ["abcd"]})
     (found,) = rates.finish()
     assert (found.micro_average, found.worst_average, found.corpus_rate) == (0.375, None, 2 / 6)
+
+
+def test_noise_rates_of_batches_leave_out_rows_without_a_noisy_text():
+    features = Features({"text": List({"text": Value("string")}), "clean_text": Value("string")})
+    rates = NoiseRateAccumulator("keyboard/test", features, {})
+    texts = [[{"text": "ax"}, {"text": "xx"}], [], [{"text": "abcd"}]]
+    rates.update({"text": texts, "clean_text": ["ab", "unread", "abcd"]})
+    (found,) = rates.finish()
+    assert (found.micro_average, found.worst_average, found.corpus_rate) == (0.375, 0.5, 3 / 8)
 
 
 def test_long_texts_have_the_same_distance_in_a_band():

@@ -137,6 +137,7 @@ class NoiseRateAccumulator:
             path = noisy.get(clean, (clean.removeprefix("clean_"),))
             if clean.startswith("clean_") and clean != "clean_tags" and path and path[0] in features:
                 self.columns[clean] = path
+        self.annotated = {clean for clean, path in self.columns.items() if _has_annotations(features, path)}
         self.source_columns = {name for clean, path in self.columns.items() for name in (clean, path[0])}
         self.joined = joined if {f"clean_{name}" for name in joined} <= self.columns.keys() else ()
         self.names = [".".join(path) for path in self.columns.values()] + ([" + ".join(joined)] if self.joined else [])
@@ -148,7 +149,7 @@ class NoiseRateAccumulator:
         texts = {}
         for column, path in self.columns.items():
             clean = [to_text(value or "") for value in batch[column]]
-            noisy = [_annotator_texts(value, path[1:]) for value in batch[path[0]]]
+            noisy = [_annotator_texts(value, path[1:], column in self.annotated) for value in batch[path[0]]]
             texts[column] = clean, noisy
             self._count(".".join(path), clean, noisy)
         if self.joined:
@@ -178,10 +179,18 @@ class NoiseRateAccumulator:
                 )
 
 
-def _annotator_texts(value: Any, path: tuple[str, ...]) -> list[str]:
+def _has_annotations(features: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    """Return whether the feature at a path is a list of annotations, which may be empty where nobody wrote a text."""
+    feature: Any = features
+    for step in path:
+        feature = feature.get(step) if isinstance(feature, dict) else None
+    return isinstance(getattr(feature, "feature", None), dict)
+
+
+def _annotator_texts(value: Any, path: tuple[str, ...], is_annotated: bool) -> list[str]:
     """Return the noisy texts of a cell: one, or one per annotator."""
     for step in path:
         value = value[step]
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return [annotation["text"] for annotation in value]
+    if is_annotated or (isinstance(value, list) and value and isinstance(value[0], dict)):
+        return [annotation["text"] for annotation in value or ()]
     return [to_text(value or "")]

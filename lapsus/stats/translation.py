@@ -115,6 +115,5 @@ def _leave_one_out(scorer: CountBasedScore, counts: checks.IntArray, cluster_ids
     n_clusters = int(cluster_ids.max()) + 1
     cluster_counts = np.zeros((n_clusters, *counts.shape[1:]), np.int64)
     np.add.at(cluster_counts, cluster_ids, counts)
-    cluster_counts = cluster_counts[np.bincount(cluster_ids, minlength=n_clusters) > 0]
     scores: checks.FloatArray = scorer.score_many(counts.sum(axis=0) - cluster_counts).mean(axis=1)
     return scores
