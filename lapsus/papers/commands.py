@@ -45,8 +45,9 @@ def train_corrector(texts: tuple[Path, ...], out: Path, copies: int, epochs: int
     with stage_folder(out, may_replace=Tagger.is_in, description="corrector") as folder:
         tagger = train(clean, seed, schedule=Schedule(copies, epochs), log=click.echo)
         tagger.save(folder)
-    click.echo(f"wrote {out}, which reads {len(tagger.units.characters):,} characters; next: lapsus perturb "
-               f"--noise zh_correct --set tagger={out} --set corpus={texts[0]} --text COLUMN SOURCE TARGET")  # fmt: skip
+    settings = f"--set tagger={out} --set corpus={texts[0]}"
+    click.echo(f"wrote {out}, which reads {len(tagger.units.characters):,} characters")
+    click.echo(f"next: lapsus perturb --noise zh_correct {settings} --text COLUMN SOURCE TARGET")
 
 
 UNITS = (train_corrector,)
