@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from types import ModuleType
 
+import datasets
 import pyarrow.parquet as pq
 import pytest
 from datasets import ClassLabel, Features, List, Value, load_dataset
@@ -304,6 +305,26 @@ def test_the_files_of_all_configs_are_recorded_in_order(tmp_path):
     for name in "za":
         (tmp_path / f"{name}.txt").write_text(name)
     assert list(build_dataset(OfFiles, tmp_path / "out", source=tmp_path).sources) == ["a.txt", "z.txt"]
+
+
+def test_downloaded_files_of_all_configs_are_recorded(tmp_path, monkeypatch):
+    class Fetched(Toy):
+        URL = tuple(f"file://{tmp_path}/{name}.txt" for name in "az")
+        ROWS = {"z": {"test": 1}, "a": {"test": 1}}
+
+        @classmethod
+        def get_bundled_folder(cls):
+            return None
+
+        def rows(self, source, config, split):
+            yield {"id": "1", "text": source.read_text(source.find_one(f"{config}.txt"))}
+
+    Fetched.__module__ = __name__
+    for name in "za":
+        (tmp_path / f"{name}.txt").write_text(name)
+    monkeypatch.setattr(datasets.config, "DOWNLOADED_DATASETS_PATH", tmp_path / "downloads")
+    built = build_dataset(Fetched, tmp_path / "out")
+    assert [Path(name).name for name in built.sources] == ["a.txt", "z.txt"]
 
 
 def test_changed_sources_are_never_stale(tmp_path):
