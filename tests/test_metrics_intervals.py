@@ -225,3 +225,12 @@ def test_the_variance_of_an_auc_is_delongs():
     added = [(table.mean(axis=1) + table.mean(axis=0) - 2 * table.mean()) / 15 / 2 for table in aucs]
     error = np.sqrt(np.square(added).sum() * 30 / 29 * (1 + 2 / 4))  # two folds, for which a fifth is held out
     assert half_width(found.interval, 30) == pytest.approx(error, rel=0.07)  # of few originals, Wilson's is shorter
+
+
+def test_a_skipped_cluster_leaves_no_trace():
+    """Rates above 1 are resampled by cluster: one whose clean texts are all empty is none of them."""
+    noisy, clean, clusters = ["abcd", "x", "a", "xyzxyz", "q", "bb"], ["a", "", "a", "b", "", "b"], [0, 1, 2, 2, 1, 3]
+    skipped = noise_rate(noisy, clean, clusters=clusters, empty_reference="skip")
+    rows = [(text, target, cluster) for text, target, cluster in zip(noisy, clean, clusters, strict=True) if target]
+    noisy, clean, clusters = map(list, zip(*rows, strict=True))
+    assert skipped == noise_rate(noisy, clean, clusters=clusters) | {"skipped": 2}

@@ -283,6 +283,16 @@ def test_what_cannot_be_read_is_named(tmp_path, name, content, sentence):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("shard_bytes", [1, 10_000])
+def test_a_byte_order_mark_counts_only_at_the_start_of_the_file(tmp_path, shard_bytes):
+    rows = lines([{"id": n, "text": "go"} for n in range(4)]).splitlines(keepends=True)
+    (tmp_path / "in.jsonl").write_text("\ufeff" + "".join(rows), encoding="utf-8")
+    assert run(tmp_path / "in.jsonl", tmp_path / "out", shard_bytes=shard_bytes).rows == 4
+    (tmp_path / "in.jsonl").write_text("".join([*rows[:2], "\ufeff", *rows[2:]]), encoding="utf-8")
+    with pytest.raises(ValueError, match="in.jsonl, line 3"):
+        run(tmp_path / "in.jsonl", tmp_path / "other", shard_bytes=shard_bytes)
+
+
 def test_types_that_differ_between_shards_are_named(tmp_path):
     source = write(
         tmp_path / "in.jsonl", [{"id": 100_000 + i if i > 39 else f"u{i:03}", "text": "go"} for i in range(80)]
