@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -64,8 +63,11 @@ def win_rate(
         other_p_values = checks.check_scores("comparisons", comparisons).tolist()
         if wrong := [p for p in other_p_values if not 0 <= p <= 1]:
             raise ValueError(f"comparisons holds {wrong[0]}: give p-values, or the number of tests.")
-    number = comparisons if other_p_values is None else len(other_p_values) + 1
-    if isinstance(number, bool) or not isinstance(number, Integral) or number < 1:
+    if other_p_values is not None:
+        number = len(other_p_values) + 1
+    elif isinstance(comparisons, (int, np.integer)) and not isinstance(comparisons, bool) and comparisons >= 1:
+        number = int(comparisons)
+    else:
         raise ValueError(f"comparisons is {comparisons!r}: state how many tests are made, this one included.")
 
     outcomes = np.sign(high - low)

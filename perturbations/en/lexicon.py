@@ -56,7 +56,11 @@ class Synset(NamedTuple):
 
     @property
     def antonyms(self) -> list[str]:
-        """The antonyms of the words."""
+        """The antonyms of the words: those words of the opposite sense that WordNet names.
+
+        >>> find_senses("quickly", "r")[0].antonyms, find_senses("large", "a")[0].antonyms
+        (['slowly'], ['little', 'small'])
+        """
         return self.find_related("!")
 
 
