@@ -289,7 +289,7 @@ def test_in_one_sitting_a_word_fares_as_it_did_before():
     apart = perturb_batch(PEOPLE[0], ["里程"] * 300, keys=[str(n) for n in range(300)])
     chance = max(apart.count(edits) for edits in set(apart) if edits) / 300
     assert alike > 0.5 > 2 * chance
-    assert Noise(PEOPLE[0], column=("a", "b"), key="id")({"id": "4", "a": "里程", "b": "里程"})["a"] == made[4][0]
+    assert Noise(PEOPLE[0], text=("a", "b"), id="id")({"id": "4", "a": "里程", "b": "里程"})["a"] == made[4][0]
 
 
 def test_sittings_of_the_keys_change_nothing():
