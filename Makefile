@@ -5,7 +5,7 @@ BIN := .venv/bin
 PIP := $(BIN)/pip install -q --disable-pip-version-check
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 EXTRAS := zh,en,augment,models,papers,run,wheel,inspect,lm-eval,ray,loggers
-TYPED_TESTS := tests/consumer.py tests/start_apps.py
+TYPED_TESTS := tests/helpers/consumer.py tests/helpers/gradio_apps.py
 
 .PHONY: demo test slow lint bench generated docs clean
 
@@ -39,8 +39,8 @@ lint: .venv/installed-dev  ## style, and types against the built wheel
 	rm -rf build/types && $(PIP) --no-deps --target build/types .
 	cd build && MYPYPATH=types ../$(BIN)/mypy --config-file ../pyproject.toml -p lapsus
 	cd build && MYPYPATH=types:../benchmarks:../tools ../$(BIN)/mypy --config-file ../pyproject.toml ../benchmarks ../tools $(TYPED_TESTS:%=../%)
-	cd build && MYPYPATH=types:../tests:../tools ../$(BIN)/mypy --config-file ../tests/mypy.toml ../tests
-	cp tests/consumer.py build/types && echo '{"include": ["consumer.py"]}' > build/types/pyrightconfig.json
+	cd build && MYPYPATH=types:../tests/helpers:../tools ../$(BIN)/mypy --config-file ../tests/mypy.toml ../tests
+	cp tests/helpers/consumer.py build/types && echo '{"include": ["consumer.py"]}' > build/types/pyrightconfig.json
 	$(BIN)/pyright -p build/types --pythonpath $(BIN)/python  # beside the built wheel: the checkout's folders are no package
 
 docs: .venv/installed-dev  ## the documentation, into build/site, with screenshots of a report where Chromium is installed

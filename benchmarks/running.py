@@ -29,7 +29,7 @@ from lapsus.evaluation.runner import Evaluation
 from lapsus.evaluation.tracks import TrackSet, load_tracks
 from lapsus.hub.build import build_dataset
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 import tiny_models
 
 ROOT = Path(__file__).parents[1]

@@ -10,14 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import fake_hub
 import pytest
 from filelock import FileLock
 from hypothesis import settings
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
-sys.path.insert(0, str(Path(__file__).parent))  # helpers beside the tests, which are no package
-
-import hub_double
 
 settings.register_profile("patient", deadline=None)  # two busy cores are no failure
 settings.load_profile("patient")
@@ -44,20 +40,20 @@ def built_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def hub() -> Iterator[hub_double.Hub]:
+def hub() -> Iterator[fake_hub.Hub]:
     """Serve an empty Hub on the loopback."""
-    with hub_double.serve() as hub:
+    with fake_hub.serve() as hub:
         yield hub
 
 
 @pytest.fixture(scope="module")
-def client(hub: hub_double.Hub, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+def client(hub: fake_hub.Hub, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     """Return a function that runs a step of hub_client.py against the Hub and returns its result.
 
     Each step has caches of its own, and fails when a connection left the loopback.
     """
 
-    def run(step: str, *arguments: Any, token: str = hub_double.WRITE_TOKEN, **options: Any) -> Any:
+    def run(step: str, *arguments: Any, token: str = fake_hub.WRITE_TOKEN, **options: Any) -> Any:
         home = tmp_path_factory.mktemp("hf_home")
         settings = {
             "HF_ENDPOINT": hub.url,
@@ -68,7 +64,7 @@ def client(hub: hub_double.Hub, tmp_path_factory: pytest.TempPathFactory) -> Cal
             "HF_UPDATE_DOWNLOAD_COUNTS": "0",
         }
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGINGFACE"))}
-        script = Path(__file__).with_name("hub_client.py")
+        script = Path(__file__).parent / "helpers" / "hub_client.py"
         done = subprocess.run(
             [sys.executable, script, step, json.dumps([arguments, options])],
             cwd=home,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 import pytest
+from paths import TESTS
 
 ALWAYS_TRUE = (ast.GeneratorExp, ast.Lambda, ast.JoinedStr)
 CONDITIONS = (ast.Compare, ast.BoolOp)
@@ -26,7 +26,7 @@ def find_idle_assertions(source: str) -> list[int]:
     return lines
 
 
-@pytest.mark.parametrize("path", sorted(Path(__file__).parent.rglob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: path.name)
 def test_every_assertion_can_fail(path):
     assert find_idle_assertions(path.read_text("utf-8")) == []
 

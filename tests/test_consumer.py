@@ -26,7 +26,7 @@ def test_every_public_name_is_used(module):
         node.attr for node in ast.walk(TREE) if isinstance(node, ast.Attribute) and ast.unparse(node.value) == module
     }
     names = set(importlib.import_module(module).__all__)
-    assert names - (imported & loaded) - written == set(), "use each in tests/consumer.py"
+    assert names - (imported & loaded) - written == set(), "use each in tests/helpers/consumer.py"
 
 
 @pytest.mark.parametrize("module", PUBLIC)

@@ -8,11 +8,9 @@ import re
 import subprocess
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[1]
+from paths import ROOT
 
 
 def test_every_page_is_in_the_navigation():

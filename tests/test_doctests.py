@@ -8,11 +8,10 @@ import inspect
 import os
 import re
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
+from paths import ROOT
 
-ROOT = Path(__file__).parents[1]
 FOLDERS = {"lapsus": "lapsus", **{name: f"lapsus.{name}" for name in ("dataset_scripts", "metrics", "perturbations")}}
 
 OPTIONAL = {"inspect_ai", "pywubi", "tokenizers", "torch", "transformers"}

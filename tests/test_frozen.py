@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
-import frozen
+import digests
 import pytest
 from datasets.fingerprint import Hasher
 
@@ -14,27 +14,27 @@ from lapsus.perturbations.core import Shout
 
 
 @pytest.mark.parametrize(
-    ("name", "op"), list(frozen.operators()), ids=lambda each: each if isinstance(each, str) else ""
+    ("name", "op"), list(digests.operators()), ids=lambda each: each if isinstance(each, str) else ""
 )
 def test_noise_is_what_was_published(name, op):
     try:
-        digest = frozen.digest_of_noise(op)
+        digest = digests.digest_of_noise(op)
     except ModuleNotFoundError as missing:
         pytest.skip(str(missing))
-    said = frozen.fault(name, digest, frozen.frozen())
+    said = digests.fault(name, digest, digests.frozen())
     assert said is None, said
 
 
 def test_the_sample_and_its_card_are_what_was_published(built_sample):
-    known = frozen.frozen()
-    sample = frozen.digests_of_sample(built_sample)
-    faults = [said for name, digest in sample.items() if (said := frozen.fault(name, digest, known))]
+    known = digests.frozen()
+    sample = digests.digests_of_sample(built_sample)
+    faults = [said for name, digest in sample.items() if (said := digests.fault(name, digest, known))]
     assert not faults, "\n".join(faults)
 
 
 def test_the_prose_of_every_card_is_what_was_published():
-    known = frozen.frozen()
-    faults = [said for name, digest in frozen.cards().items() if (said := frozen.fault(name, digest, known))]
+    known = digests.frozen()
+    faults = [said for name, digest in digests.cards().items() if (said := digests.fault(name, digest, known))]
     assert not faults, "\n".join(faults)
 
 
@@ -50,19 +50,19 @@ class Two:
 
 
 def test_other_bytes_under_the_same_version_say_to_raise_it():
-    known = {"shout@1": frozen.digest_of_noise(Shout())}
-    assert frozen.fault("shout@1", frozen.digest_of_noise(Shout()), known) is None
-    assert frozen.fault("shout@1", frozen.digest_of_noise(Two()), known) == (
+    known = {"shout@1": digests.digest_of_noise(Shout())}
+    assert digests.fault("shout@1", digests.digest_of_noise(Shout()), known) is None
+    assert digests.fault("shout@1", digests.digest_of_noise(Two()), known) == (
         "shout makes other bytes than were published as version 1; raise its version, say so in CHANGELOG.md, "
-        "and add the digest with: python tests/frozen.py"
+        "and add the digest with: python tests/helpers/digests.py"
     )
-    assert frozen.fault("shout@2", frozen.digest_of_noise(Two()), known) == (
-        "shout@2 has no digest; add it with: python tests/frozen.py"
+    assert digests.fault("shout@2", digests.digest_of_noise(Two()), known) == (
+        "shout@2 has no digest; add it with: python tests/helpers/digests.py"
     )
 
 
 def test_every_annotator_and_every_speaker_is_held():
-    names = {name.partition("@")[0] for name, _ in frozen.operators()}
+    names = {name.partition("@")[0] for name, _ in digests.operators()}
     assert {f"zh_{track}.{number}" for track in ("keyboard", "speech") for number in (1, 2, 3)} <= names
     assert {f"zh_speech.speaker.{number}" for number in range(1, 11)} <= names
     assert {f"random.{number}" for number in range(10)} <= names

@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 
 from generate_texts import TABLES, build_catalogue, render_generated_texts
+from paths import ROOT
 
 import lapsus
 from lapsus import metrics
 from lapsus.hub.metric_space import render_app
-
-ROOT = Path(__file__).parents[1]
 
 
 def test_generated_texts_are_fresh():

@@ -10,11 +10,10 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
+from paths import ROOT
 
-ROOT = Path(__file__).parents[1]
 FOLDERS = {
     "lapsus": "lapsus",
     "dataset_scripts": "lapsus.dataset_scripts",
@@ -34,7 +33,7 @@ LAYERS = (
     ("lapsus.hub", "lapsus.integrations", "lapsus.collect"),
     ("lapsus",),
     ("lapsus.cli",),
-    ("lapsus.papers",),  # as a package of somebody else: tests/test_papers_apart.py
+    ("lapsus.papers",),  # as a package of somebody else: tests/papers/test_apart.py
 )
 
 

@@ -12,8 +12,8 @@ from shutil import which
 from zipfile import ZipFile
 
 import pytest
+from paths import ROOT
 
-ROOT = Path(__file__).parents[1]
 HEAVY = ("torch", "transformers", "evaluate", "datasets", "matplotlib", "nlpaug", "pandas", "sklearn")
 
 

@@ -6,16 +6,16 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
+from paths import TESTS
 
 import lapsus.metrics
 from lapsus.hub.metric_space import load_metric_class
 from lapsus.perturbations import OPERATORS
 
-PUBLISHED = json.loads((Path(__file__).parent / "published_names.json").read_text("utf-8"))
+PUBLISHED = json.loads((TESTS / "published_names.json").read_text("utf-8"))
 
 
 def list_keys(result: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -3,16 +3,16 @@
 import json
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
+from paths import SHARED_DATA, TESTS
 
 from lapsus.dataset_scripts import benchmarks
 from lapsus.metrics import dialect_awareness, micro_worst_average, noise_rate, prediction_consistency, win_rate
 
-PAPERS = json.loads(Path(__file__).with_name("published_numbers.json").read_text("utf-8"))
+PAPERS = json.loads((TESTS / "published_numbers.json").read_text("utf-8"))
 READIN, PARTE, NATURE, DIALECT = PAPERS.values()
-DATA = Path(__file__).parents[1].parent / "shared" / "data"
+DATA = SHARED_DATA
 
 
 def printed(value, places, rounding=ROUND_HALF_UP):

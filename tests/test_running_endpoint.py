@@ -1,196 +1,75 @@
-"""A server that is busy, slow, broken or lying: asked again, waited for, or named in one sentence."""
-
-from __future__ import annotations
-
-import json
-import threading
-import time
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
-import pytest
-from click.testing import CliRunner
-
-from lapsus.cli.main import main
-from lapsus.evaluation.models import open_model
-from lapsus.evaluation.models.endpoint_client import EndpointError
-from lapsus.evaluation.runner import Evaluation
-from lapsus.evaluation.tasks import make_task
-from lapsus.evaluation.tracks import TrackSet
-
-ROWS = [{"id": str(i), "text": f"row {i}", "label": "yes"} for i in range(12)]
-TASK = make_task(["text"], "label", labels=["yes", "no"])
-REPLY = {
-    "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}],
-    "usage": {"prompt_tokens": 5, "completion_tokens": 1},
-}
-PATIENCE = 4.0  # seconds; a busy machine answers within them
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_refused_and_neither_key_nor_question_is_sent_on(status, monkeypatch, tmp_path):
+    monkeypatch.setenv("OPENAI_API_KEY", "sesame")
+    with serving() as stranger:
+        target = f"http://localhost:{stranger.server_port}/v1/chat/completions"
+        with serving(*[(status, (("Location", target),))] * 12) as server:
+            with pytest.raises(EndpointError, match=f"127.0.0.1:.* redirects to localhost:{stranger.server_port}"):
+                answered(server, tmp_path)
+        assert stranger.asked == []
 
 
-class Server(ThreadingHTTPServer):
-    """Plays a list of faults to the first questions, then answers; counts what is out at once."""
-
-    daemon_threads = True
-
-    def __init__(self, script):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.script, self.lock = list(script), threading.Lock()
-        self.asked, self.out, self.most_out = [], 0, 0
-
-    @property
-    def word(self):
-        return f"http://127.0.0.1:{self.server_port}/v1#tiny"
-
-    def handle_error(self, request, client_address):
-        """Say nothing: broken connections are meant."""
+@pytest.mark.parametrize("address", ["http://ann:sesame@127.0.0.1/v1#m", "http://127.0.0.1/v1?api-key=sesame#m"])
+def test_a_key_in_an_address_is_refused_and_not_repeated(address):
+    with pytest.raises(ValueError, match="give a key with --key-env NAME") as error:
+        open_model(address)
+    assert "sesame" not in str(error.value)
 
 
-class Handler(BaseHTTPRequestHandler):
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with self.server.lock:
-            self.server.asked.append((time.monotonic(), body["messages"][0]["content"], self.path))
-            fault = self.server.script.pop(0) if self.server.script else None
-            self.server.out += 1
-            self.server.most_out = max(self.server.most_out, self.server.out)
-        time.sleep(0.02)
-        with self.server.lock:
-            self.server.out -= 1
-        match fault:
-            case None:
-                self.send(200, json.dumps(REPLY))
-            case "drop":
-                self.connection.close()
-            case "slow":
-                time.sleep(2 * PATIENCE)
-                self.send(200, json.dumps(REPLY))
-            case "malformed":
-                self.send(200, "<html>no JSON</html>")
-            case "truncated":
-                self.send(200, json.dumps(REPLY)[:20], announced=400)
-            case "cut":
-                self.send(
-                    200,
-                    json.dumps({**REPLY, "choices": [{"message": {"content": "well,"}, "finish_reason": "length"}]}),
-                )
-            case "long":
-                self.send(400, json.dumps({"error": {"message": "maximum context length is 8 tokens"}}))
-            case (status, headers):
-                self.send(status, "busy", headers=headers)
-
-    def send(self, status, text, *, announced=None, headers=()):
-        body = text.encode()
-        self.send_response(status)
-        for name, value in headers:
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(announced or len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-        self.close_connection = True
-
-    def log_message(self, *_):
-        pass
+def test_a_key_goes_to_no_other_machine_unencrypted(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sesame")
+    with pytest.raises(ValueError, match=r"key in \$MY_KEY is not sent there; use https, or add --key-over-http"):
+        open_model("http://192.0.2.1/v1#m", {"key_env": "MY_KEY"})
+    sent = []
+    monkeypatch.setattr(
+        "lapsus.evaluation.models.endpoint_client.post", lambda url, body, headers, timeout: sent.append(headers)
+    )
+    monkeypatch.setenv("OPENAI_API_KEY", "of another server")
+    for url, options in [
+        ("http://192.0.2.1/v1", {}),
+        ("http://192.0.2.1/v1", {"key": "MY_KEY", "key_over_http": True}),
+        ("https://192.0.2.1/v1", {"key": "MY_KEY"}),
+        ("http://localhost/v1", {"key": "MY_KEY"}),
+    ]:
+        Endpoint(url, "m", **options)._send(url, b"")
+    assert [headers.get("Authorization") for headers in sent] == [None, *["Bearer sesame"] * 3]
 
 
-@contextmanager
-def serving(*script):
-    server = Server(script)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+def drip(connection, head):
+    """Send a reply that never ends, a byte at a time."""
+    connection.sendall(head)
+    for _ in range(200):
+        connection.sendall(b"x")
+        time.sleep(0.05)
 
 
-def answered(server, out=None, **options):
-    model = open_model(server.word, {"pause": 0.01, "timeout": PATIENCE, "batch_size": 4, **options})
-    return Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model, out).execute()
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", b"HTTP/1.1 200 OK\r\nX-Slow: "])
+def test_a_reply_that_drips_ends_at_the_deadline(head):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve():
+            with listener.accept()[0] as connection, suppress(OSError):
+                drip(connection, head)
+
+        threading.Thread(target=serve, daemon=True).start()
+        began = time.monotonic()
+        with pytest.raises(OSError, match="timed out"):
+            post(f"http://127.0.0.1:{listener.getsockname()[1]}/", b"{}", {}, 0.5)
+        assert time.monotonic() - began < 3
 
 
-@pytest.mark.parametrize(
-    "fault", ["drop", "slow", "malformed", "truncated", (429, ()), (500, ()), (503, (("Retry-After", "0"),))]
-)
-def test_a_fault_is_asked_again(fault):
-    with serving(fault, fault) as server:
-        outcome = answered(server)
-    assert [row["prediction"] for row in outcome.tracks[0].rows] == ["yes"] * 12
-    assert len(server.asked) == 14
+@pytest.mark.parametrize("status", [b"200", b"400"])
+def test_a_reply_without_end_is_not_read_whole(status):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        n_sent = []
 
+        def serve():
+            with listener.accept()[0] as connection, suppress(OSError):
+                connection.sendall(b"HTTP/1.1 " + status + b" X\r\nConnection: close\r\n\r\n")
+                while sum(n_sent) < 200_000_000:
+                    n_sent.append(connection.send(b" " * 1_000_000))
 
-def test_a_server_is_waited_for_as_long_as_it_asks():
-    with serving((429, (("Retry-After", "0.5"),))) as server:
-        answered(server, batch_size=1)
-    (first, *_), (second, *_) = server.asked[:2]
-    assert second - first >= 0.5
-
-
-def test_questions_are_out_together_and_usage_is_counted():
-    with serving("cut") as server:
-        model = open_model(server.word, {"batch_size": 4})
-        outcome = Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model).execute()
-        assert 2 <= server.most_out <= 4
-    assert model.get_usage()["tokens of prompts"] == 60 and model.get_usage()["tokens of answers"] == 12
-    assert model.get_usage()["answers cut at the most tokens allowed"] == 1 and outcome.unparsed == 1
-
-
-def test_a_context_that_is_too_long_is_counted():
-    with serving("long") as server:
-        outcome = answered(server)
-    assert outcome.errors == {"longer than the context of tiny; shorten the rows, or take another model": 1}
-    assert outcome.unparsed == 1 and sum(row["score"] for row in outcome.tracks[0].rows) == 11
-
-
-def test_a_server_that_stays_down_is_named_and_its_answers_are_kept(tmp_path):
-    with serving(*[None] * 6, *[(500, ())] * 40) as server:
-        with pytest.raises(EndpointError, match=r"still busy \(status 500\)"):
-            answered(server, tmp_path, retries=1, batch_size=2)
-        server.script.clear()
-        before = len(server.asked)
-        outcome = answered(server, tmp_path)
-        assert outcome.requested <= 6 and len(server.asked) - before == outcome.requested
-    assert len(outcome.tracks[0].rows) == 12
-
-
-def test_mistakes_are_one_sentence(tmp_path):
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    words = [
-        "run",
-        "--rows",
-        str(tmp_path / "rows.jsonl"),
-        "--text",
-        "text",
-        "--gold",
-        "label",
-        "--out",
-        str(tmp_path / "o"),
-        "--model",
-    ]
-    no_name = CliRunner().invoke(main, [*words, "http://localhost:1/v1"])
-    assert no_name.exit_code == 1 and "write http://HOST/v1#NAME" in no_name.output
-    with serving((401, ())) as server:
-        refused = CliRunner().invoke(main, [*words, server.word])
-    assert refused.exit_code == 1 and "refused the key (status 401); set $OPENAI_API_KEY" in refused.output
-    assert "Traceback" not in refused.output
-
-
-def test_a_dry_run_estimates_the_cost(tmp_path):
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    words = [
-        "run",
-        "--rows",
-        str(tmp_path / "rows.jsonl"),
-        "--text",
-        "text",
-        "--gold",
-        "label",
-        "--dry-run",
-        "--price",
-        "1,2",
-    ]
-    done = CliRunner().invoke(main, [*words, "--model", "http://localhost:1/v1#m"])
-    # 10 rows of 5 letters and 2 of 6, four letters a token; 12 answers of at most 64 tokens
-    assert "tokens: 16 input, at most 768 output" in done.output, done.output
-    assert "cost: at most 0.0016" in done.output
+        threading.Thread(target=serve, daemon=True).start()
+        with pytest.raises(EndpointError, match=r"longer than 16 MB|answered with status 400"):
+            Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", "m", retries=0).complete("x")
+        assert sum(n_sent) < 40_000_000

@@ -13,7 +13,7 @@ from pathlib import Path
 from lapsus.cli.demo import run_demo
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "helpers"))
 
 from browsers import opened  # noqa: E402 - the driver of the tests
 

@@ -1,0 +1,43 @@
+"""`lapsus build --all`: what the sources suffice for is built, and what is lacking is said."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+from paths import BENCHMARK_FILES
+
+import lapsus.dataset_scripts
+from lapsus.cli.main import main
+
+FILES = BENCHMARK_FILES
+
+
+def build(*words):
+    return CliRunner().invoke(main, ["build", *map(str, words)])
+
+
+def test_what_the_sources_suffice_for_is_built(tmp_path, monkeypatch):
+    every = lapsus.dataset_scripts.benchmarks()
+    few = {name: every[name] for name in ("noiseqa", "slurp-asr")}
+    monkeypatch.setattr(lapsus.dataset_scripts, "benchmarks", lambda: few)
+    done = build("--all", "--source", FILES / "noiseqa", "--out", tmp_path / "out", "--allow-partial")
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["noiseqa"]
+    assert "slurp-asr is not built: " in done.output
+    monkeypatch.setattr(lapsus.dataset_scripts, "benchmarks", lambda: {"slurp-asr": every["slurp-asr"]})
+    nothing = build("--all", "--source", FILES / "noiseqa", "--out", tmp_path / "none")
+    assert nothing.exit_code == 1 and "no dataset has its files in" in nothing.output
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "name one dataset, or give --all"),
+        (["rte", "--all"], "name one dataset, or give --all"),
+        (["--all"], "--all needs --source"),
+        (["--all", "--source", "x", "--push", "org"], "pushes nothing"),
+    ],
+)
+def test_what_does_not_go_together_is_said(words, sentence, tmp_path):
+    done = build(*words, "--out", tmp_path / "out")
+    assert done.exit_code == 2 and sentence in done.output
