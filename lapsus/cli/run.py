@@ -33,7 +33,7 @@ from lapsus.io.labels import check_shared_vocabulary
 from lapsus.reporting.analysis.dialects import is_dialect_scorer, measure_dialects
 from lapsus.reporting.score_table import align_tracks
 
-MODEL_OPTIONS = ("name", "batch_size", "tokenizer", "device", "dtype")
+MODEL_OPTIONS = ("name", "batch_size", "tokenizer", "device", "dtype", "key_env", "key_over_http")
 EXTRA_SCORES = ("intent_correct", "exact_match", "execution_match")  # columns of some tasks that are as good as a score
 
 
@@ -98,6 +98,10 @@ class Price(click.ParamType[tuple[float, float]]):
     "--tokenizer",
     metavar="PATH-OR-ID",
     help="With http: tokenizer whose chat template is used to score labels by log-likelihood.",
+)
+@click.option("--key-env", metavar="NAME", help="With http: environment variable of the key. [default: OPENAI_API_KEY]")
+@click.option(
+    "--key-over-http", is_flag=True, default=None, help="With http: send the key unencrypted, to another machine too."
 )
 @click.option("--device", metavar="DEVICE", help="Device of a transformers model. [default: cuda, else cpu]")
 @click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Precision of the weights.")

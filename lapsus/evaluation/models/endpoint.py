@@ -25,6 +25,7 @@ from lapsus.evaluation.models.endpoint_client import (
     PromptLogprobs,
     UnsupportedRequestError,
 )
+from lapsus.evaluation.models.endpoint_transport import check_url
 from lapsus.evaluation.tasks import Task
 
 # Labels scored by log-likelihood behind an address: only where the server's numbers have passed a probe.
@@ -221,13 +222,23 @@ def _make_logprob_scorer(endpoint: Endpoint, options: Mapping[str, Any]) -> Logp
     return LogprobScorer(endpoint, lambda prompt: apply_chat_template(tokenizer, prompt).removeprefix(special_prefix))
 
 
+SETTINGS = {  # options that a server has, and their names there
+    "timeout": "timeout",
+    "retries": "retries",
+    "pause": "pause",
+    "key_env": "key",
+    "key_over_http": "key_over_http",
+}
+
+
 def _make_opener(scheme: str) -> Any:
     def open_endpoint(rest: str, options: Mapping[str, Any]) -> EndpointModel:
         url, mark, model = f"{scheme}:{rest}".partition("#")
+        check_url(url)
         if not mark or not model:
             raise ValueError(f"'{scheme}:{rest}' names no model; write {scheme}://HOST/v1#NAME")
         workers = int(options.get("batch_size") or 8)
-        settings = {name: options[name] for name in ("timeout", "retries", "pause") if options.get(name) is not None}
+        settings = {setting: options[name] for name, setting in SETTINGS.items() if options.get(name) is not None}
         endpoint = Endpoint(url, model, workers=workers, **settings)
         return EndpointModel(endpoint, options.get("name") or model, _make_logprob_scorer(endpoint, options))
 
@@ -240,7 +251,7 @@ UNITS = tuple(
         f"{scheme}://HOST/v1#NAME",
         "a model behind an OpenAI-compatible address",
         _make_opener(scheme),
-        ("batch_size", "chat_template", "tokenizer", "timeout", "retries", "pause"),
+        ("batch_size", "chat_template", "tokenizer", *SETTINGS),
     )
     for scheme in ("http", "https")
 )

@@ -19,7 +19,6 @@ import os
 import re
 import time
 import urllib.error
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -27,11 +26,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lapsus.core.files import stage_file
+from lapsus.evaluation.models.endpoint_transport import EndpointError, check_url, is_local, post, read_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 T = TypeVar("T")
+DEFAULT_KEY = "OPENAI_API_KEY"  # the environment variable where no other is named
 BUSY = frozenset({408, 429, 500, 502, 503, 504})  # HTTP status codes that are retried
 
 
@@ -39,10 +40,6 @@ TOO_LONG = re.compile(
     r"context[ _-](?:length|size|window)|too long|maximum length|max_model_len|too many tokens", re.IGNORECASE
 )
 LONGEST_PAUSE = 600.0  # seconds that a server may ask to wait
-
-
-class EndpointError(ConnectionError):
-    """The endpoint gave no usable answer."""
 
 
 class ContextTooLongError(EndpointError):
@@ -89,7 +86,9 @@ class Endpoint:
         url: The base of the API, such as `http://localhost:8000/v1`.
         model: The model's name, as the server knows it.
         cache: The folder that keeps the answers; None asks anew each time.
-        key: The environment variable that holds the API key, where one is needed.
+        key: The environment variable that holds the API key, where one is needed; None is $OPENAI_API_KEY where it is
+            set, which is not sent over plain http to another machine.
+        key_over_http: Whether the key is sent over plain http to another machine.
         retries: How often a busy server is asked again, each time after twice the pause.
         pause: Seconds before the first retry.
         timeout: Seconds to wait for an answer.
@@ -99,17 +98,27 @@ class Endpoint:
     url: str
     model: str
     cache: str | None = None
-    key: str = "OPENAI_API_KEY"
+    key: str | None = None
     retries: int = 4
     pause: float = 1.0
     timeout: float = 120.0
     workers: int = 4
+    key_over_http: bool = False
 
     def __post_init__(self) -> None:
-        if not self.url.startswith(("http://", "https://")):
+        check_url(self.url)
+        if self.key is not None and not self.accepts_key:
             raise ValueError(
-                f"{self.url!r} is no web address; give the endpoint's base, such as http://localhost:8000/v1"
+                f"{self.url} is not encrypted, so the key in ${self.key} is not sent there; "
+                "use https, or add --key-over-http"
             )
+        if self.key is not None and not os.environ.get(self.key):
+            raise ValueError(f"${self.key} is not set; set it to the API key, or leave out --key-env")
+
+    @property
+    def accepts_key(self) -> bool:
+        """Whether a key may be sent: over https, to this machine, or where the user insists."""
+        return self.key_over_http or self.url.startswith("https://") or is_local(self.url)
 
     def complete(self, prompt: str, max_tokens: int = 256, *, whole_lines: bool = False) -> str:
         """Return the model's answer to `prompt`, the most probable one.
@@ -201,18 +210,34 @@ class Endpoint:
 
     def _send(self, url: str, body: bytes) -> bytes:
         headers = {"Content-Type": "application/json"}
-        if secret := os.environ.get(self.key):
+        if secret := self._read_key():
             headers["Authorization"] = f"Bearer {secret}"
-        request = urllib.request.Request(url, body, headers)  # noqa: S310 - the scheme is checked above
-        with urllib.request.urlopen(request, timeout=self.timeout) as response:  # noqa: S310 - likewise
-            return bytes(response.read())
+        return post(url, body, headers, self.timeout)
+
+    def _read_key(self) -> str:
+        """Return the API key; empty where there is none, or it must not be sent."""
+        name = self.key or DEFAULT_KEY
+        secret = os.environ.get(name, "").strip() if self.accepts_key else ""
+        if not (secret.isascii() and secret.isprintable()):
+            raise EndpointError(f"the key in ${name} holds signs that no header may; set it anew")
+        return secret
+
+    def _redact(self, text: str) -> str:
+        """Return a message without the key."""
+        secret = self._read_key()
+        return text.replace(secret, "***") if secret else text
 
     def _check_error(self, error: urllib.error.HTTPError, url: str, attempt: int, *, last: bool) -> None:
         """Raise if a retry cannot cure the error, or if this was the last attempt."""
-        message = error.read()[:400].decode(errors="replace").strip()
+        message = self._redact(read_error(error))
         if error.code in {401, 403}:
+            if not self.accepts_key and os.environ.get(DEFAULT_KEY):
+                raise EndpointError(
+                    f"{url} wants a key (status {error.code}), and $OPENAI_API_KEY is not sent there since the address "
+                    "is not encrypted; use https, or add --key-over-http"
+                ) from error
             raise EndpointError(
-                f"{url} refused the key (status {error.code}); set ${self.key} to a valid one"
+                f"{url} refused the key (status {error.code}); set ${self.key or DEFAULT_KEY} to a valid one"
             ) from error
         if error.code in {400, 413, 422} and TOO_LONG.search(message):
             raise ContextTooLongError(
