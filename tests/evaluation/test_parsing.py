@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapsus.evaluation import parsing
+from lapsus.evaluation.answer_types import SimilarityAnswer
 from lapsus.evaluation.benchmark_tasks import load_tasks
 from lapsus.evaluation.parsing import find_json_object, find_number, find_sql, match_label, strip_reasoning
 from lapsus.io.readers import parse_csv, parse_json
@@ -219,3 +220,23 @@ def test_names_that_are_repeated_are_found_in_time():
     ):
         took = [measure(read, make(size)) for size in (20_000, 80_000)]
         assert took[1] < 4 * 2 * max(took[0], 0.02), took
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [("entailed_", None), ("entailed_not: sure", None), ("entailed.", "yes"), ("entailed: sure", "yes")],
+)
+def test_an_underscore_is_no_end_of_a_word(text, label):
+    assert match_label(text, {"entailed": "yes", "neutral": "no"}) == label
+
+
+def test_a_similarity_is_at_most_100():
+    answer = SimilarityAnswer()
+    assert [answer.parse(raw, {}) for raw in ("850", 850, "100", 99.5, -3, True)] == [
+        None,
+        None,
+        100.0,
+        99.5,
+        None,
+        None,
+    ]
