@@ -15,6 +15,7 @@ from itertools import combinations
 from math import isfinite
 from typing import Any
 
+from lapsus.core.checks import shorten_repr
 from lapsus.stats import krippendorff_alpha
 
 YES = frozenset({"1", "yes", "true", "y", "grammatical"})
@@ -55,16 +56,20 @@ def parse_judgement(row: Mapping[str, Any]) -> Judgement:
             raise InvalidJudgementError(f"names no {name}", f"fill in the column {name!r}")
     try:
         similarity = float(row.get("similarity"))  # type: ignore[arg-type] # None is caught
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         similarity = -1.0
     if not isfinite(similarity) or not 0 <= similarity <= 100 or isinstance(row.get("similarity"), bool):
         raise InvalidJudgementError(
-            f"has the similarity {row.get('similarity')!r}", "write a number from 0 (another meaning) to 100 (the same)"
+            f"has the similarity {shorten_repr(row.get('similarity'))}",
+            "write a number from 0 (another meaning) to 100 (the same)",
         )
     answer = row.get("grammatical")
     word = str(int(answer) if isinstance(answer, float) and answer.is_integer() else answer).strip().casefold()
     if word not in YES | NO:
-        raise InvalidJudgementError(f"has {answer!r} for grammatical", "write yes or no")
+        raise InvalidJudgementError(f"has {shorten_repr(answer)} for grammatical", "write yes or no")
+    for name in ("item", "judge"):
+        if not isinstance(row[name], str | int | float):
+            raise InvalidJudgementError(f"has {shorten_repr(row[name])} for {name}", "write a word or a number")
     return Judgement(str(row["item"]), str(row["judge"]), similarity, word in YES)
 
 

@@ -1,7 +1,9 @@
 """The page for judging: one judge's sheet in a browser, served from this machine, every judgement saved as it is made.
 
 The page asks for nothing but itself. What is saved is a file of JSON lines with a line for each judgement, the last
-of an item counts; the page goes on where the file ends.
+of an item counts; the page goes on where the file ends. A line that a crash cut short is removed from the file.
+
+A request has limits: the bytes of a body, the seconds of a connection, and the connections at once.
 """
 
 from __future__ import annotations
@@ -10,14 +12,18 @@ import hashlib
 import json
 import os
 import re
+import socket
+import sys
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore, Lock
+from time import monotonic
 from typing import Any, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -28,7 +34,11 @@ from lapsus.io.readers import Row
 
 TEMPLATES = Path(__file__).parent / "templates"
 LOOPBACK = "127.0.0.1"
-MOST_BYTES = 1 << 16  # of one judgement
+LINE_START = b'{"item": '  # of every line that is saved
+MAX_BYTES = 1 << 16  # of one judgement
+MAX_UNREAD = 1 << 20  # bytes of a refused body that are read, so that the browser sees the response
+MAX_CONNECTIONS = 32  # at once, a thread for each
+MAX_SECONDS = 30  # of one connection
 
 
 @dataclass
@@ -44,6 +54,8 @@ class Sheet:
     @classmethod
     def open(cls, items: Sequence[Row], judge: str, out: Path) -> Sheet:
         """Return the work as it stands: with what the file has of this judge."""
+        if out.is_file():
+            _mend_last_line(out)
         judgements = read_judgements(out) if out.exists() and out.stat().st_size else []
         other_judges = sorted({each.judge for each in judgements} - {judge})
         if other_judges:
@@ -60,10 +72,7 @@ class Sheet:
             )
         with self.lock:
             self.out.parent.mkdir(parents=True, exist_ok=True)
-            with self.out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(new_judgement), ensure_ascii=False) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+            _append(self.out, f"{json.dumps(asdict(new_judgement), ensure_ascii=False)}\n".encode())
             self.judgements[new_judgement.item] = new_judgement
         return new_judgement
 
@@ -71,6 +80,35 @@ class Sheet:
     def remaining(self) -> int:
         """How many items have no judgement yet."""
         return sum(row["item"] not in self.judgements for row in self.items)
+
+
+def _append(path: Path, line: bytes) -> None:
+    """Append a line to a file and wait until the disk has it; where the disk is full, the file stays as it was."""
+    with path.open("ab", buffering=0) as file:
+        size = file.seek(0, os.SEEK_END)
+        try:
+            while line:
+                line = line[file.write(line) :]
+            os.fsync(file.fileno())
+        except OSError:
+            file.truncate(size)
+            raise
+
+
+def _mend_last_line(path: Path) -> None:
+    """End the last line of a file, or remove a judgement that a crash or a full disk cut short."""
+    content = path.read_bytes()
+    last_line = content.rpartition(b"\n")[2]
+    if not last_line:
+        return
+    try:
+        json.loads(last_line)
+    except (ValueError, RecursionError):
+        if last_line.startswith(LINE_START) or LINE_START.startswith(last_line):
+            with path.open("r+b") as file:
+                file.truncate(len(content) - len(last_line))
+    else:
+        _append(path, b"\n")
 
 
 def render_page(sheet: Sheet) -> tuple[str, str]:
@@ -124,15 +162,25 @@ class Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length") or ""
         if not self._is_own_host() or self.headers.get_content_type() != "application/json":
             return self._respond(HTTPStatus.FORBIDDEN, "only the page itself may send judgements")
-        if self.path != "/judgements" or not re.fullmatch(r"[0-9]{1,9}", length) or not 0 < int(length) <= MOST_BYTES:
+        size = int(length) if re.fullmatch(r"[0-9]{1,9}", length) else 0
+        if self.path != "/judgements" or not 0 < size <= MAX_BYTES:
+            if size <= MAX_UNREAD:
+                self.rfile.read(size)
             return self._respond(HTTPStatus.BAD_REQUEST, "send one judgement to /judgements")
+        body = self.rfile.read(size)
+        if len(body) == size:  # else the connection ended
+            self._save(body)
+        return None
+
+    def _save(self, body: bytes) -> None:
+        """Save the judgement in a body, and say so."""
         try:
-            payload = json.loads(self.rfile.read(int(length)))
+            payload = json.loads(body)
             self.sheet.save(payload if isinstance(payload, dict) else {})
         except InvalidJudgementError as error:
             return self._respond(HTTPStatus.BAD_REQUEST, f"the judgement {error}; {error.cure}")
-        except ValueError:
-            return self._respond(HTTPStatus.BAD_REQUEST, "that is no JSON")
+        except (ValueError, RecursionError):
+            return self._respond(HTTPStatus.BAD_REQUEST, "that is no JSON of a judgement")
         except OSError as error:
             return self._respond(HTTPStatus.INTERNAL_SERVER_ERROR, f"{self.sheet.out}: {error.strerror}")
         return self._respond(HTTPStatus.OK, json.dumps({"remaining": self.sheet.remaining}), "application/json")
@@ -149,7 +197,7 @@ class Handler(BaseHTTPRequestHandler):
         content_type: str = "text/plain",
         extra_headers: Mapping[str, str] | None = None,
     ) -> None:
-        body = text.encode()
+        body = text.encode("utf-8", "backslashreplace")
         self.send_response(status)
         headers = {"Content-Type": f"{content_type}; charset=utf-8", "Content-Length": str(len(body))}
         headers |= {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", **(extra_headers or {})}
@@ -162,14 +210,54 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing: the terminal is for the address and the summary."""
 
 
-def make_server(sheet: Sheet, port: int = 0) -> ThreadingHTTPServer:
+class BoundedServer(ThreadingHTTPServer):
+    """A server that has few connections at once, and ends those that last too long, however slowly they send."""
+
+    daemon_threads = True
+    request_queue_size = MAX_CONNECTIONS
+
+    def __init__(self, *arguments: Any) -> None:
+        self.max_seconds: float = MAX_SECONDS
+        self._free = BoundedSemaphore(MAX_CONNECTIONS)
+        self._deadlines: dict[socket.socket, float] = {}
+        super().__init__(*arguments)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer in a thread; close the connection where there are too many."""
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        self._deadlines[request] = monotonic() + self.max_seconds
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer, and free the place of the connection."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._deadlines.pop(request, None)
+            self._free.release()
+
+    def service_actions(self) -> None:
+        """End the connections that are past their deadline; the server calls this several times a second."""
+        now = monotonic()
+        for request, deadline in list(self._deadlines.items()):
+            if now > deadline:
+                with suppress(OSError):
+                    request.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of connections that end early."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+def make_server(sheet: Sheet, port: int = 0) -> BoundedServer:
     """Return a server of the sheet on this machine alone; port 0 takes a free one."""
     try:
-        http_server = ThreadingHTTPServer((LOOPBACK, port), partial(Handler, sheet))
+        return BoundedServer((LOOPBACK, port), partial(Handler, sheet))
     except OSError as error:
         raise OSError(f"port {port} cannot be used ({error.strerror}); give another --port, or none") from error
-    http_server.daemon_threads = True
-    return http_server
 
 
 def format_address(http_server: ThreadingHTTPServer) -> str:

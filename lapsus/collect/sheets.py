@@ -53,8 +53,13 @@ def read_judgements(path: Path, judge: str | None = None) -> list[Judgement]:
     `judge` is who filled in a sheet whose column `judge` is empty; of `merge_judgements`, the file's name.
     """
     rows = read_rows(path)
+    if is_export(rows):
+        try:
+            rows = list(iter_judgements(rows))
+        except (AttributeError, LookupError, TypeError):
+            raise FileFormatError(path, "is not as Label Studio exports it", "export it again, as JSON") from None
     judgements: dict[tuple[str, str], Judgement] = {}
-    for number, row in enumerate(iter_judgements(rows) if is_export(rows) else rows, 1):
+    for number, row in enumerate(rows, 1):
         if all(is_blank(row.get(name)) for name in ("similarity", "grammatical")):
             continue
         try:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import http.client
 import json
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import browsers
 import pytest
 
-from lapsus.collect.judging_page import Sheet, format_address, make_server, render_page
+from lapsus.collect.judging_page import MAX_CONNECTIONS, Sheet, format_address, make_server, render_page
 from lapsus.collect.sheets import read_judgements
 
 HOSTILE = "</script><script>document.title = 'got in'</script><img src=x onerror=alert(1)> {{ 7 * 7 }}"
@@ -26,8 +30,9 @@ ITEMS = [
 
 
 @contextmanager
-def judging(out, judge="ida", items=ITEMS):
+def judging(out, judge="ida", items=ITEMS, max_seconds=None):
     with make_server(Sheet.open(items, judge, out)) as running:
+        running.max_seconds = max_seconds or running.max_seconds
         thread = threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:
@@ -239,3 +244,133 @@ def test_the_page_holds_no_text_as_code(tmp_path):
     html, policy = render_page(Sheet.open(ITEMS, "<b>", tmp_path / "x"))
     assert html.count("<script") == 2 and "<img" not in html and "Judging, &lt;b&gt;" in html
     assert "default-src 'none'" in policy and "unsafe" not in policy
+
+
+ODD_BODIES = [
+    {**GOOD, "item": ["p1"]},
+    {**GOOD, "item": {"p1": 1}},
+    {**GOOD, "grammatical": ["yes"]},
+    {**GOOD, "grammatical": None},
+    {**GOOD, "similarity": [50]},
+    {**GOOD, "similarity": 10**400},
+    {**GOOD, "similarity": "NaN"},
+    b'{"item":' + b"[" * 30_000 + b"]" * 30_000 + b"}",
+    b"[" * 60_000,
+    b'{"item": "' + b"\xff" + b'"}',
+    b"1" * 5_000,
+    b'"p1"',
+    b"null",
+]
+
+
+@pytest.mark.parametrize("body", ODD_BODIES, ids=range(len(ODD_BODIES)))
+def test_an_odd_body_is_refused_and_prints_nothing(tmp_path, capfd, body):
+    out = tmp_path / "ida.jsonl"
+    with judging(out) as url:
+        assert ask(url, body=body)[0] == 400
+        assert not out.exists()
+        assert ask(url, body=GOOD)[0] == 200
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+def connect(url):
+    host, port = url.removeprefix("http://").strip("/").split(":")
+    connection = socket.create_connection((host, int(port)), timeout=20)
+    return connection, f"POST /judgements HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: application/json\r\n"
+
+
+def test_a_connection_that_stalls_or_drips_is_closed(tmp_path, capfd):
+    with judging(tmp_path / "ida.jsonl", max_seconds=0.5) as url:
+        connections = [connect(url) for _ in range(3)]
+        (in_body, head), (in_header, _), (drips, _) = connections
+        in_body.sendall(f'{head}Content-Length: 50\r\n\r\n{{"item"'.encode())
+        in_header.sendall(head.encode())
+        start = time.monotonic()
+        with contextlib.suppress(OSError):
+            while time.monotonic() < start + 10:  # a byte resets no clock
+                drips.sendall(b"P")
+                time.sleep(0.05)
+        assert time.monotonic() < start + 5
+        for connection, _ in connections:
+            with contextlib.suppress(ConnectionError):
+                assert connection.recv(100) == b""
+            connection.close()
+        assert ask(url, body=GOOD)[0] == 200
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+def test_there_are_never_more_threads_than_the_bound(tmp_path):
+    with judging(tmp_path / "ida.jsonl") as url:
+        before = threading.active_count()
+        connections = [connect(url)[0] for _ in range(MAX_CONNECTIONS + 8)]
+        ends = 0
+        for connection in connections[MAX_CONNECTIONS:]:
+            with contextlib.suppress(ConnectionError):
+                assert connection.recv(100) == b""
+            ends += 1
+        assert ends == 8
+        assert threading.active_count() - before == MAX_CONNECTIONS
+        for connection in connections:
+            connection.close()
+        deadline = time.monotonic() + 10
+        while threading.active_count() > before and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert ask(url, body=GOOD)[0] == 200
+
+
+class FullDisk:
+    """A file on a disk that has room for a few more bytes."""
+
+    def __init__(self, file, room):
+        self.file, self.room = file, room
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.file.close()
+
+    def __getattr__(self, name):
+        return getattr(self.file, name)
+
+    def write(self, content):
+        if not self.room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written = self.file.write(content[: self.room])
+        self.room -= written
+        return written
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
+    out = tmp_path / "ida.jsonl"
+    with judging(out) as url:
+        assert ask(url, body=GOOD)[0] == 200
+        content, open_file = out.read_bytes(), Path.open
+        monkeypatch.setattr(Path, "open", lambda path, *mode, **more: FullDisk(open_file(path, *mode, **more), 10))
+        assert ask(url, body={**GOOD, "item": "p2"}) == (500, f"{out}: No space left on device")
+        monkeypatch.undo()
+        assert out.read_bytes() == content
+        assert ask(url, body={**GOOD, "item": "p2"}) == (200, '{"remaining": 1}')
+
+
+@pytest.mark.parametrize("size", [1, 5, 9, 30, -2, -1])
+def test_a_line_that_was_cut_is_judged_again(tmp_path, size):
+    out = tmp_path / "ida.jsonl"
+    work = Sheet.open(ITEMS, "ida", out)
+    work.save(GOOD)
+    first_line = out.read_bytes()
+    work.save({**GOOD, "item": "p2"})
+    second_line = out.read_bytes().removeprefix(first_line)
+    out.write_bytes(first_line + second_line[:size])
+    is_whole = size == -1
+    assert Sheet.open(ITEMS, "ida", out).remaining == (1 if is_whole else 2)
+    assert out.read_bytes() == first_line + (second_line if is_whole else b"")
+
+
+@pytest.mark.parametrize("content", ['[\n {"item": "p1", "judge": "ida", "similarity": 1, "grammatical": 1}\n]', "a,b"])
+def test_the_end_of_any_other_file_stays(tmp_path, content):
+    out = tmp_path / "ida.json"
+    out.write_text(content)
+    with contextlib.suppress(ValueError):
+        Sheet.open(ITEMS, "ida", out)
+    assert out.read_text() == content
