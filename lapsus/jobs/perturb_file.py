@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
 from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -17,8 +18,9 @@ from dataclasses import dataclass
 from functools import partial
 from io import BytesIO, TextIOWrapper
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -176,7 +178,7 @@ def _make_parts(reader: RowSource, job: PartJob, folder: Path, *, workers: int, 
             for path, raw in chunks:
                 add_counts(_make_part(job, path, raw))
             return counts
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_end_with_parent) as pool:
             running: set[Future[Counter[str]]] = set()
             try:
                 while True:
@@ -195,6 +197,18 @@ def _make_parts(reader: RowSource, job: PartJob, folder: Path, *, workers: int, 
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
+
+
+def _end_with_parent() -> None:
+    """End this worker when its parent ends, however that happens: SIGTERM and SIGKILL leave it no time to say so."""
+    if (parent := parent_process()) is None:
+        return
+
+    def wait_for_parent() -> None:
+        parent.join()
+        os._exit(1)  # the part under way is incomplete: the next run makes it again
+
+    Thread(target=wait_for_parent, daemon=True).start()
 
 
 def _make_part(job: PartJob, path: Path, raw: Any) -> Counter[str]:

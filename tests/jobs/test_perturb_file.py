@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -627,3 +629,42 @@ def test_control_c_while_workers_start_leaves_no_traceback(tmp_path, wait):
         _, err = running.communicate(timeout=60)
     assert running.returncode == 130
     assert "Traceback" not in err and err.startswith("interrupted; run the same command")
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the workers are found in /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_their_parent(tmp_path, number):
+    def list_children(pid):
+        found = set()
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                state, parent = path.read_text().rpartition(")")[2].split()[:2]
+                if int(parent) == pid and state != "Z":
+                    found.add(int(path.parent.name))
+        return found
+
+    def is_alive(pid):
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
+
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text(
+        "".join(json.dumps({"id": str(i), "text": "a short text of some words"}) + "\n" for i in range(60_000))
+    )
+    words = ["perturb", "--noise", "filler_eos", "--text", "text", "--id", "id", "--workers", "2", source, target]
+    with subprocess.Popen([sys.executable, "-m", "lapsus", *map(str, words)], stderr=subprocess.PIPE) as running:
+        parts = Path(f"{target}.partial")
+        while running.poll() is None and not list(parts.glob("*.counts")):
+            time.sleep(0.01)
+        children = list_children(running.pid)
+        assert len(children) >= 2
+        running.send_signal(number)
+        running.wait()
+        deadline = time.monotonic() + 5
+        while any(map(is_alive, children)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not [pid for pid in children if is_alive(pid)]
+    assert not target.exists()
+    assert list(parts.glob("*.counts"))
