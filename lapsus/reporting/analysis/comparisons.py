@@ -270,8 +270,10 @@ def estimate_all_correct(average: float, spread: float, number: int) -> float:
 
     Each text's probability of a right answer is taken to follow a Beta distribution with this mean and disagreement.
 
-    >>> estimate_all_correct(0.5, 0.5, 3), estimate_all_correct(0.8, 0.0, 3), round(estimate_all_correct(0.5, 0.25, 2), 3)
-    (0.125, 0.8, 0.375)
+    >>> estimate_all_correct(0.5, 0.5, 3), estimate_all_correct(0.8, 0.0, 3)
+    (0.125, 0.8)
+    >>> round(estimate_all_correct(0.5, 0.25, 2), 3)
+    0.375
     """
     variance = average * (1 - average) - spread / 2
     if spread == 0 or not 0 < average < 1:

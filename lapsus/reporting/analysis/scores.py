@@ -57,7 +57,7 @@ class ExampleScores:
         return {name: np.where(abs(drop) < ROUNDING, 0.0, drop) for name, drop in drops.items()}
 
     def estimate(self, options: AnalysisOptions) -> Averages:
-        """Return the averages and drops with their intervals; without clean scores, those that need them are unknown."""
+        """Return averages and drops with their intervals; without clean scores, those that need them are unknown."""
         return Averages(
             Estimate() if self.clean is None else self._estimate_mean(self.clean, options),
             self._estimate_mean(self.average, options),
@@ -145,7 +145,8 @@ def compute_balanced_drop_p(
     >>> golds = ["rare"] * 10 + ["frequent"] * 30
     >>> round(compute_balanced_drop_p([1] * 40, [0] * 5 + [1] * 35, golds, None), 3)
     0.025
-    >>> round(compute_balanced_drop_p([1] * 15 + [0] * 5 + [1] * 20, [0] * 5 + [1] * 35, golds, None), 3)  # z = 6.67 / √22.2
+    >>> clean = [1] * 15 + [0] * 5 + [1] * 20
+    >>> round(compute_balanced_drop_p(clean, [0] * 5 + [1] * 35, golds, None), 3)  # z = 6.67 / √22.2
     0.157
     """
     classes, class_indices, sizes = np.unique(np.asarray(golds), return_inverse=True, return_counts=True)
