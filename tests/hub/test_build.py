@@ -114,6 +114,14 @@ def test_a_partial_build_says_both_numbers(tmp_path):
     )
 
 
+def test_only_a_whole_build_is_loaded_by_its_version(tmp_path):
+    build_dataset(Toy, tmp_path / "whole")
+    build_dataset(toy(ROWS={"clean": {"test": 3}}), tmp_path / "part", allow_partial=True)
+    whole, part = ((tmp_path / name / "README.md").read_text() for name in ("whole", "part"))
+    assert 'load_dataset("<org>/sample", "clean", split="test", revision="v1.0.0")' in whole
+    assert 'load_dataset("<org>/sample", "clean", split="test")' in part  # a part has no tag
+
+
 def test_large_splits_are_sharded(tmp_path):
     data = tuple({"id": str(number), "text": "x" * 1000} for number in range(100))
     build_dataset(toy(DATA=data, ROWS={"clean": {"test": 100}}), tmp_path / "out", max_shard_bytes=40_000)

@@ -20,10 +20,12 @@ from paths import ROOT
 
 from lapsus.cli.main import main
 from lapsus.hub.collection import update_collection
+from lapsus.hub.errors import RETRY_HINT, diagnose_error
 from lapsus.hub.metric_space import render_app
 from lapsus.hub.upload import UploadError, _list_local_files, upload, upload_space
 
 STRANGER = "hf_of_nobody"
+TimeoutException = type("TimeoutException", (Exception,), {})  # as the client of huggingface_hub calls it
 AGREEMENT = '''"""How often two lists agree."""
 
 import datasets
@@ -395,7 +397,9 @@ def test_a_collection_holds_every_repo_of_lapsus(here, folders, tmp_path):
     first = update_collection("org")
     assert first.added == ("org/small", f"org/{METRICS[0].name}") and not first.existing
     upload(tagged, "org/again")
+    n_requests = len(here.requests("POST"))
     second = update_collection("org")
+    assert len(here.requests("POST")) == n_requests + 2, "the collection, and the one repo that is new"
     assert (second.url, second.added, second.existing) == (first.url, ("org/again",), first.added)
     (collection,) = here.collections.values()
     assert [(item["type"], item["id"]) for item in collection["items"]] == [
@@ -458,6 +462,12 @@ def test_a_private_repo_is_seen_by_its_owner_alone(folders):
     assert HfApi(token=fake_hub.READ_TOKEN).repo_info("org/small", repo_type="dataset").private
     with pytest.raises(HfHubHTTPError, match="401"):
         HfApi(token=False).repo_info("org/small", repo_type="dataset")
+
+
+def test_the_cause_of_an_error_is_found_behind_a_later_one():
+    error = RuntimeError("a worker failed")
+    error.__context__ = TimeoutException()
+    assert diagnose_error(error, HfApi(), "org/small", 3) == ("the Hub was silent for 3 s", RETRY_HINT)
 
 
 @pytest.mark.usefixtures("here")
