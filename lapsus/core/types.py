@@ -27,8 +27,8 @@ class Track:
     A row holds its `id` and either `score`, a number from 0 to 1, or `prediction` and `gold`. It may hold `cluster`
     (the original that several rows share), `text` with `clean_text` (what the model read, and its clean form; or
     `noise_rate`), and any column that results are broken down by. `missing_predictions` are the ids of the data without
-    a prediction, `unmatched_predictions` the predicted ids that are not in the data, `dropped` the unparsed ids that were
-    left out on request. `files` are what the rows were read from.
+    a prediction, `unmatched_predictions` the predicted ids that are not in the data, `dropped` the unparsed ids that
+    were left out on request. `files` are what the rows were read from.
     """
 
     model: str
@@ -89,11 +89,13 @@ class Response:
         value: A text, a label, a number, a list or an object, as JSON can hold it.
         logprobs: The log-likelihood of each label, where the model chose by it.
         error: Why there is no value, such as a context that is too long; the row then counts as unparsed.
+        cacheable: Whether the same request would get the same again; other responses are not cached.
     """
 
     value: Any
     logprobs: Mapping[str, float] | None = None
     error: str | None = None
+    cacheable: bool = field(default=True, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Join predictions with references by id, under one rule for every command.
 
-References win over columns of the same name in the predictions. A value that differs between them is an error. What the
-model answered is no reference: `prediction`, `score`, and a column X beside `gold_X` come from the predictions. The gold
-answer comes from the references where they have one.
+References win over columns of the same name in the predictions. A value that differs between them is an error. What
+the model answered is no reference: `prediction`, `score`, and a column X beside `gold_X` come from the predictions. The
+gold answer comes from the references where they have one.
 
 >>> from pathlib import Path
 >>> rows = [{"id": 1, "prediction": "a"}, {"id": 2, "prediction": "b"}]
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import isclose
+from math import isclose, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -241,7 +241,7 @@ def _check_same(
         return
     class_names = references.classes.get(name)
     for key, value, expected in zip(ids, to_list(own_column), to_list(column), strict=True):
-        if value is None or expected is None or value == expected or _is_same(value, expected):
+        if _is_missing(value) or _is_missing(expected) or value == expected or _is_same(value, expected):
             continue
         if class_names and to_class_name(value, class_names) == expected:
             continue
@@ -253,6 +253,10 @@ def _check_same(
         )
 
 
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
 def _is_same(value: Any, expected: Any) -> bool:
     """Return whether two values say the same: numbers of another precision, or a list of one element and the element.
 
@@ -262,16 +266,19 @@ def _is_same(value: Any, expected: Any) -> bool:
     (True, True, True, False)
     """
     value, expected = (side[0] if isinstance(side, list) and len(side) == 1 else side for side in (value, expected))
-    if isinstance(value, Mapping) and isinstance(expected, Mapping):
-        shared = [name for name in value if value[name] is not None and expected.get(name) is not None]
-        return all(_is_same(value[name], expected[name]) for name in shared)
     if isinstance(value, Mapping) or isinstance(expected, Mapping):
-        return True
+        is_comparable = isinstance(value, Mapping) and isinstance(expected, Mapping)
+        shared = [name for name in value if name in expected] if is_comparable else []
+        return all(_is_same(value[name], expected[name]) for name in shared)
     if isinstance(value, list) and isinstance(expected, list):
         return len(value) == len(expected) and all(map(_is_same, value, expected))
     if isinstance(value, list) or isinstance(expected, list):
         several, single = (value, expected) if isinstance(value, list) else (expected, value)
         return any(_is_same(each, single) for each in several)
+    return _is_missing(value) or _is_missing(expected) or _is_same_scalar(value, expected)
+
+
+def _is_same_scalar(value: Any, expected: Any) -> bool:
     if isinstance(value, int | float) and isinstance(expected, int | float):
         return isclose(value, expected, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     if isinstance(value, bool) or isinstance(expected, bool):

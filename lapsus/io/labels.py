@@ -41,8 +41,10 @@ def to_class_name(answer: Any, names: Sequence[str], *, digits_are_names: bool =
 def map_to_gold_labels(predictions: Sequence[Any], golds: Iterable[Any], names: Sequence[str] | None) -> list[Any]:
     """Return predictions in the words of the right answers.
 
-    >>> map_to_gold_labels(["LABEL_1", "0", None], [0, 1, 1], None), map_to_gold_labels([1, None], ["yes", "no"], ["no", "yes"])
-    (['1', '0', None], ['yes', None])
+    >>> map_to_gold_labels(["LABEL_1", "0", None], [0, 1, 1], None)
+    ['1', '0', None]
+    >>> map_to_gold_labels([1, None], ["yes", "no"], ["no", "yes"])
+    ['yes', None]
     """
     if names is not None:
         digits_are_names = _has_numeric_names(predictions, names)
@@ -69,8 +71,8 @@ def _has_numeric_names(predictions: Iterable[Any], names: Sequence[str]) -> bool
         ambiguous = [word for word in sorted(numbers) if names[int(word)] != word]
         if ambiguous:
             raise ValueError(
-                f"the classes are called {format_quoted(names)}, so {ambiguous[0]!r} may be the name of a class or the number of "
-                "another; give predictions as in LABEL_0, or a column of scores."
+                f"the classes are called {format_quoted(names)}, so {ambiguous[0]!r} may be the name of a class or the"
+                " number of another; give predictions as in LABEL_0, or a column of scores."
             )
     return are_names
 
@@ -97,8 +99,8 @@ def check_shared_vocabulary(
         and gold_counts.keys().isdisjoint(prediction_counts)
     ):
         raise ValueError(
-            f"{name}: no prediction is ever one of the right answers; predicted are {format_vocabulary(prediction_counts)}, and right "
-            f"are {format_vocabulary(gold_counts)}: give predictions in the words of the answers, or a column of scores."
+            f"{name}: no prediction equals any gold label (predictions: {format_vocabulary(prediction_counts)};"
+            f" gold: {format_vocabulary(gold_counts)}); use the gold labels, or give a score column."
         )
 
 
@@ -140,8 +142,8 @@ def check_free_text(predictions: Codes, golds: HashedColumn, place: str) -> None
     example = next(iter(golds.words.values()))
     if not example.startswith(("{", "[")):
         raise ValueError(
-            f"{place}: the right answers are sentences ({shorten_repr(example, 40)}) and the model writes its own, so that"
-            " being equal says little; give each row a score from 0 to 1, as sacrebleu's"
+            f"{place}: the gold answers are sentences ({shorten_repr(example, 40)}) and the model writes its own, so"
+            " that being equal says little; give each row a score from 0 to 1, as sacrebleu's"
             " sentence_chrf(prediction, [gold]).score / 100."
         )
 

@@ -26,7 +26,7 @@ COLUMNS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "f
 
 def is_samples(rows: Sequence[Row]) -> bool:
     """Return whether rows are samples of lm-evaluation-harness."""
-    return bool(rows) and SAMPLE_KEYS <= rows[0].keys()
+    return bool(rows) and rows[0].keys() >= SAMPLE_KEYS
 
 
 def is_samples_file(path: Path) -> bool:

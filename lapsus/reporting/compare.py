@@ -41,8 +41,8 @@ class FamilyChange:
     """How one model on one family of noise moved from the old report to the new one, on the examples of both.
 
     `test` is of the change that `tested` names: of the drop, or of the average where there is no clean track.
-    `old_examples` and `new_examples` are how many each report has, `n_changed_texts` how many of those of both were asked
-    with another text, where rows held it, and `unmatched_tracks` the tracks that only one of the reports has.
+    `old_examples` and `new_examples` are how many each report has, `n_changed_texts` how many of those of both had
+    another text, where rows held it, and `unmatched_tracks` the tracks that only one of the reports has.
     """
 
     dataset: str
@@ -176,7 +176,7 @@ def _check_same_gold(before: TrackScores, after: TrackScores, old: Path, new: Pa
     if differs.any():
         key = after.ids[int(differs.argmax())].as_py()
         raise ValueError(
-            f"{format_track_name(after.track)}: the right answer of id {key!r} is not the same in {old} and {new} "
+            f"{format_track_name(after.track)}: the gold answer of id {key!r} is not the same in {old} and {new} "
             f"({int(differs.sum())} of {int(in_both.sum())} ids differ); compare reports on the same data."
         )
 

@@ -4,7 +4,8 @@ The tables are those of Sun et al. (ACL 2023), with what the errata of their pap
 wins against losses, so that a mark says better or worse; a rate that is marked neither way stands with the rate that so
 few sentences could have found; equal scores are aware (Definition 2.3 has "at least"), unless all of them are equal.
 
->>> scores = ConditionScores("m", "dialect-zh", ("1", "2", "3"), {"dialect": (0.9, 0.8, 0.7), "perturbed": (0.2, 0.9, 0.1)})
+>>> conditions = {"dialect": (0.9, 0.8, 0.7), "perturbed": (0.2, 0.9, 0.1)}
+>>> scores = ConditionScores("m", "dialect-zh", ("1", "2", "3"), conditions)
 >>> found = compute_success_rates(scores)[0]
 >>> found.wins, found.losses, found.mark
 (2, 1, 'few')
@@ -183,7 +184,8 @@ def make_tables(
             ["metric", "data", "above", "sentences", "rate [95 %]", "ties", "mark", "detectable"],
             [
                 [e.metric, e.dataset, f"{e.condition} > {e.baseline}", f"{e.wins + e.losses + e.ties:,}",
-                 _format_estimate(e.rate, "{:.2f}"), str(e.ties), e.mark, "" if e.detectable is None else f"{e.detectable:.2f}"]
+                 _format_estimate(e.rate, "{:.2f}"), str(e.ties), e.mark,
+                 "" if e.detectable is None else f"{e.detectable:.2f}"]
                 for e in rates
             ],
         ),

@@ -114,17 +114,19 @@ def _make_hashed_column(hashes: Codes) -> HashedColumn:
 
 
 # Where the numbers of a report come from: the command, the versions, the files and what they say about themselves.
-# >>> from unittest.mock import patch
-# >>> with patch.dict("os.environ", SOURCE_DATE_EPOCH="0"):
-# ...     made("lapsus report bert.clean.jsonl --out report").date
-# '1970-01-01T00:00:00Z'
 
 
 PACKAGES = ("lapsus", "numpy", "scipy", "pyarrow", "rapidfuzz", "matplotlib")
 
 
 def collect_provenance(command: str | None) -> Provenance:
-    """Return what makes a report, now; the variable SOURCE_DATE_EPOCH stands for the time, for repeatable bytes."""
+    """Return what makes a report, now; the variable SOURCE_DATE_EPOCH stands for the time, for repeatable bytes.
+
+    >>> from unittest.mock import patch
+    >>> with patch.dict("os.environ", SOURCE_DATE_EPOCH="0"):
+    ...     collect_provenance("lapsus report bert.clean.jsonl --out report").date
+    '1970-01-01T00:00:00Z'
+    """
     timestamp = os.environ.get("SOURCE_DATE_EPOCH")
     try:
         now = datetime.now(UTC) if timestamp is None else datetime.fromtimestamp(int(timestamp), UTC)
@@ -239,10 +241,10 @@ def report(
     """Write the page, the numbers, the tables and the plots of what noise costs into the folder `out`.
 
     Tracks of one model and dataset are compared with its track `clean` (or `original`); `keyboard.1` and `keyboard.2`
-    are two annotators of one family. `group_by` names columns to break the averages down by; without it, that is the gold
-    label where there are few. The folder appears when it is complete; an older report in it is replaced. `progress`
-    wraps the models of each dataset, as `tqdm` would. `command` is what the page says that it was made by; the
-    variable SOURCE_DATE_EPOCH stands for the time, so that the same predictions give the same bytes.
+    are two annotators of one family. `group_by` names columns to break the averages down by; without it, that is the
+    gold label where there are few. The folder appears when it is complete; an older report in it is replaced.
+    `progress` wraps the models of each dataset, as `tqdm` would. `command` is what the page says that it was made by;
+    the variable SOURCE_DATE_EPOCH stands for the time, so that the same predictions give the same bytes.
     """
     from lapsus.reporting.html.examples import MAX_INLINE_BYTES, iter_example_parts
     from lapsus.reporting.html.render import build_chapters, draw_plots, render_page, write_plots_and_tables

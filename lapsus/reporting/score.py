@@ -142,7 +142,7 @@ class _Examples:
 def score(
     name: str,
     predictions: Sequence[Path],
-    references: Path | None = None,
+    references: Any = None,
     options: Mapping[str, str] | None = None,
     *,
     where: Mapping[str, str] | None = None,

@@ -50,10 +50,10 @@ class TrackScores:
     """The scores of a track and what belongs to them, one element per example; `present` says which of them it has.
 
     `scores` is NaN where there is none; `unparsed` says that an answer or a score is missing, which scores 0.
-    `text_hashes` and `clean_text_hashes` are hashes of the text that the model read and of its clean form; 0 where there
-    is none. `groups` are the other columns of at most MAX_GROUPS values, `names` all columns. `originals` is what each
-    row says that it was made from; `clusters` numbers that over all tracks of a dataset, and is None where every example
-    is its own. `row_indices` is the row of each example in the track; None where the rows are the examples.
+    `text_hashes` and `clean_text_hashes` are hashes of the text that the model read and of its clean form; 0 where
+    there is none. `groups` are the other columns of at most MAX_GROUPS values, `names` all columns. `originals` is what
+    each row says that it was made from; `clusters` numbers that over all tracks of a dataset, and is None where every
+    example is its own. `row_indices` is the row of each example in the track; None where the rows are the examples.
     """
 
     track: Track
@@ -502,8 +502,9 @@ def find_shared_examples(run: TrackScores, clean: TrackScores) -> Mask:
             example_id = run.ids[first].as_py()
             gold, clean_gold = (each.select_rows([first])[0]["gold"] for each in (run, clean))
             raise ValueError(
-                f"{run.track.model}: the right answer of id {example_id!r} is {gold!r} on {run.track.track} and {clean_gold!r} on "
-                f"{clean.track.track} ({int(is_different.sum())} ids differ); give both tracks the same data"
+                f"{run.track.model}: the gold answer of id {example_id!r} is {gold!r} on {run.track.track} and"
+                f" {clean_gold!r} on {clean.track.track} ({int(is_different.sum())} ids differ);"
+                " give both tracks the same data"
             )
     return examples
 

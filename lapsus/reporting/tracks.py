@@ -55,7 +55,7 @@ class Origin(NamedTuple):
 def read_tracks(
     files: Sequence[Path],
     *,
-    references: Path | None = None,
+    references: Any = None,
     path_pattern: str | None = None,
     score: str | None = None,
     prediction: str | None = None,
@@ -69,9 +69,10 @@ def read_tracks(
     """Read the tracks in `files`, or in the logs of harnesses in a folder.
 
     Columns `model`, `dataset`, `track` and `annotator` say what a row belongs to. A file without them is named by what
-    its harness wrote into it, or by its path: `path_pattern` is how paths end, e.g. "{model}/{dataset}/{track}"; without it,
-    bert.keyboard.2.csv and bert/keyboard.2.csv are both understood. `score`, `prediction`, `gold` and `cluster` name
-    columns. `references` is a file or a folder that `lapsus build` has written: its columns are joined by id.
+    its harness wrote into it, or by its path: `path_pattern` is how paths end, e.g. "{model}/{dataset}/{track}";
+    without it, bert.keyboard.2.csv and bert/keyboard.2.csv are both understood. `score`, `prediction`, `gold` and
+    `cluster` name columns. `references` is a folder that `lapsus build` has written, or a table of any origin (as
+    `lapsus.io.tables.read_table` takes it): its columns are joined by id, and win over those of the predictions.
     `where` keeps the rows with these values, in the references too where they have such rows. An answer that is missing
     is wrong; `drop_unparsed` leaves such rows out instead. `warn` is told which files of a folder are skipped.
     """
@@ -126,7 +127,8 @@ def _find_logs(folder: Path, warn: Callable[[str], object]) -> list[Path]:
         )
     if skipped := [path.name for path in files if path not in logs]:
         warn(
-            f"{folder}: {len(skipped)} of its {len(files)} files are no logs and were skipped ({format_quoted(skipped, 3)})."
+            f"{folder}: {len(skipped)} of its {len(files)} files are no logs and were skipped"
+            f" ({format_quoted(skipped, 3)})."
         )
     return logs
 
@@ -222,8 +224,9 @@ def _origin_from_path(table: PredictionTable, path_pattern: str | None) -> dict[
             return parts.groupdict()
     if {"model", "track"} <= columns:
         return {}
+    patterns = path_pattern or " or ".join(PATH_PATTERNS)
     raise ValueError(
-        f"{table.path}: names no model and track: its path does not end like {path_pattern or ' or '.join(PATH_PATTERNS)};"
+        f"{table.path}: names no model and track: its path does not end like {patterns};"
         " rename it, give --path-pattern, or add columns 'model' and 'track'."
     )
 
@@ -243,7 +246,8 @@ def _to_regex(pattern: str) -> str:
     unknown = set(parts[1::2]) - fields.keys()
     if unknown or "track" not in parts[1::2]:
         raise ValueError(
-            f"the path pattern {pattern!r} is not understood; use {{track}}, {{model}} and {{dataset}}, as in {PATH_PATTERNS[1]!r}."
+            f"the path pattern {pattern!r} is not understood; use {{track}}, {{model}} and {{dataset}}, as in"
+            f" {PATH_PATTERNS[1]!r}."
         )
     return "(?:^|/)" + "".join(fields[part] if i % 2 else re.escape(part) for i, part in enumerate(parts)) + "$"
 
@@ -332,8 +336,8 @@ def find_role_columns(joined: JoinedTable, choices: Mapping[str, str | None]) ->
         names["score"] = source.metrics[0]
     if names["score"] is None and (names["prediction"] is None or joined.gold is None):
         raise ValueError(
-            f"{source.path}: has neither a score nor a prediction with its gold answer; it has {format_quoted(columns)}:"
-            " name the columns, or give the references."
+            f"{source.path}: has neither a score nor a prediction with its gold answer; it has"
+            f" {format_quoted(columns)}: name the columns, or give the references."
         )
     roles = {role: joined.table.columns[name] for role, name in names.items() if name is not None}
     return roles if joined.gold is None else {**roles, "gold": joined.gold.values}

@@ -143,6 +143,7 @@ def test_a_conflict_names_the_first_row(row, known, sentence):
         ({"start": 1}, {"start": 1, "end": None}),
         (True, "True"),
         (None, "x"),
+        (float("nan"), 0.5),
     ],
 )
 def test_one_value_in_two_forms_is_no_conflict(value, known):

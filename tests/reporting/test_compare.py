@@ -73,7 +73,7 @@ def told(out, name="keyboard.1", number=40, gold="ab", text="text {}", tracks=("
 
 def test_reports_with_other_right_answers_are_not_compared(tmp_path):
     old, new = told(tmp_path / "old"), told(tmp_path / "new", gold="aa")
-    said = r"^m / clean: the right answer of id '1' is not the same in .*old and .*new \(20 of 40 ids differ\); compare"
+    said = r"^m / clean: the gold answer of id '1' is not the same in .*old and .*new \(20 of 40 ids differ\); compare"
     with pytest.raises(ValueError, match=said):
         compare(old, new)
     [change] = compare(old, told(tmp_path / "same"))

@@ -234,7 +234,7 @@ def test_intents_and_tags_of_a_built_folder_have_names(write, built):
     assert found["slot_f1"] == found["intent_accuracy"] == 1.0
     strange = [row | {"intent": "LABEL_1"} for row in rows]
     with pytest.raises(
-        ValueError, match=r"p\.jsonl: no prediction is ever one of the right answers; predicted are 'LABEL_1'"
+        ValueError, match=r"p\.jsonl: no prediction equals any gold label \(predictions: 'LABEL_1'"
     ):
         score("slu_accuracy", [write("p.jsonl", strange)], built)
 
@@ -242,7 +242,7 @@ def test_intents_and_tags_of_a_built_folder_have_names(write, built):
 def test_classes_in_other_words_are_refused_unless_they_are_mapped(write):
     path = write("p.jsonl", [{"id": i, "prediction": "AB"[i % 2], "label": ["yes", "no"][i % 2]} for i in range(8)])
     options = {"original_predictions": str(path)}
-    with pytest.raises(ValueError, match=r"predicted are 'A', 'B', and right are 'yes', 'no': give predictions in"):
+    with pytest.raises(ValueError, match=r"\(predictions: 'A', 'B'; gold: 'yes', 'no'\); use the gold labels"):
         score("prediction_consistency", [path], None, options)
     mapped = score("prediction_consistency", [path], None, options | {"label_map": '{"A": "yes", "B": "no"}'})
     assert mapped["accuracy"] == 1.0

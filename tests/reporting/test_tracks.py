@@ -122,7 +122,7 @@ def test_vocabularies_that_share_nothing_are_both_named(tmp_path):
     files = [write(tmp_path / "m" / f"{name}.jsonl", rows) for name in ("clean", "keyboard.1")]
     with pytest.raises(
         ValueError,
-        match=r"^m: no prediction is ever one of the right answers; predicted are 'A', 'B', and right are 'yes', 'no': give",
+        match=r"^m: no prediction equals any gold label \(predictions: 'A', 'B'; gold: 'yes', 'no'\); use",
     ):
         read_tracks(files)
     scored = [write(path, [row | {"score": 0} for row in rows]) for path in files]
@@ -138,7 +138,7 @@ def test_a_track_with_answers_of_its_own_is_refused_by_its_file(tmp_path):
 
     clean = said("clean", int)
     with pytest.raises(
-        ValueError, match=r"m/keyboard\.1\.jsonl: no prediction .* predicted are 'false', 'true', and right"
+        ValueError, match=r"m/keyboard\.1\.jsonl: no prediction .*predictions: 'false', 'true'; gold"
     ):
         read_tracks([clean, said("keyboard.1", bool)])
     tracks = read_tracks([clean, said("keyboard.1", lambda _: 2)])  # a model may come to say one class only
@@ -528,7 +528,7 @@ def test_sentences_that_a_model_writes_are_not_compared_letter_by_letter():
         rows = [{"id": i, "prediction": says(i), "gold": SENTENCE.format(i), **columns} for i in range(6)]
         return Track("m", "clean", rows)
 
-    with pytest.raises(ValueError, match=r"m / clean: the right answers are sentences .*give each row a score"):
+    with pytest.raises(ValueError, match=r"m / clean: the gold answers are sentences .*give each row a score"):
         score_track(track(lambda i: f"train {i} leaves at twelve"))
     assert score_track(track(lambda i: f"train {i} leaves at twelve", score=0.5)).scores.tolist() == [0.5] * 6
     found = score_track(track(lambda i: SENTENCE.format(i % 3)))  # who looks among the right ones finds or misses

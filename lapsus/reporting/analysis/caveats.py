@@ -67,12 +67,14 @@ def _warn_vocabulary(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
     dataset, model = runs[0].track.dataset, runs[0].track.model
     if vocabularies := {run.track.track: words for run in runs if (words := _find_never_correct(run))}:
         predictions, golds = next(iter(vocabularies.values()))
-        message = f"no prediction is correct (predictions: {predictions}; gold: {golds}); if they mean the same, use the gold labels"
+        message = f"no prediction is correct (predictions: {predictions}; gold: {golds})"
+        message = f"{message}; if they mean the same, use the gold labels"
         yield ReportWarning(dataset, model, format_list(vocabularies, 4), message)
     for run in runs:
         if mismatch := _count_case_mismatches(run):
             number, prediction, gold = mismatch
-            message = f"{number} of {int(run.present.sum())} predictions differ from the gold answer only in case or whitespace"
+            share = f"{number} of {int(run.present.sum())} predictions"
+            message = f"{share} differ from the gold answer only in case or whitespace"
             example = f"{prediction!r} for {gold!r}"
             yield ReportWarning(dataset, model, run.track.track, f"{message} and count as wrong, such as {example}")
     if numbers := _find_index_offset(runs):
@@ -126,7 +128,7 @@ def _find_never_correct(run: TrackScores) -> tuple[str, str] | None:
 
 
 def _count_case_mismatches(run: TrackScores) -> tuple[int, str, str] | None:
-    """Return how many wrong answers differ from the right ones in case or spaces alone, one of them, and its right one."""
+    """Return how many wrong predictions differ from the gold in case or spaces alone, one of them, and its gold."""
     if run.predictions is None or run.golds is None:
         return None
     gold_codes = set(run.golds.hashes.tolist())

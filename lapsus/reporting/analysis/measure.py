@@ -199,8 +199,8 @@ def _compare_with_clean(run: TrackScores, clean: TrackScores, options: AnalysisO
     if not examples.any():
         noisy_ids, clean_ids = (format_quoted(each.list_ids()[:1]) for each in (run, clean))
         raise ValueError(
-            f"{format_track_name(run.track)}: none of its ids is on {clean.track.track} ({noisy_ids} against {clean_ids}); write each id as"
-            " the same text on every track."
+            f"{format_track_name(run.track)}: none of its ids is on {clean.track.track}"
+            f" ({noisy_ids} against {clean_ids}); write each id as the same text on every track."
         )
     test = compare_paired_scores(
         run.scores[examples], clean.scores[examples], select_clusters(clean, examples), options.confidence_level
