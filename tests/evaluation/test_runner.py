@@ -737,7 +737,7 @@ def test_answers_in_other_words_than_the_right_ones_are_said():
         unread.output
     )
     never = invoke(*OWN, "--model", "python:other_words:answer", "--name", "without-labels")
-    assert "predicted are 'LABEL_9', and right are 'music', 'weather'" in never.output
+    assert "predictions: 'LABEL_9'; gold: 'music', 'weather'" in never.output
     assert "right are" not in invoke(*OWN, "--model", "python:my_test_model:answer").output
 
 
