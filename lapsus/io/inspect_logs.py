@@ -1,8 +1,12 @@
-"""Logs of inspect, as rows: one JSON document, or a zip archive (`.eval`) with a JSON file per sample."""
+"""Logs of inspect, as rows: one JSON document, or a zip archive (`.eval`) with a JSON file per sample.
+
+What an archive unpacks to has limits, by the bytes that come out: the sizes that an archive states may be wrong.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import struct
 import zipfile
@@ -10,6 +14,7 @@ import zlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lapsus.core.checks import shorten_repr
 from lapsus.io.readers import parse_json, strip_error_message
 
 if TYPE_CHECKING:
@@ -20,6 +25,11 @@ if TYPE_CHECKING:
 
 LETTER_SCORES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # inspect's marks: correct, partial, incorrect, no answer
 ZSTANDARD = 93  # number of Zstandard in the zip format
+METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, ZSTANDARD}  # that inspect writes
+MAX_MEMBER_BYTES = 128 * 1024**2  # that one file of an archive unpacks to; LAPSUS_MAX_BYTES overrides both limits
+MAX_BYTES = 512 * 1024**2  # that all of them unpack to
+BLOCK = 1 << 20  # bytes of a read
+SAMPLE_FIELDS = ("id", "epoch", "target", "metadata", "scores", "output")  # that rows are made of
 
 
 class InspectLog(NamedTuple):
@@ -62,18 +72,26 @@ def read_eval(path: Path) -> InspectLog:
     """Read a log that is an archive."""
     try:
         with zipfile.ZipFile(path) as log:
+            archive = _Archive(path, log)
             names = {entry.filename: entry for entry in log.infolist()}
             entry = names.get("header.json") or names.get("_journal/start.json")
             unfinished = {} if "header.json" in names else {"status": "started"}
-            header = None if entry is None else _read_member(path, log, entry)
+            header = None if entry is None else archive.parse_member(entry)
             if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
                 raise ValueError(f"{path}: has no header with its task and model; give a log of inspect.")  # noqa: TRY004 - the file is wrong
+            sample_names = [name for name in names if re.fullmatch(r"samples/.*\.json", name)]
             return InspectLog(
-                header | unfinished,
-                [_read_member(path, log, names[name]) for name in names if re.fullmatch(r"samples/.*\.json", name)],
+                header | unfinished, [_select_fields(archive.parse_member(names[name])) for name in sample_names]
             )
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError) as error:
         raise ValueError(f"{path}: is no inspect log ({strip_error_message(error)}); run it again.") from None
+
+
+def _select_fields(sample: Any) -> Any:
+    """Return a sample without its messages and events, which take most of the memory."""
+    if not isinstance(sample, dict):
+        return sample
+    return {name: sample[name] for name in SAMPLE_FIELDS if name in sample}
 
 
 def find_text_arguments(spec: Mapping[str, Any]) -> dict[str, str]:
@@ -98,8 +116,10 @@ def to_rows(path: Path, log: InspectLog) -> tuple[list[Row], tuple[str, ...]]:
     for number, sample in enumerate(log.samples, 1):
         try:
             scores, row = _parse_sample(sample)
-        except (AttributeError, IndexError, KeyError, TypeError) as error:
-            raise ValueError(f"{path}, sample {number}: is not as inspect writes it ({error!r}); log again.") from None
+        except (AttributeError, LookupError, OverflowError, RecursionError, TypeError) as error:
+            raise ValueError(
+                f"{path}, sample {number}: is not as inspect writes it ({shorten_repr(error)}); log again."
+            ) from None
         metrics |= dict.fromkeys(scores)
         rows.append(row)
     metadata_ids = [(sample.get("metadata") or {}).get("id") for sample in log.samples]
@@ -193,23 +213,46 @@ def _find_completion(output: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _read_member(path: Path, log: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
-    """Parse one JSON file of an archive."""
-    data = _decompress_zstd(path, entry) if entry.compress_type == ZSTANDARD else log.read(entry)
-    try:
-        return parse_json(data.decode("utf-8"), f"{path}, {entry.filename}", hint="run it again")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}, {entry.filename}: is not UTF-8; run it again.") from None
+class _Archive:
+    """An open archive, and how many bytes have come out of it."""
 
+    def __init__(self, path: Path, log: zipfile.ZipFile) -> None:
+        self.path, self.log, self.n_bytes = path, log, 0
 
-def _decompress_zstd(path: Path, entry: zipfile.ZipInfo) -> bytes:
-    """Read a Zstandard member, which inspect writes and zipfile reads only from Python 3.14 on."""
-    import pyarrow as pa
+    def parse_member(self, entry: zipfile.ZipInfo) -> Any:
+        """Parse one JSON file."""
+        place = f"{self.path}, {entry.filename}"
+        if entry.compress_type not in METHODS:
+            raise ValueError(f"{place}: is packed by another method than inspect's; run it again.")
+        limit = int(os.environ.get("LAPSUS_MAX_BYTES", "0"))
+        content = bytearray()
+        with self._open(entry) as stream:
+            while block := stream.read(BLOCK):
+                content += block
+                self.n_bytes += len(block)
+                if len(content) > (limit or MAX_MEMBER_BYTES) or self.n_bytes > (limit or MAX_BYTES):
+                    raise ValueError(
+                        f"{place}: unpacks to more than {limit or MAX_MEMBER_BYTES:,} bytes, or the log to more than "
+                        f"{limit or MAX_BYTES:,}; set LAPSUS_MAX_BYTES to a higher number if you trust it."
+                    )
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError:
+            raise ValueError(f"{place}: is not UTF-8; run it again.") from None
+        del content
+        return parse_json(text, place, hint="run it again")
 
-    with path.open("rb") as file:
-        file.seek(entry.header_offset)
-        name_length, extra_length = struct.unpack("<26xHH", file.read(30))
-        file.seek(name_length + extra_length, 1)
-        compressed = file.read(entry.compress_size)
-    with pa.CompressedInputStream(pa.BufferReader(compressed), "zstd") as stream:
-        return bytes(stream.read())
+    def _open(self, entry: zipfile.ZipInfo) -> Any:
+        """Open a member; zipfile reads Zstandard, which inspect writes, only from Python 3.14 on."""
+        if entry.compress_type != ZSTANDARD:
+            return self.log.open(entry)
+        import pyarrow as pa
+
+        with self.path.open("rb") as file:
+            file.seek(entry.header_offset)
+            name_length, extra_length = struct.unpack("<26xHH", file.read(30))
+            start = file.tell() + name_length + extra_length
+            if start + entry.compress_size > file.seek(0, os.SEEK_END):
+                raise zipfile.BadZipFile(f"{entry.filename} is cut short")
+            file.seek(start)
+            return pa.CompressedInputStream(pa.BufferReader(file.read(entry.compress_size)), "zstd")
