@@ -94,7 +94,7 @@ def report(
         click.echo(f"logged to {name}")
 
 
-@click.command(epilog=format_examples('lapsus compare report-main report-branch --fail-if "drop > 5 and p < 0.05"'))
+@click.command(epilog=format_examples('lapsus compare report-main report-branch --fail-if "average < -2 and p < 0.05"'))
 @click.argument("old", type=FOLDER)
 @click.argument("new", type=FOLDER)
 @click.option(
@@ -105,9 +105,11 @@ def report(
 def compare(old: Path, new: Path, *, fail_if: str | None, confidence_level: float, as_json: bool) -> None:
     """Compare two report folders.
 
-    In EXPRESSION, `clean`, `average`, `worst`, `drop` and `worst_drop` are changes from OLD to NEW in points (`drop >
-    5`: the drop is more than 5 points larger than before); with `old_` or `new_` before them they are the values
-    themselves (`new_drop > 10`). `p` and `p_holm` are the p-values of the change of the drop.
+    The verdict follows the score on noisy text. In EXPRESSION, `clean`, `average` (noisy text), `worst`, `drop` and
+    `worst_drop` are changes from OLD to NEW in points (`average < -2`: noisy text lost more than 2 points); with
+    `old_` or `new_` before them they are the values themselves (`new_drop > 10`). `average.low` and `average.high` are
+    the ends of the interval of a change, `drop.p` its p-value (of clean, average, worst and drop); `p` and `p_holm`
+    are those of the average.
     """
     condition = parse_condition(fail_if, comparison.NAMES) if fail_if else None
     changes = comparison.compare(old, new, confidence_level=confidence_level)
@@ -118,6 +120,9 @@ def compare(old: Path, new: Path, *, fail_if: str | None, confidence_level: floa
     )
     for warning in (warning for change in changes for warning in change.warnings):
         click.echo(f"warning: {warning}", err=True)
+    for change in changes:
+        if change.note and not as_json:
+            click.echo(f"{change.model} on {change.family}: {change.note}")
     failing = [change for change in changes if condition and condition.evaluate(change.to_values())]
     for change in failing:
         click.echo(f"fails: {fail_if} holds for {change.model} on {change.family}", err=True)

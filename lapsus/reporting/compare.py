@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,9 +40,10 @@ class FamilyScores:
 class FamilyChange:
     """How one model on one family of noise moved from the old report to the new one, on the examples of both.
 
-    `test` is of the change that `tested` names: of the drop, or of the average where there is no clean track.
-    `old_examples` and `new_examples` are how many each report has, `n_changed_texts` how many of those of both had
-    another text, where rows held it, and `unmatched_tracks` the tracks that only one of the reports has.
+    `tests` holds the test of each score's change, new minus old: of the average and the worst average, and where there
+    is a clean track, of the clean score and of the drop. `old_examples` and `new_examples` are how many each report
+    has, `n_changed_texts` how many of those of both had another text, where rows held it, and `unmatched_tracks` the
+    tracks that only one of the reports has.
     """
 
     dataset: str
@@ -51,8 +52,7 @@ class FamilyChange:
     examples: int
     old: FamilyScores
     new: FamilyScores
-    tested: str
-    test: PairedTest
+    tests: Mapping[str, PairedTest]
     old_examples: int
     new_examples: int
     n_changed_texts: int = 0
@@ -78,25 +78,68 @@ class FamilyChange:
 
     @property
     def verdict(self) -> str:
-        """The verdict: better, worse, or no difference found."""
-        difference = self.test.difference.value
-        if not difference or not self.test.is_significant:
-            return "no difference found"
-        return "worse" if (difference > 0) == (self.tested == "drop") else "better"
+        """What became of the model: its score on noisy text decides, then its clean score, then its worst average."""
+        for name, place in DECIDING.items():
+            if direction := self._find_direction(name):
+                return ("better" if direction > 0 else "worse") + place
+        return "no difference found"
+
+    @property
+    def note(self) -> str:
+        """A sentence where the drop moved because the clean score did, else ""."""
+        clean, drop = (self._find_direction(name) for name in ("clean", "drop"))
+        if clean < 0 and drop <= 0:
+            end = "the drop is smaller only because of that" if drop else "the drop does not show that"
+            return f"clean text fell by {-self._points('clean'):.1f} points; {end}"
+        if clean > 0 and drop >= 0:
+            end = (
+                "the drop is larger only because of that"
+                if self._find_direction("average") >= 0
+                else "noisy text did not"
+            )
+            return f"clean text gained {self._points('clean'):.1f} points; {end}"
+        return ""
+
+    def _find_direction(self, name: str) -> int:
+        """Return the sign of a score's change where it is significant, else 0."""
+        test = self.tests.get(name)
+        if test is None or not test.is_significant or not test.difference.value:
+            return 0
+        return 1 if test.difference.value > 0 else -1
+
+    def _points(self, name: str) -> float:
+        return 100 * (self.tests[name].difference.value or 0.0)
 
     def to_values(self) -> dict[str, float | None]:
-        """Return the values that a condition can name, in points: changes, and the old and new values themselves."""
-        values: dict[str, float | None] = {"p": self.test.p_value, "p_holm": self.test.p_holm}
+        """Return the values that a condition can name, in points: changes with their ends, old and new values."""
+        values: dict[str, float | None] = {
+            "p": self.tests["average"].p_value,
+            "p_holm": self.tests["average"].p_holm,
+        }
         for name in VALUES:
             old, new = getattr(self.old, name), getattr(self.new, name)
             values[f"old_{name}"] = None if old is None else 100 * old
             values[f"new_{name}"] = None if new is None else 100 * new
             values[name] = None if old is None or new is None else 100 * (new - old)
+        for name in TESTED:
+            test = self.tests.get(name)
+            interval = test.difference.interval if test else None
+            values[f"{name}.low"], values[f"{name}.high"] = (
+                (100 * end for end in interval) if interval else (None, None)
+            )
+            values[f"{name}.p"] = test.p_value if test else None
         return values
 
 
 VALUES = tuple(part.name for part in fields(FamilyScores))
-NAMES = ("p", "p_holm", *(f"{when}{name}" for name in VALUES for when in ("", "old_", "new_")))
+TESTED = ("average", "clean", "worst", "drop")
+DECIDING = {"average": "", "clean": " on clean text", "worst": " for the worst annotator"}
+NAMES = (
+    "p",
+    "p_holm",
+    *(f"{when}{name}" for name in VALUES for when in ("", "old_", "new_")),
+    *(f"{name}.{part}" for name in TESTED for part in ("low", "high", "p")),
+)
 
 
 def compare(old: Path, new: Path, *, confidence_level: float = 0.95) -> list[FamilyChange]:
@@ -148,8 +191,17 @@ def compare(old: Path, new: Path, *, confidence_level: float = 0.95) -> list[Fam
             and (run_dataset, run_model, track) not in noisy
         ]
         changes.append(replace(change, unmatched_tracks=tuple(unmatched)))
-    tests = apply_holm(change.test for change in changes)
-    return [replace(change, test=test) for change, test in zip(changes, tests, strict=True)]
+    return _correct_tests(changes)
+
+
+def _correct_tests(changes: Sequence[FamilyChange]) -> list[FamilyChange]:
+    """Correct the tests by Holm's method, those of each score as a family of its own."""
+    corrected: list[dict[str, PairedTest]] = [{} for _ in changes]
+    for name in TESTED:
+        places = [place for place, change in enumerate(changes) if name in change.tests]
+        for place, test in zip(places, apply_holm(changes[place].tests[name] for place in places), strict=True):
+            corrected[place][name] = test
+    return [replace(change, tests=tests) for change, tests in zip(changes, corrected, strict=True)]
 
 
 def _pair_tracks(
@@ -211,13 +263,12 @@ def _compare_family(
         return None
     old_scores, new_scores = (np.where(missing, np.nan, side)[:, is_shared] for side in (old_scores, new_scores))
     clean_scores = [None, None] if clean is None else [run.scores[is_shared] for run in clean]
-    outcomes = [
-        np.nanmean(side, axis=0) if baseline is None else baseline - np.nanmean(side, axis=0)
-        for side, baseline in zip((old_scores, new_scores), clean_scores, strict=True)
-    ]
-    test = compare_paired_scores(outcomes[1], outcomes[0], select_clusters(after[0], is_shared), confidence_level)
     track = after[0].track
-    tested = "drop" if clean else "average"
+    clusters = select_clusters(after[0], is_shared)
+    tests = {
+        name: compare_paired_scores(new_values, old_values, clusters, confidence_level)
+        for name, old_values, new_values in _iter_outcomes(old_scores, new_scores, clean_scores)
+    }
     old, new = (
         _summarise_scores(side, baseline) for side, baseline in zip((old_scores, new_scores), clean_scores, strict=True)
     )
@@ -225,7 +276,20 @@ def _compare_family(
         int(mask.sum()) for mask in (is_shared, has_old, has_new, is_changed & is_shared)
     )
     place = (track.dataset, track.model, track.family)
-    return FamilyChange(*place, n_examples, old, new, tested, test, n_old, n_new, n_changed)
+    return FamilyChange(*place, n_examples, old, new, tests, n_old, n_new, n_changed)
+
+
+def _iter_outcomes(
+    old: FloatArray, new: FloatArray, clean: Sequence[FloatArray | None]
+) -> Iterator[tuple[str, FloatArray, FloatArray]]:
+    """Yield the name of each compared score, with its old and its new value of each example."""
+    averages = np.nanmean(old, axis=0), np.nanmean(new, axis=0)
+    yield "average", *averages
+    yield "worst", np.nanmin(old, axis=0), np.nanmin(new, axis=0)
+    old_clean, new_clean = clean
+    if old_clean is not None and new_clean is not None:
+        yield "clean", old_clean, new_clean
+        yield "drop", old_clean - averages[0], new_clean - averages[1]
 
 
 def _summarise_scores(table: FloatArray, clean: FloatArray | None) -> FamilyScores:
@@ -247,20 +311,14 @@ def to_record(change: FamilyChange) -> dict[str, Any]:
     counts = {
         name: getattr(change, name) for name in ("old_examples", "new_examples", "n_changed_texts", "unmatched_tracks")
     }
-    return {
-        **place,
-        **values,
-        "tested": change.tested,
-        **to_flat_dict(change.test),
-        "verdict": change.verdict,
-        **counts,
-    }
+    tests = {name: to_flat_dict(test) for name, test in change.tests.items()}
+    return {**place, **values, "tests": tests, "verdict": change.verdict, "note": change.note, **counts}
 
 
 def format_changes(changes: Sequence[FamilyChange]) -> str:
     """Lay out changes as a table for the terminal: percentages, and differences in points."""
     scores = ("clean", "average", "worst", "drop")
-    titles = ("model", "noise", "examples", *scores, "change", "interval", "p, Holm", "verdict")
+    titles = ("model", "noise", "examples", *scores, "noisy change", "interval", "p, Holm", "verdict")
     rows = [titles, *(_format_row(change) for change in changes)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(titles))]
     return "\n".join(
@@ -273,23 +331,23 @@ def _format_row(change: FamilyChange) -> tuple[str, ...]:
         _format_change(getattr(change.old, name), getattr(change.new, name))
         for name in ("clean", "average", "worst", "drop")
     ]
-    difference = change.test.difference
-    interval = difference.interval
+    test = change.tests["average"]
+    interval = test.difference.interval
     return (
         "/".join(filter(None, (change.dataset, change.model))),
         change.family,
         str(change.examples),
         *pairs,
-        "" if difference.value is None else f"{difference.value * 100:+.1f} {change.tested}",
+        "" if test.difference.value is None else f"{test.difference.value * 100:+.1f}",
         "" if interval is None else f"{interval[0] * 100:+.1f} to {interval[1] * 100:+.1f}",
-        format_p_value(change.test.p_holm),
+        format_p_value(test.p_holm),
         change.verdict + _format_minimum_detectable(change),
     )
 
 
 def _format_minimum_detectable(change: FamilyChange) -> str:
     """Return the smallest change that the test would have found, where it found none."""
-    size = change.test.minimum_detectable
+    size = change.tests["average"].minimum_detectable
     is_undetected = change.verdict == "no difference found" and size is not None
     return f" ({size * 100:.1f} points would be)" if is_undetected and size is not None else ""
 

@@ -66,6 +66,7 @@ def parse_condition(text: str, names: Collection[str]) -> Condition:
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
+        tree = _JoinDots().visit(tree)
         used = tuple(dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)))
         is_boolean = isinstance(tree, ast.Compare | ast.BoolOp) or (
             isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not)
@@ -78,6 +79,15 @@ def parse_condition(text: str, names: Collection[str]) -> Condition:
             f'{text!r} is no condition; write one like "drop > 5 and p < 0.05" over {format_quoted(sorted(names), 30)}.'
         )
     return Condition(text, tree, used)
+
+
+class _JoinDots(ast.NodeTransformer):
+    """Turns `drop.high` into one name."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if isinstance(node.value, ast.Name):
+            return ast.Name(f"{node.value.id}.{node.attr}", ast.Load())
+        return node
 
 
 def _is_supported(node: ast.AST) -> bool:

@@ -32,8 +32,10 @@ def test_what_moved_is_counted_as_by_hand(tmp_path):
     [change] = compare(old, new)
     assert (change.old.clean, change.old.average, change.old.worst) == pytest.approx((0.95, 0.8, 0.75))
     assert (change.new.clean, change.new.average, change.new.worst) == pytest.approx((0.95, 0.6, 0.55))
-    assert change.test.difference.value == pytest.approx(0.2)
-    assert (change.tested, change.verdict, change.examples) == ("drop", "worse", 80)
+    assert change.tests["average"].difference.value == pytest.approx(-0.2)
+    assert change.tests["drop"].difference.value == pytest.approx(0.2)
+    assert change.tests["clean"].difference.value == 0
+    assert (change.verdict, change.note, change.examples) == ("worse", "", 80)
     values = change.to_values()
     assert [values[name] for name in ("drop", "old_drop", "new_drop")] == pytest.approx([20, 15, 35])
     [back] = compare(new, old)
@@ -44,14 +46,15 @@ def test_what_moved_is_counted_as_by_hand(tmp_path):
 def test_the_same_report_twice_is_no_difference(tmp_path):
     same = written(tmp_path / "same", {"keyboard.1": 12})
     [change] = compare(same, same)
-    assert (change.test.difference.value, change.test.p_value, change.verdict) == (0.0, 1.0, "no difference found")
+    assert {(test.difference.value, test.p_value) for test in change.tests.values()} == {(0.0, 1.0)}
+    assert (change.verdict, change.note) == ("no difference found", "")
 
 
 def test_without_clean_the_average_is_compared(tmp_path):
     old = written(tmp_path / "old", {"keyboard.1": 10}, clean=False)
     new = written(tmp_path / "new", {"keyboard.1": 40}, clean=False)
     [change] = compare(old, new)
-    assert (change.tested, change.verdict, change.new.drop) == ("average", "worse", None)
+    assert (list(change.tests), change.verdict, change.new.drop) == (["average", "worst"], "worse", None)
     assert parse_condition("drop > 0", NAMES).evaluate(change.to_values()) is False
 
 
@@ -163,7 +166,8 @@ def test_the_command_prints_json(tmp_path):
     old = written(tmp_path / "old", {"keyboard.1": 12})
     result = CliRunner().invoke(main, ["compare", str(old), str(old), "--json"])
     [record] = json.loads(result.output)
-    assert (record["model"], record["old_drop"], record["difference"]) == ("m", record["new_drop"], 0.0)
+    assert (record["model"], record["old_drop"]) == ("m", record["new_drop"])
+    assert {test["difference"] for test in record["tests"].values()} == {0.0}
 
 
 @pytest.mark.parametrize(
@@ -198,3 +202,48 @@ def test_conditions_are_what_python_would_say(drop, p, limit):
         assert parse_condition(text, ["drop", "p", "limit"]).evaluate({"drop": drop, "p": p, "limit": limit}) == bool(
             expected
         )
+
+
+def test_a_smaller_drop_of_a_ruined_model_is_no_gain(tmp_path):
+    """Wrong on 4 clean and 12 noisy examples before, on nearly all afterwards: the drop shrinks, the model is worse."""
+    old, new = written(tmp_path / "old", {"keyboard.1": 12}), written(tmp_path / "new", {"clean": 70, "keyboard.1": 71})
+    [change] = compare(old, new)
+    assert change.verdict == "worse"
+    assert change.tests["drop"].difference.value < 0
+    assert change.note == "clean text fell by 82.5 points; the drop is smaller only because of that"
+    result = CliRunner().invoke(main, ["compare", str(old), str(new), "--fail-if", "average.high < 0"])
+    assert result.exit_code == 3
+    assert change.note in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "note"),
+    [
+        ((4, 12), (30, 38), "worse", "clean text fell by 32.5 points; the drop does not show that"),
+        (
+            (30, 40),
+            (4, 40),
+            "better on clean text",
+            "clean text gained 32.5 points; the drop is larger only because of that",
+        ),
+        ((4, 40), (4, 4), "better", ""),
+    ],
+)
+def test_the_verdict_follows_noisy_text_then_clean_text(tmp_path, before, after, verdict, note):
+    old, new = (
+        written(tmp_path / name, {"clean": clean, "keyboard.1": noisy})
+        for name, (clean, noisy) in (("old", before), ("new", after))
+    )
+    [change] = compare(old, new)
+    assert (change.verdict, change.note) == (verdict, note)
+
+
+def test_the_ends_of_intervals_are_names_of_conditions(tmp_path):
+    old, new = written(tmp_path / "old", {"keyboard.1": 12}), written(tmp_path / "new", {"keyboard.1": 28})
+    [change] = compare(old, new)
+    values = change.to_values()
+    low, high = change.tests["drop"].difference.interval
+    assert (values["drop.low"], values["drop.high"]) == pytest.approx((100 * low, 100 * high))
+    assert parse_condition("drop.low > 5 and drop.high < 40 and average.p < 0.05", NAMES).evaluate(values)
+    with pytest.raises(ValueError, match=r"'drop\.middle > 5' is no condition"):
+        parse_condition("drop.middle > 5", NAMES)
