@@ -157,7 +157,7 @@ def _starts_with_sample(path: Path) -> bool:
         first = next((line for line in file if line.strip()), b"")
     try:
         row = json.loads(first.removeprefix(readers.BYTE_ORDER_MARK))
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(row, dict) and row.keys() >= lm_eval_logs.SAMPLE_KEYS
 

@@ -251,7 +251,7 @@ def infer_types(column: Sequence[str]) -> list[Any]:
     ([1, None, 0.5], ['1', '007'])
     """
     if all(NUMBER_OR_LIST.match(cell) for cell in column if cell):
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             return [json.loads(cell) if cell else None for cell in column]
     return [cell or None for cell in column]
 

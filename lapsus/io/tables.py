@@ -35,6 +35,11 @@ Column: TypeAlias = Any  # list[Any] | pyarrow.ChunkedArray
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
 EXACT = 2.0**53  # beyond, a float does not tell two integers apart
 BLOCK = 1 << 24
+SPAN = 1 << 11  # bytes; a line within them cannot nest deeper than MAX_DEPTH
+MAX_DEPTH = SPAN // 2  # of a line that Arrow reads: its reader recurses, and ends the process at some thousands
+OPEN, CLOSE = b"{}"
+NO_BRACKETS = bytes(set(range(256)) - set(b'"[]{}'))
+STEPS = bytes(1 if byte in b"[{" else 2 if byte in b"]}" else 0 for byte in range(256))  # down, up
 SAVED_DATASET_FILES = ("dataset_dict.json", "state.json")  # in folders that `save_to_disk` wrote
 HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+(:[\w.-]+)?")  # ORG/NAME, or ORG/NAME:CONFIG
 
@@ -244,6 +249,9 @@ def _from_pandas(frame: Any) -> Table:
 
 def _read_json_lines(path: Path) -> Table | None:
     """Read JSON lines by Arrow; None where that would not give the same as Python's reader."""
+    n_lines = _count_shallow_lines(path)
+    if n_lines is None:
+        return None
     import pyarrow as pa
     from pyarrow import json
 
@@ -255,20 +263,66 @@ def _read_json_lines(path: Path) -> Table | None:
             texts = json.ParseOptions(explicit_schema=pa.schema([(name, pa.string()) for name in dates]))
             table = json.read_json(path, block, texts)
         table.validate(full=True)  # text that is not UTF-8
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        is_lossy = table.num_rows != n_lines or any(map(_is_lossy, table.columns))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, RecursionError):
         return None
-    if table.num_rows != _count_lines(path) or any(map(_is_lossy, table.columns)):
+    if is_lossy:
         return None
     return Table({name: _simplify(table[name]) for name in table.column_names}, table.num_rows)
 
 
-def _count_lines(path: Path) -> int:
-    """Return the number of lines of a file."""
-    number, last = 0, b"\n"
+def _count_shallow_lines(path: Path) -> int | None:
+    """Return the number of lines; None where one may nest too deep for Arrow, or where a value may span lines.
+
+    A quick look suffices: it jumps from line to line, over several short ones at once. Between a line that ends with }
+    and one that begins with {, no value is open, so whatever lies between two such places is no deeper than its
+    opening brackets are many.
+    """
+    number, rest = 0, b""
+    is_first = True
     with path.open("rb") as file:
         while part := file.read(BLOCK):
-            number, last = number + part.count(b"\n"), part[-1:]
-    return number + (last != b"\n")
+            number += part.count(b"\n")
+            start = part.find(b"\n") + 1
+            rest += part[:start] if start else part
+            if not start:
+                continue
+            if is_first:
+                rest, is_first = rest.removeprefix(readers.BYTE_ORDER_MARK), False
+            if not _is_shallow(rest, 0, len(rest)):
+                return None
+            while stop := part.rfind(b"\n", start, start + SPAN) + 1 or part.find(b"\n", start + SPAN) + 1:
+                is_plain = stop - start <= SPAN and part[start] == OPEN and part[stop - 2] == CLOSE
+                if not is_plain and not _is_shallow(part, start, stop):
+                    return None
+                start = stop
+            rest = part[start:]
+    if not rest:
+        return number
+    if is_first:
+        rest = rest.removeprefix(readers.BYTE_ORDER_MARK)
+    return number + 1 if _is_shallow(rest + b"\n", 0, len(rest) + 1) else None
+
+
+def _is_shallow(text: bytes, start: int, stop: int) -> bool:
+    """Return whether lines begin with { and end with }, and do not nest too deep."""
+    end = stop - 2 if text[stop - 2 : stop - 1] != b"\r" else stop - 3
+    if text[start] != OPEN or text[end] != CLOSE:
+        return False
+    if stop - start <= SPAN or text.count(b"[", start, stop) + text.count(b"{", start, stop) <= MAX_DEPTH:
+        return True
+    return measure_depth(text[start:stop]) <= MAX_DEPTH
+
+
+def measure_depth(text: bytes) -> int:
+    """Return how deep the lists and objects of JSON nest.
+
+    >>> measure_depth(b'{"a": [1, [2]], "b": "[[[["}'), measure_depth(b"1")
+    (3, 0)
+    """
+    brackets = re.sub(rb'"[^"]*"?', b"", text.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, NO_BRACKETS))
+    steps = np.array([0, 1, -1], np.int64)[np.frombuffer(brackets.translate(STEPS), np.uint8)]
+    return int(steps.cumsum().max(initial=0))
 
 
 def _is_lossy(column: Any) -> bool:
