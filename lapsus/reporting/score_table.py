@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lapsus.core.checks import shorten_repr
 from lapsus.core.track_names import CLEAN
 from lapsus.core.types import Track
 from lapsus.io.encoding import NO_VALUE, EncodedColumn, HashedColumn, encode_column, hash_column, hash_texts
@@ -175,7 +176,7 @@ def score_rows(table: Table, track: Track) -> TrackScores:
             check_free_text(predictions.codes[~unparsed], golds, place)  # type: ignore[union-attr,arg-type]
         is_correct = predictions.codes == golds.codes  # type: ignore[union-attr]
         scores = is_correct.astype(float) if passage_f1 is None else passage_f1
-    noise, text_hashes, clean_text_hashes = _measure_texts(table)
+    noise, text_hashes, clean_text_hashes = _measure_texts(table, ids, place)
     return TrackScores(
         track,
         ids,
@@ -285,24 +286,30 @@ class Texts(NamedTuple):
     sizes: IntArray
 
 
-def _flatten_texts(column: Column) -> Texts:
+def _flatten_texts(column: Column, name: str, ids: Any, place: str) -> Texts:
     """Return the texts of a column that holds one, several or none in each row."""
     if not isinstance(column, list):
         if pa.types.is_string(column.type):
             return Texts(column.drop_null().to_pylist(), np.asarray(column.is_valid(), np.int64))
-        if pa.types.is_list(column.type) and not (flat := pc.list_flatten(column)).null_count:
+        is_text_list = pa.types.is_list(column.type) and pa.types.is_string(column.type.value_type)
+        if is_text_list and not (flat := pc.list_flatten(column)).null_count:
             sizes = pc.fill_null(pc.list_value_length(column), 0)
             return Texts(flat.to_pylist(), np.asarray(sizes, np.int64))
         column = column.to_pylist()
-    rows = [(value,) if isinstance(value, str) else tuple(value or ()) for value in column]
+    rows = [(value,) if isinstance(value, str) else () if value is None else value for value in column]
+    for row, texts in enumerate(rows):
+        if not isinstance(texts, list | tuple | np.ndarray) or not all(isinstance(text, str) for text in texts):
+            problem = f"{place}, id {ids[row].as_py()!r}: the column {name!r} has {shorten_repr(column[row])}"
+            raise ValueError(f"{problem}; give a text, or a list of texts.")
     return Texts([text for row in rows for text in row], np.array([len(row) for row in rows], np.int64))
 
 
-def _measure_texts(table: Table) -> tuple[FloatArray | None, Codes | None, Codes | None]:
+def _measure_texts(table: Table, ids: Any, place: str) -> tuple[FloatArray | None, Codes | None, Codes | None]:
     """Return the noise rate of each row (NaN where it is not known), and hashes of its texts, noisy and clean."""
     columns = table.columns
-    noisy = _flatten_texts(columns["text"]) if "text" in columns else None
-    clean = _flatten_texts(columns["clean_text"]) if "clean_text" in columns else None
+    noisy, clean = (
+        _flatten_texts(columns[name], name, ids, place) if name in columns else None for name in ("text", "clean_text")
+    )
     rates = np.full(table.length, np.nan)
     if noisy is not None and clean is not None:
         rates = _compute_noise_rates(noisy, clean)

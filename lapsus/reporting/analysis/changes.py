@@ -162,9 +162,13 @@ def _iter_edit_lists(recorded_edits: Any) -> Iterable[tuple[Edit, ...]]:
     for edits in recorded_edits.values() if isinstance(recorded_edits, Mapping) else [recorded_edits]:
         if isinstance(edits, Sequence) and not isinstance(edits, str):
             try:
-                yield tuple(Edit(*((e["start"], e["end"], e["text"]) if isinstance(e, Mapping) else e)) for e in edits)
+                parsed = tuple(
+                    Edit(*((e["start"], e["end"], e["text"]) if isinstance(e, Mapping) else e)) for e in edits
+                )
             except (KeyError, TypeError):
                 continue  # the column holds no edits
+            if all(isinstance(e.start, int) and isinstance(e.end, int) and isinstance(e.text, str) for e in parsed):
+                yield parsed
 
 
 def split_by_edits(clean: str, edits: Iterable[Edit]) -> list[tuple[str, str]]:
