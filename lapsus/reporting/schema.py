@@ -11,7 +11,14 @@ from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from lapsus.reporting.analysis.records import LEFT_OUT_IF_NONE, AnalysisSettings, Estimate, Provenance, Results
+from lapsus.reporting.analysis.records import (
+    INTERNAL,
+    LEFT_OUT_IF_NONE,
+    AnalysisSettings,
+    Estimate,
+    Provenance,
+    Results,
+)
 from lapsus.reporting.report import SCHEMA
 
 JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
@@ -56,6 +63,8 @@ def _iter_properties(record: Any) -> Iterator[tuple[str, tuple[dict[str, Any], b
     """Yield the keys of a record, with their types, and whether they are always there."""
     hints = get_type_hints(record)
     for part in fields(record):
+        if part.metadata == INTERNAL:
+            continue
         hint = hints[part.name]
         options = get_args(hint) if isinstance(hint, UnionType) else (hint,)
         nested = next((option for option in options if is_dataclass(option)), None)

@@ -73,7 +73,7 @@ def compute_class_rates(annotators: Sequence[ClassRatios], level: float) -> Clas
 
     >>> rates = compute_class_rates([compute_class_ratios(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]))], 0.95)
     >>> rates.balanced_accuracy, rates.macro_f1, [round(end, 2) for end in rates.balanced_accuracy_ci]
-    (0.75, 0.733..., [0.21, 1.0])
+    (0.75, 0.733..., [0.14, 0.98])
     """
     recalls = average_ratios([annotator.recalls for annotator in annotators], level)
     return ClassRates(*recalls, *average_ratios([annotator.f1 for annotator in annotators], level))

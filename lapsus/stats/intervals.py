@@ -1,7 +1,7 @@
 """Intervals of rates, of mean scores and of means of ratios, which hold near 0 and 1 and with rows in clusters.
 
 Rates and scores between 0 and 1 get Wilson's interval at their effective number of trials; other scores are resampled
-by cluster; means of ratios, such as the recalls of classes, get a sum of Jeffreys' intervals.
+by cluster; means of ratios, such as the recalls of classes, get the sum of their variances.
 """
 
 from __future__ import annotations
@@ -51,24 +51,26 @@ def clustered_rate_interval(sums: ClusterSums, level: float) -> Interval | None:
 
     With a single cluster the spread is unknown: None.
     """
-    clusters = sums.n_clusters
-    if clusters < 2:
+    if sums.n_clusters < 2:
         return None
-    return effective_interval(sums.mean, sums.variance * clusters / (clusters - 1), clusters, level)
+    return effective_interval(
+        sums.mean, sums.corrected_variance, sums.effective_number, level, freedom=sums.degrees_of_freedom
+    )
 
 
-def effective_interval(rate: float, variance: float, clusters: int, level: float) -> Interval:
-    """Return the interval of a score between 0 and 1 from its estimated variance and the number of clusters.
+def effective_interval(
+    rate: float, variance: float, clusters: float, level: float, *, freedom: float | None = None
+) -> Interval:
+    """Return the interval of a score between 0 and 1, given the estimated variance of it and the number of clusters.
 
     Wilson's interval at the effective number of trials: the one at which independent trials of 0 and 1 would vary as
-    much as the score does (Korn and Graubard), with Student's t for the number of clusters. Without any spread, every
-    cluster counts as one trial.
+    much as the score does (Korn and Graubard), with Student's t at the degrees of freedom of the variance (one less
+    than the clusters, where they are of one size). Without any spread, every cluster counts as one trial.
     """
     rate = min(1.0, max(0.0, rate))
-    effective = rate * (1 - rate) / variance if variance > NO_VARIANCE and 0 < rate < 1 else float(clusters)
-    return wilson_interval(
-        rate * effective, effective, level, float(special.stdtrit(clusters - 1, 0.5 + level / 2))
-    ) or [0, 1]
+    effective = rate * (1 - rate) / variance if variance > 1e-15 and 0 < rate < 1 else float(clusters)
+    quantile = float(special.stdtrit(clusters - 1 if freedom is None else freedom, 0.5 + level / 2))
+    return wilson_interval(rate * effective, effective, level, quantile) or [0, 1]
 
 
 def clustered_wilson_interval(successes: IntArray, trials: IntArray, level: float) -> Interval | None:
@@ -119,7 +121,42 @@ def ratio_interval(
     """Return the interval of a ratio of sums; `bounded` means that every row's ratio is between 0 and 1."""
     if bounded:
         return clustered_rate_interval(sums, level)
-    return studentised_interval(sums.sums, np.asarray(sums.sizes, float), level, n_resamples, seed)
+    return estimate_mean(sums, level, n_resamples, seed)[0]
+
+
+def new_annotators_interval(scores: FloatArray, level: float, clusters: Iterable[Any] | None = None) -> Interval | None:
+    """Return the interval of a mean over other annotators too, not only over other examples.
+
+    `scores` has a row for each example and a column for each annotator. Examples and annotators are both samples
+    (crossed random effects): the variance of the mean is that over examples, plus that over annotators, less what both
+    of them hold of the single scores. Satterthwaite's degrees of freedom are few where annotators are. None with fewer
+    than three annotators, or two clusters.
+
+    >>> table = np.array([[1.0, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]] * 20)  # three annotators who are alike
+    >>> [round(end, 2) for end in new_annotators_interval(table, 0.95)]
+    [0.71, 0.79]
+    """
+    n_examples, n_annotators = scores.shape
+    sums = sum_by_cluster(scores.mean(axis=1), clusters)
+    if n_annotators < 3 or sums.n_clusters < 2:
+        return None
+    mean = float(scores.mean())
+    own = scores.mean(axis=0) - mean
+    rest = scores - scores.mean(axis=1, keepdims=True) - own
+    parts = np.array([sum_by_cluster(column, clusters).sums for column in rest.T])
+    by_examples = sums.corrected_variance
+    by_annotators = float(own @ own) / (n_annotators - 1) / n_annotators
+    single = float((parts**2).sum()) / n_examples**2 / (n_annotators - 1) / n_annotators
+    variance = max(by_examples + by_annotators - single, by_examples)
+    if variance < 1e-15:
+        return [mean, mean]
+    freedom = variance**2 / (
+        by_examples**2 / sums.degrees_of_freedom
+        + by_annotators**2 / (n_annotators - 1)
+        + single**2 / ((n_annotators - 1) * (sums.n_clusters - 1))
+    )
+    reach = float(special.stdtrit(freedom, 0.5 + level / 2)) * float(np.sqrt(variance))
+    return [mean - reach, mean + reach]
 
 
 def jackknife_interval(rate: float, leave_one_out: FloatArray, level: float) -> Interval | None:
@@ -145,37 +182,53 @@ def percentile_interval(draws: FloatArray, level: float) -> Interval:
     return [float(low), float(high)]
 
 
-def studentised_interval(
-    sums: FloatArray | IntArray, sizes: FloatArray | IntArray, level: float, n_resamples: int, seed: int
-) -> Interval | None:
-    """Return the interval of sum / size by resampling clusters, each resample measured by its own standard error.
+def estimate_mean(
+    sums: ClusterSums, level: float, n_resamples: int = 10_000, seed: int = 0
+) -> tuple[Interval | None, float | None]:
+    """Return the interval of a mean of scores of any size, and the p-value of the hypothesis that the mean is 0.
 
-    Where scores are skewed, the percentiles of resampled means are too short; this interval is not. Above
-    `MANY_CLUSTERS` it is Student's t, which is faster.
+    Clusters are resampled, and each resample is measured by its own standard error (the studentised bootstrap). This
+    accounts for skewed scores, for which Student's t and plain percentiles of resampled means are too short. Above a
+    thousand clusters skew hardly matters, and Student's t, which is faster, is used. Interval and p-value come from
+    the same resamples. With a single cluster both are None; so is the p-value where nothing varies.
 
     >>> scores = np.array([0.1, 0.2, 0.1, 0.4, 0.3, 2.5])
-    >>> low, high = studentised_interval(scores, np.ones(6), 0.95, 2000, seed=0)
-    >>> bool(high - scores.mean() > scores.mean() - low)
-    True
+    >>> (low, high), p_value = estimate_mean(sum_by_cluster(scores), 0.95, n_resamples=2000)
+    >>> bool(high - scores.mean() > scores.mean() - low), p_value < 0.05
+    (True, True)
     """
-    if len(sums) < 2:
-        return None
-    mean = sums.sum() / sizes.sum()
-    error = float(np.sqrt(((sums - mean * sizes) ** 2).sum()) / sizes.sum())
+    if sums.n_clusters < 2:
+        return None, None
+    mean = sums.mean
+    tails = np.array([0.5 + level / 2, 0.5 - level / 2])
+    error = float(np.sqrt(sums.variance))
     if error <= 1e-12 * max(1.0, abs(mean)):
-        return [float(mean), float(mean)]
-    if len(sums) > MANY_CLUSTERS:
-        reach = float(special.stdtrit(len(sums) - 1, 0.5 + level / 2)) * error * np.sqrt(len(sums) / (len(sums) - 1))
-        return [float(mean - reach), float(mean + reach)]
-    draws = len(sums) * resample_means(
-        np.column_stack([sums, sizes, sums**2, sums * sizes, sizes**2]), n_resamples, seed
-    )
-    total, size, squares, products, size_squares = draws.T
+        return [mean, mean], 1.0 if mean == 0 else None
+    if sums.n_clusters > MANY_CLUSTERS or n_resamples == 0:
+        freedom, error = sums.degrees_of_freedom, float(np.sqrt(sums.corrected_variance))
+        quantiles = special.stdtrit(freedom, tails)
+        p_value = 2 * float(special.stdtr(freedom, -abs(mean) / error))
+    else:
+        deviates = _resample_deviates(sums, n_resamples, seed)
+        quantiles = np.quantile(deviates, tails)
+        observed = mean / error
+        above, below = int((deviates >= observed).sum()), int((deviates <= observed).sum())
+        p_value = min(1.0, 2 * (1 + min(above, below)) / (1 + len(deviates)))
+    low, high = mean - quantiles * error
+    return [float(low), float(high)], p_value
+
+
+def _resample_deviates(sums: ClusterSums, n_resamples: int, seed: int) -> FloatArray:
+    """Return how far the means of resampled clusters are from the mean, each in its own standard errors."""
+    values, sizes = np.asarray(sums.sums, np.float64), np.asarray(sums.sizes, np.float64)
+    columns = np.column_stack([values, sizes, values**2, values * sizes, sizes**2])
+    total, size, squares, products, size_squares = (len(values) * resample_means(columns, n_resamples, seed)).T
     means = total / size
     spread = np.sqrt(np.maximum(0, squares - 2 * means * products + means**2 * size_squares)) / size
-    usable = spread > 1e-9 * error  # a resample of one cluster alone has no spread
-    low, high = np.quantile((means - mean)[usable] / spread[usable], [0.5 - level / 2, 0.5 + level / 2])
-    return [float(mean - high * error), float(mean - low * error)]
+    usable = spread > 1e-9 * np.sqrt(
+        sums.variance
+    )  # leave out resamples without spread, such as one cluster every time
+    return np.asarray((means - sums.mean)[usable] / spread[usable])
 
 
 def resample_means(rows: FloatArray, n_resamples: int, seed: int) -> FloatArray:
@@ -255,11 +308,11 @@ def estimate_ratios(
 def average_ratios(sides: Sequence[ClassRatiosEstimate], level: float) -> tuple[float, Interval | None]:
     """Return the mean of the mean ratios of several sides, such as annotators, and its interval.
 
-    Each ratio gets Jeffreys' interval at its effective number of trials (see `effective_interval`), and the squared
-    distances of the ends from the ratios are added up (MOVER). As ratios and sides share clusters, the sum is scaled by
-    the variance of the mean over the sum of the ratios' own variances. The quantile is Student's, with Satterthwaite's
-    degrees of freedom. The interval of a ratio with one cluster is [0, 1]. With fewer than two clusters in all there is
-    no interval.
+    The variance of the mean is the weighted sum of the variances of the ratios, and its interval that of a score with
+    this variance (see `effective_interval`). A ratio that few clusters show has hardly a variance of its own: each one
+    is first pulled towards the mean, as if one more independent row of it had the mean's ratio. As ratios and sides
+    share clusters, the sum is scaled by the variance of the mean over the sum of the ratios' own variances. The
+    quantile is Student's, with Satterthwaite's degrees of freedom. With fewer than two clusters there is no interval.
 
     >>> scores = np.array([1.0] * 30 + [0] * 10)
     >>> side = estimate_ratios(np.repeat([0, 1], 20), np.arange(40), scores, np.ones(40), shared=False)
@@ -275,24 +328,20 @@ def average_ratios(sides: Sequence[ClassRatiosEstimate], level: float) -> tuple[
         return mean, None
     spread = variances > NO_VARIANCE
     effective = np.divide(values * (1 - values), variances, out=clusters.copy(), where=spread)
-
-    width = ((weights * _interval_half_widths(values, effective, clusters, level)) ** 2).sum(axis=0)
-    freedom = width.sum() ** 2 / (width**2 / np.maximum(clusters - 1, 1)).sum()
-    tail = 0.5 + level / 2
-    effective = effective * float(special.ndtri(tail) / special.stdtrit(freedom, tail)) ** 2
-    low, high = ((weights * _interval_half_widths(values, effective, clusters, level)) ** 2).sum(axis=1)
-    variance_sum = float(weights**2 @ variances)
+    rows = float(1 / (weights**2 @ (1 / effective)))  # independent rows that would tell the mean as well
+    middle = (mean * rows + 0.5) / (rows + 1)
+    pulled = (values * effective + middle) / (effective + 1)
+    parts = weights**2 * pulled * (1 - pulled) * (effective + 1) / effective**2
+    freedom = max(1.0, float(parts.sum() ** 2 / (parts**2 / clusters).sum()))
     contributions = np.zeros(max(len(side.contributions) for side in sides))
     for side in sides:
         contributions[: len(side.contributions)] += side.contributions / len(sides)
+    variance_sum = float(weights**2 @ variances)
     scale = float(contributions @ contributions) / variance_sum if variance_sum > NO_VARIANCE else 1.0
-    return mean, [max(0.0, mean - float(np.sqrt(scale * low))), min(1.0, mean + float(np.sqrt(scale * high)))]
-
-
-def _interval_half_widths(values: FloatArray, effective: FloatArray, clusters: FloatArray, level: float) -> FloatArray:
-    """Return the distances of the lower and of the upper ends of Jeffreys' intervals from the ratios."""
-    right, wrong = values * effective, (1 - values) * effective
-    tail = 0.5 - level / 2
-    low = np.where((right > NO_VARIANCE) & (clusters > 1), special.betaincinv(right + 0.5, wrong + 0.5, tail), 0.0)
-    high = np.where((wrong > NO_VARIANCE) & (clusters > 1), special.betaincinv(right + 0.5, wrong + 0.5, 1 - tail), 1.0)
-    return np.maximum(0.0, np.stack([values - low, high - values]))
+    variance = scale * float(parts.sum())
+    if 0 < mean < 1:
+        effective_rows = min(mean * (1 - mean) / variance, middle * (1 - middle) / variance, 1.5 * rows / scale)
+    else:
+        effective_rows = rows
+    quantile = float(special.stdtrit(freedom, 0.5 + level / 2))
+    return mean, wilson_interval(mean * effective_rows, effective_rows, level, quantile)

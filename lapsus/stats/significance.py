@@ -1,21 +1,23 @@
 """Tests: of two scores of the same examples, of counts, of the gap between groups, and corrections for several tests.
 
-`compare_paired` gives a mean difference with its interval, p-value and effect size. `mcnemar` and `sign_test` are for
-counts, `permutation_test` assumes no distribution, `compare_group_extremes` tests the gap between the groups with the
-lowest and the highest mean, `bonferroni` and `holm` correct p-values.
+`compare_paired` gives a mean difference with its interval, p-value and effect size. `compute_p_value` tests one mean,
+`sign_test` two counts, `permutation_test` assumes no distribution, `compare_group_extremes` tests the gap between the
+groups with the lowest and the highest mean, `bonferroni` and `holm` correct p-values.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy import optimize, special
+from scipy import optimize, sparse, special
 
 from lapsus.stats.clusters import NO_VARIANCE, ClusterSums, sum_by_cluster
+from lapsus.stats.intervals import estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
     from lapsus.core.checks import FloatArray, IntArray
     from lapsus.stats.intervals import Interval
 
+EXACT_BELOW = 25  # clusters with a difference: with fewer, every way of turning their signs is counted
 POWER = 0.8  # of a test against the smallest detectable difference
-EXACT_UP_TO = 16  # clusters with a difference, at most, for the exact permutation test: 65,536 ways of swapping
 BATCH = 4_000_000  # signs drawn at once
 
 
@@ -37,7 +39,7 @@ class PairedComparison:
     p_value: float | None
     test: str | None
     effect_size: float | None  # the difference in standard deviations of the differences (Cohen's d for pairs)
-    minimum_detectable: float | None  # the smallest true difference that the test detects with 80 % power
+    detection: DetectionModel | None  # what the smallest difference that the test finds with a chance of 80 % rests on
     examples: int
     clusters: int
 
@@ -50,9 +52,9 @@ def compare_paired(
     Scores between 0 and 1 get the score test of the sums by cluster (McNemar's, where scores are 0 or 1 and each row is
     its own cluster) and the interval that inverts it; other scores get Student's t over clusters.
 
-    >>> comparison = compare_paired(np.array([1.0] * 18 + [0, 0]), np.array([1.0] * 10 + [0] * 10))
-    >>> comparison.difference, round(comparison.p_value, 4), [round(end, 2) for end in comparison.interval]
-    (0.4, 0.0047, [0.17, 0.61])
+    >>> found = compare_paired(np.array([1.0] * 18 + [0, 0]), np.array([1.0] * 10 + [0] * 10))
+    >>> found.difference, round(found.p_value, 4), [round(end, 2) for end in found.interval]
+    (0.4, 0.0078, [0.15, 0.63])
     """
     first_scores, second_scores = np.asarray(first, float), np.asarray(second, float)
     differences = first_scores - second_scores
@@ -64,8 +66,11 @@ def compare_paired(
     size = compute_effect_size(differences, n_clusters)
     if n_clusters < 2:
         return PairedComparison(sums.mean, None, None, None, size, None, len(first_scores), n_clusters)
-    detectable = minimum_detectable_difference(sums, level)
-    if min(first_scores.min(), second_scores.min()) >= 0 and max(first_scores.max(), second_scores.max()) <= 1:
+    bounded = bool(
+        min(first_scores.min(), second_scores.min()) >= 0 and max(first_scores.max(), second_scores.max()) <= 1
+    )
+    detection = DetectionModel.from_differences(differences, sums, bounded=bounded, level=level)
+    if bounded:
         gains = float(differences[differences > 0].sum()) / len(first_scores)
         ends, p_value = estimate_difference(sums, gains, level)
         is_binary = n_clusters == len(first_scores) and bool(np.isin(differences, (-1.0, 0.0, 1.0)).all())
@@ -73,9 +78,9 @@ def compare_paired(
             "McNemar" if is_binary else "score test over originals" if n_clusters < len(first_scores) else "score test"
         )
     else:
-        ends, p_value = estimate_clustered_mean(sums.sums, sums.sizes, level)
+        ends, p_value = estimate_mean(sums, level)
         test = "t over originals" if n_clusters < len(first_scores) else "paired t"
-    return PairedComparison(sums.mean, ends, p_value, test, size, detectable, len(first_scores), n_clusters)
+    return PairedComparison(sums.mean, ends, p_value, test, size, detection, len(first_scores), n_clusters)
 
 
 def estimate_difference(sums: ClusterSums, gains: float, level: float) -> tuple[Interval, float]:
@@ -90,43 +95,86 @@ def estimate_difference(sums: ClusterSums, gains: float, level: float) -> tuple[
     is McNemar's. The interval is Tango's for as many independent pairs of 0 and 1 as would have the variance of the
     clusters; with its critical value it excludes 0 exactly when the test rejects.
     """
-    clusters, difference, variance = sums.n_clusters, sums.mean, sums.variance
+    difference, variance = sums.mean, sums.variance
     losses = max(0.0, gains - difference)
     pair_variance = gains + losses - difference**2
     if variance < NO_VARIANCE:  # no spread: each cluster counts as one pair
-        variance = pair_variance / clusters
-    effective = pair_variance / variance if variance >= NO_VARIANCE else float(clusters)
-    p_value = _compute_p_value(difference, variance, clusters)
-    square = float(special.ndtri(0.5 + level / 2)) ** 2
-    reach = square / (1 - square / clusters) if clusters > square else np.inf
-    critical = 1 / (1 / reach + 1 / effective) if variance >= NO_VARIANCE else square
-    low = _solve_interval_end(gains, losses, effective, critical, -1.0)
-    high = _solve_interval_end(gains, losses, effective, critical, 1.0)
+        variance = pair_variance / sums.n_clusters
+    effective = pair_variance / variance if variance >= NO_VARIANCE else float(sums.n_clusters)
+    p_value = compute_p_value(sums)
+    z = float(special.ndtri(0.5 + level / 2))
+    deviate, exact = abs(_z_score(np.asarray(sums.sums, np.float64))), -float(special.ndtri(p_value / 2))
+    if sums.variance < NO_VARIANCE and gains + losses > 0:
+        deviate = sqrt(effective * difference**2 / (gains + losses))
+    z *= max(1.0, deviate / exact) if exact > 0 else 1.0  # as much wider as the exact test is more careful
+    low, high = (
+        _solve_interval_end(gains, losses, effective, _critical_value(sums, variance, effective, z, side), side)
+        for side in (-1.0, 1.0)
+    )
     return [low, high], p_value
 
 
-def score_test(sums: ClusterSums, alternative: str = "two-sided") -> float:
-    """Return the p-value of the hypothesis that a mean is 0, from its clustered standard error under that hypothesis.
+def _critical_value(sums: ClusterSums, variance: float, effective: float, z: float, side: float) -> float:
+    """Return the critical value of Tango's statistic at which its interval ends where the score test begins to reject.
 
-    With 1 for a win, -1 for a loss, 0 for a tie, and one of them in each cluster, it is the sign test without ties:
+    The score test rejects a true difference d below (or above) the mean where (mean - d)**2 exceeds z**2 times the
+    variance of the sums about d. Where clusters are of one size, that is the variance about the mean, and (mean - d)**2
+    for each cluster.
+    """
+    if variance < NO_VARIANCE:
+        return z**2
+    weight = 1 - z**2 / sums.effective_number
+    slope = -side * z**2 * float(sums.residuals @ sums.shares) / float(sums.sizes.sum())
+    if weight <= 0:
+        return effective
+    distance = (slope + sqrt(slope**2 + weight * z**2 * variance)) / weight
+    return 1 / (variance / distance**2 + 1 / effective)
+
+
+def compute_p_value(sums: ClusterSums, alternative: str = "two-sided") -> float:
+    """Return the p-value of a mean of 0: the sum of each cluster is then as likely to be its negative.
+
+    With fewer than 25 sums that are not 0, every way of turning their signs is counted: with sums of 1 and -1 that is
+    the exact sign test, and of two sides right or wrong the exact test of McNemar. From 25 on the sum is divided by its
+    standard error under the hypothesis (the score test).
 
     >>> wins, losses, ties = [1.0] * 9, [-1.0] * 3, [0.0] * 50
-    >>> round(score_test(sum_by_cluster(np.array(wins + losses + ties))), 4)  # 6 / sqrt(12) normal deviates
-    0.0833
+    >>> round(compute_p_value(sum_by_cluster(np.array(wins + losses + ties))), 4)  # as scipy.stats.binomtest(9, 12)
+    0.146
     """
+    moved = np.asarray(sums.sums[sums.sums != 0], np.float64)
+    if not len(moved):
+        return 1.0
+    if len(moved) < EXACT_BELOW:
+        return _flip_signs(moved, alternative)
+    deviate = _z_score(moved)
     if alternative == "two-sided":
-        return _compute_p_value(sums.mean, sums.variance, sums.n_clusters)
-    z_score = _z_score(sums.mean, sums.variance, sums.n_clusters)
-    return float(special.ndtr(-z_score if alternative == "greater" else z_score))
+        return 2 * float(special.ndtr(-abs(deviate)))
+    return float(special.ndtr(-deviate if alternative == "greater" else deviate))
 
 
-def _compute_p_value(mean: float, variance: float, clusters: int) -> float:
-    return 2 * float(special.ndtr(-abs(_z_score(mean, variance, clusters))))
+def _flip_signs(values: FloatArray, alternative: str) -> float:
+    """Return the share of all ways of turning signs whose sum is as extreme: half of the values at a time."""
+    observed = float(values.sum()) if alternative == "greater" else -float(values.sum())
+    observed = abs(observed) if alternative == "two-sided" else observed
+    halves = [_signed_sums(half) for half in (values[::2], values[1::2])]
+    second = np.sort(halves[1])
+    tolerance = 1e-12 * float(abs(values).sum())  # summing in another order changes the rounding
+    n_extreme = int((len(second) - np.searchsorted(second, observed - tolerance - halves[0])).sum())
+    share = n_extreme / 2.0 ** len(values)
+    return min(1.0, 2 * share) if alternative == "two-sided" else share
 
 
-def _z_score(mean: float, variance: float, clusters: int) -> float:
-    """Return a mean in standard errors under the hypothesis that it is 0."""
-    return float(mean / np.sqrt(variance + mean**2 / clusters)) if mean else 0.0
+def _signed_sums(values: FloatArray) -> FloatArray:
+    """Return the sums under every choice of signs."""
+    signs = 1 - 2 * (np.arange(2 ** len(values))[:, None] >> np.arange(len(values)) & 1)
+    return np.asarray(signs @ values, np.float64)
+
+
+def _z_score(sums: FloatArray) -> float:
+    """Return a sum in standard errors under the hypothesis that it is 0: its parts then vary about 0."""
+    square = float((sums**2).sum())
+    return float(sums.sum()) / sqrt(square) if square else 0.0
 
 
 def _solve_interval_end(gains: float, losses: float, number: float, critical: float, limit: float) -> float:
@@ -145,31 +193,6 @@ def _solve_interval_end(gains: float, losses: float, number: float, critical: fl
     return inside if excess(inside) >= 0 else float(optimize.brentq(excess, inside, limit, xtol=1e-12))
 
 
-def estimate_clustered_mean(
-    sums: FloatArray | IntArray, sizes: FloatArray | IntArray, level: float
-) -> tuple[Interval | None, float | None]:
-    """Return the interval of a mean of clustered values, and the p-value of the hypothesis that the mean is 0.
-
-    `sums` and `sizes` are by cluster; the variance is that between clusters, and the test is Student's t over clusters.
-    With one value in each cluster it is the usual t-test:
-
-    >>> from scipy import stats
-    >>> interval, p_value = estimate_clustered_mean(np.array([1.0, 0.0, 2.0, 1.0]), np.ones(4, int), 0.95)
-    >>> round(p_value, 4), round(float(stats.ttest_1samp([1, 0, 2, 1], 0).pvalue), 4)
-    (0.0917, 0.0917)
-    """
-    clusters, total = len(sizes), int(sizes.sum())
-    if clusters < 2:
-        return None, None
-    mean = sums.sum() / total
-    error = float(np.sqrt(clusters / (clusters - 1) * ((sums - mean * sizes) ** 2).sum()) / total)
-    if error == 0:
-        return [float(mean), float(mean)], 1.0 if mean == 0 else None
-    half = float(special.stdtrit(clusters - 1, 0.5 + level / 2)) * error
-    p_value = 2 * float(special.stdtr(clusters - 1, -abs(mean) / error))
-    return [float(mean - half), float(mean + half)], p_value
-
-
 def compute_effect_size(differences: FloatArray, clusters: int) -> float | None:
     """Return the mean in standard deviations of the differences (Cohen's d for pairs); None where they do not vary.
 
@@ -179,33 +202,73 @@ def compute_effect_size(differences: FloatArray, clusters: int) -> float | None:
     return None if clusters < 2 or spread < 1e-12 else float(differences.mean() / spread * np.sqrt(1 - 1 / clusters))
 
 
-def minimum_detectable_difference(sums: ClusterSums, level: float) -> float | None:
-    """Return the smallest true mean difference that a test on these clusters detects with 80 % power.
+@dataclass(frozen=True, slots=True)
+class DetectionModel:
+    """What the power of a paired test rests on, apart from the true difference.
 
-    None where the clusters do not vary.
+    Scores that change without a reason, in both directions, are the background; a true difference adds changes of its
+    own, so the variance grows with it.
     """
-    clusters = sums.n_clusters
-    error = np.sqrt(sums.variance * clusters / (clusters - 1))
-    if error == 0:
-        return None
-    return float((special.ndtri(0.5 + level / 2) + special.ndtri(POWER)) * error)
+
+    background: float  # the mean square of the differences that cancel out
+    magnitude: float  # how much a score that changes changes; 0 where a difference adds no variance
+    rows: float  # as many independent rows vary as much
+
+    @classmethod
+    def from_differences(cls, differences: FloatArray, sums: ClusterSums, *, bounded: bool, level: float) -> Self:
+        """Estimate the model from the differences of a study; scores from 0 to 1 are `bounded`."""
+        n_rows = len(differences)
+        variance = float(differences.var())
+        design_effect = sums.variance * n_rows / variance if variance > NO_VARIANCE else 1.0
+        rows = (n_rows / design_effect if design_effect > NO_VARIANCE else float(n_rows)) if n_rows else 0.0
+        if not bounded:
+            return cls(variance * sums.n_clusters / max(sums.n_clusters - 1, 1), 0.0, rows)
+        up, down = (
+            float((side**2).sum()) / n_rows for side in (differences[differences > 0], differences[differences < 0])
+        )
+        changed = abs(differences[differences != 0])
+        is_found = compute_p_value(sums) < 1 - level
+        return cls(2 * min(up, down) if is_found else up + down, float(changed.mean()) if len(changed) else 1.0, rows)
+
+    def minimum_detectable(self, alpha: float) -> float | None:
+        """Return the smallest true difference that the test finds at level `alpha` with a chance of 80 %.
+
+        None where no difference up to 1 is found so often, or where the scores do not vary.
+
+        >>> round(DetectionModel(background=0.1, magnitude=1.0, rows=90).minimum_detectable(0.05), 3)
+        0.149
+        """
+        if self.magnitude == 0:
+            quantiles = float(special.ndtri(1 - alpha / 2)) + float(special.ndtri(POWER))
+            return quantiles * sqrt(self.background / self.rows) if self.background > 0 else None
+        largest = min(1.0, self.magnitude)
+        if self._compute_power(largest, alpha) < POWER:
+            return None
+        return float(optimize.brentq(lambda drop: self._compute_power(drop, alpha) - POWER, 1e-9, largest, xtol=1e-6))
+
+    def _compute_power(self, difference: float, alpha: float) -> float:
+        """Return the chance that `compute_p_value` finds a true difference, over all numbers of changed rows."""
+        rows = max(1, round(self.rows))
+        changed = min(1.0, (self.background + self.magnitude * difference) / self.magnitude**2)
+        share = min(1.0, 0.5 + difference / self.magnitude / changed / 2)
+        middle, reach = rows * changed, 8 * sqrt(rows * changed) + 8
+        numbers = np.arange(max(1, int(middle - reach)), min(rows, int(middle + reach)) + 1)
+        chances = special.bdtr(numbers, rows, changed) - special.bdtr(numbers - 1, rows, changed)
+        fewer = np.array([_critical_count(int(number), alpha) for number in numbers])
+        rejects = fewer >= 0
+        fewer, numbers, chances = fewer[rejects], numbers[rejects], chances[rejects]
+        return float(chances @ (special.bdtr(fewer, numbers, share) + special.bdtr(fewer, numbers, 1 - share)))
 
 
-def mcnemar(one_way: int, other_way: int, *, exact: bool = False) -> float:
-    """Return the two-sided p-value of the hypothesis that changes in both directions are equally likely.
+@functools.cache
+def _critical_count(changes: int, alpha: float) -> int:
+    """Return the largest number of the rarer changes at which the test still rejects; -1 for none."""
+    if changes >= EXACT_BELOW:
+        return math.ceil((changes + float(special.ndtri(alpha / 2)) * sqrt(changes)) / 2) - 1
+    return int(np.count_nonzero(2 * special.bdtr(np.arange(changes // 2 + 1), changes, 0.5) < alpha)) - 1
 
-    The exact test rejects a true hypothesis less often than its level, since few counts are possible; mid-p, the
-    default, weights the observed outcome by one half and is closer to the level.
 
-    >>> round(mcnemar(52, 38, exact=True), 3), round(mcnemar(52, 38), 3)  # RoBERTa on PaRTE: to wrong, to right
-    (0.17, 0.142)
-    """
-    changes = one_way + other_way
-    if not changes:
-        return 1.0
-    fewer = min(one_way, other_way)
-    at_most, below = special.bdtr([fewer, fewer - 1], changes, 0.5)
-    return float(min(1.0, 2 * at_most if exact else at_most + (below if fewer else 0.0)))
+# The sign test: whether two counts have equal probability.
 
 
 def sign_test(wins: int, losses: int, alternative: str) -> float:
@@ -232,8 +295,8 @@ def permutation_test(
 ) -> float:
     """Return the two-sided p-value of a mean difference under random swaps of the two scores, by whole clusters.
 
-    Up to 16 clusters with a difference, all ways of swapping are counted. Above, `n_resamples` are drawn, and the
-    observed one is counted too, so that the p-value is valid and never 0.
+    With fewer than 25 clusters that differ, all ways of swapping are counted. From there on `n_resamples` are drawn,
+    and the observed one is counted too, so that the p-value is valid and never 0.
 
     >>> permutation_test(np.array([1.0, 1, 1, 1]), np.array([0.0, 0, 0, 1]), seed=0)
     0.25
@@ -242,10 +305,9 @@ def permutation_test(
     sums = sums[sums != 0]
     if not len(sums):
         return 1.0
+    if len(sums) < EXACT_BELOW:
+        return _flip_signs(np.asarray(sums, np.float64), "two-sided")
     observed = abs(sums.sum()) * (1 - 1e-12)  # tolerance: summing in another order changes the rounding
-    if len(sums) <= EXACT_UP_TO:
-        signs = 1 - 2 * (np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums)) & 1)
-        return float((abs(signs @ sums) >= observed).mean())
     generator = np.random.Generator(np.random.SFC64(seed))
     n_extreme = 0
     step = max(1, BATCH // len(sums))
@@ -268,48 +330,45 @@ class GroupRange:
 def compare_group_extremes(values: FloatArray, groups: IntArray, clusters: IntArray) -> GroupRange | None:
     """Return the gap between the lowest and the highest mean of groups; None where fewer than two have a row.
 
-    The hypothesis is that the value of a row does not depend on its group. The two groups are compared because they are
-    the farthest apart, so the reference is the range of as many groups (Tukey and Kramer). The variance is that of all
-    values about their mean, times the design effect of the clusters over all pairs of groups. Where there are no more
-    clusters than groups, the variance is unknown and the p-value is None.
+    The hypothesis is that all groups have one mean. Groups may differ in size and in how much their values vary, so
+    each pair of groups has the variance of its own difference, over clusters, and Welch's degrees of freedom; the
+    largest difference in standard errors is compared with the range of as many groups (Games and Howell). A group
+    whose few values are all alike would seem certain: to each group the spread of all values is added, with the weight
+    of one cluster. With no more clusters than groups the p-value is None.
 
     >>> scores, groups = np.array([1.0] * 18 + [0] * 2 + [1.0] * 8 + [0] * 12), np.repeat([0, 1], 20)
-    >>> extremes = compare_group_extremes(scores, groups, np.arange(40))
-    >>> extremes.lowest, round(extremes.gap, 2), round(extremes.p_value, 4)
-    (1, 0.5, 0.0009)
+    >>> found = compare_group_extremes(scores, groups, np.arange(40))
+    >>> found.lowest, round(found.gap, 2), round(found.p_value, 4)
+    (1, 0.5, 0.0006)
     """
-    sizes = np.bincount(groups)
-    present = np.flatnonzero(sizes)
+    present, groups = np.unique(groups, return_inverse=True)
     if len(present) < 2:
         return None
-    means = np.bincount(groups, values)[present] / sizes[present]
-    lowest, highest = int(present[means.argmin()]), int(present[means.argmax()])
-    gap = float(means.max() - means.min())
+    sizes = np.bincount(groups)
+    means = np.bincount(groups, values) / sizes
+    lowest, highest = int(means.argmin()), int(means.argmax())
+    gap = float(means[highest] - means[lowest])
     distinct_clusters, clusters = np.unique(clusters, return_inverse=True)
-    if len(distinct_clusters) <= len(present):
-        return GroupRange(lowest, highest, gap, None)
     if gap < 1e-12:
-        return GroupRange(int(present[0]), int(present[-1]), 0.0, 1.0)
-    residuals = values - values.mean()
-    design_effect = _design_effect(residuals / sizes[groups], groups, clusters, len(present))
-    variance = float((residuals**2).mean()) * (1 / sizes[highest] + 1 / sizes[lowest]) * design_effect
-    if variance <= 0:  # the residuals cancel out within each cluster
-        return GroupRange(lowest, highest, gap, None)
-    return GroupRange(
-        lowest, highest, gap, studentized_range_sf(float(np.sqrt(2) * gap / np.sqrt(variance)), len(present))
+        return GroupRange(
+            int(present[0]), int(present[-1]), 0.0, 1.0 if len(distinct_clusters) > len(present) else None
+        )
+    if len(distinct_clusters) <= len(present):
+        return GroupRange(int(present[lowest]), int(present[highest]), gap, None)
+    shares = (values - means[groups]) / sizes[groups]
+    cells = sparse.csr_array((shares, (clusters, groups)))
+    covariance = (cells.T @ cells).toarray()
+    n_clusters = np.bincount(np.unique(clusters * len(present) + groups) % len(present))
+    spread = float(((values - values.mean()) ** 2).mean()) / n_clusters**2
+    own = covariance.diagonal() + spread
+    first, second = np.triu_indices(len(present), 1)
+    variances = np.maximum(own[first] + own[second] - 2 * covariance[first, second], spread[first] + spread[second])
+    freedom = (own[first] + own[second]) ** 2 / (
+        own[first] ** 2 / n_clusters[first] + own[second] ** 2 / n_clusters[second]
     )
-
-
-def _design_effect(shares: FloatArray, groups: IntArray, clusters: IntArray, number: int) -> float:
-    """Return the variance between clusters over that of as many independent rows, of the gaps of all pairs of groups.
-
-    Over all pairs of groups, the squared differences of a cluster's sums add up to `number` times its squared sums less
-    the square of their total.
-    """
-    _, cells = np.unique(clusters * (groups.max() + 1) + groups, return_inverse=True)
-    sums, totals = np.bincount(cells, shares), np.bincount(clusters, shares)
-    spread = number * float(sums @ sums) - float(totals @ totals)
-    return spread / ((number - 1) * float(shares @ shares))
+    deviates = -special.ndtri(special.stdtr(freedom, -abs(means[first] - means[second]) / np.sqrt(variances)))
+    p_value = studentized_range_sf(float(np.sqrt(2) * deviates.max()), len(present))
+    return GroupRange(int(present[lowest]), int(present[highest]), gap, p_value)
 
 
 def studentized_range_sf(value: float, groups: int) -> float:

@@ -56,7 +56,7 @@ def dialect_awareness(
         interval = stats.clustered_rate_interval(is_won, confidence_level)
         comparable = decided and is_won.n_clusters > 1
         p_value = (
-            stats.score_test(stats.sum_by_cluster_number(outcomes, cluster_ids), "greater") if comparable else None
+            stats.compute_p_value(stats.sum_by_cluster_number(outcomes, cluster_ids), "greater") if comparable else None
         )
     return {
         "awareness_rate": (trials - losses) / trials,

@@ -50,8 +50,8 @@ def micro_worst_average(
         micro_drop_p, worst_drop_p: with `clean_scores` only: the two-sided p-value that the drop is 0.
         micro_drop_effect_size, worst_drop_effect_size: with `clean_scores` only: the drop in standard deviations of the
             examples' drops (Cohen's d for pairs), None where they are all the same.
-        micro_drop_detectable, worst_drop_detectable: with `clean_scores` only: the smallest true drop that a
-            test on these examples detects with 80 % power, None where the drops do not vary.
+        micro_drop_detectable, worst_drop_detectable: with `clean_scores` only: the smallest true drop that
+            the test, at a level of 1 - confidence_level, finds with 80 % power; None where no drop is found so often.
         examples: how many were scored.
         groups: with `groups` only: the same for each group, by its name.
         gaps: with `groups` only: for the average and the worst (and their drops), the group with the worst mean, the
@@ -133,7 +133,7 @@ class _IntervalSettings:
         """Return the interval of a mean score."""
         if self.bounded:
             return stats.clustered_rate_interval(sums, self.level)
-        return self._resample(sums)
+        return stats.estimate_mean(sums, self.level, self.n_resamples, self.seed)[0]
 
     def estimate_drop(self, sums: stats.ClusterSums, gains: float) -> tuple[stats.Interval | None, float | None]:
         """Return the interval of a mean difference and its p-value; `gains` is the mean of its positive part."""
@@ -141,12 +141,7 @@ class _IntervalSettings:
             return None, None
         if self.bounded:
             return stats.estimate_difference(sums, gains, self.level)
-        _, p_value = stats.estimate_clustered_mean(sums.sums, sums.sizes, self.level)
-        return self._resample(sums), p_value
-
-    def _resample(self, sums: stats.ClusterSums) -> stats.Interval | None:
-        sizes = np.asarray(sums.sizes, float)
-        return stats.studentised_interval(sums.sums, sizes, self.level, self.n_resamples, self.seed)
+        return stats.estimate_mean(sums, self.level, self.n_resamples, self.seed)
 
 
 def _compute_averages(
@@ -171,19 +166,22 @@ def _compute_averages(
             sums = stats.sum_by_cluster_number(drop, cluster_ids)
             interval, p_value = settings.estimate_drop(sums, float(drop[drop > 0].sum()) / len(drop))
         result[f"{name}_ci"], result[f"{name}_p"] = interval, p_value
-        result |= _describe_drop(name, drop, cluster_ids, settings.level)
+        result |= _describe_drop(name, drop, cluster_ids, settings)
     return result
 
 
-def _describe_drop(name: str, drop: checks.FloatArray, cluster_ids: checks.IntArray, level: float) -> dict[str, Any]:
+def _describe_drop(
+    name: str, drop: checks.FloatArray, cluster_ids: checks.IntArray, settings: _IntervalSettings
+) -> dict[str, Any]:
     """Return how large a drop is beside what varies, and how large it must be to be found."""
-    if not len(drop):
-        return {f"{name}_effect_size": None, f"{name}_detectable": None}
-    sums = stats.sum_by_cluster_number(drop, cluster_ids)
-    return {
-        f"{name}_effect_size": stats.compute_effect_size(drop, sums.n_clusters),
-        f"{name}_detectable": stats.minimum_detectable_difference(sums, level) if sums.n_clusters > 1 else None,
-    }
+    effect_size = detectable = None
+    if len(drop):
+        sums = stats.sum_by_cluster_number(drop, cluster_ids)
+        effect_size = stats.compute_effect_size(drop, sums.n_clusters)
+        if sums.n_clusters > 1:
+            model = stats.DetectionModel.from_differences(drop, sums, bounded=settings.bounded, level=settings.level)
+            detectable = model.minimum_detectable(1 - settings.level)
+    return {f"{name}_effect_size": effect_size, f"{name}_detectable": detectable}
 
 
 def _check_same_unit(noisy: checks.FloatArray, clean: checks.FloatArray) -> None:

@@ -24,6 +24,7 @@ def mixed_effects(
     baseline: Any = None,
     confidence_level: float = 0.95,
     correction: str = "holm",
+    errors: str = "robust",
 ) -> dict[str, Any]:
     """Fit a mixed-effects regression of a score on conditions, with a random intercept per example (REML).
 
@@ -35,15 +36,18 @@ def mixed_effects(
         baseline: the condition that the others are compared with; by default the first in sorted order.
         confidence_level: of the intervals, each taken by itself.
         correction: of the p-values for several contrasts: "holm", "bonferroni" (as the paper does) or "none".
+        errors: "robust" measures errors by how the examples differ (the sandwich), which holds where conditions differ
+            in variance, where several rewrites of an example share a condition, and where a condition suits some
+            examples more than others. "model" takes those of the mixed model (the paper's Eq. 3, as lme4), which
+            assumes that none of this is so.
 
-    Estimates are those of the mixed model. Their errors are measured by how the examples differ (the sandwich): they
-    hold where conditions differ in variance, where several rewrites of an example share a condition, and where a
-    condition suits some examples more than others; the model assumes that none of this is so.
+    Estimates are those of the mixed model, whatever the errors.
 
     Returns:
         coefficients: for each other condition the difference from the baseline: estimate, se, ci, p_value (corrected),
             p_value_single (to which ci belongs), df, and under `model` what the mixed model says of se, ci, p_value and
-            df. The paired t-test where each example has each condition once; p_value is None where there is no noise.
+            df. With robust errors it is the paired t-test where each example has each condition once; p_value is None
+            where there is no noise.
         intercept: the baseline: condition, estimate, se.
         example_variance, residual_variance: of the examples, and of the noise.
         log_likelihood: the restricted one, as lme4 defines it; None where there is no noise.
@@ -58,6 +62,7 @@ def mixed_effects(
     """
     stats.check_level(confidence_level)
     checks.check_choice("correction", correction, ("holm", "bonferroni", "none"))
+    checks.check_choice("errors", errors, ("robust", "model"))
     score = checks.check_scores("predictions", predictions)
     condition_of, names = checks.factorize("conditions", conditions)
     example_of, ids = checks.factorize("examples", examples)
@@ -107,9 +112,9 @@ def mixed_effects(
         estimate = fit.means[place] - fit.means[base]
         variance = fit.covariance[place, place] + fit.covariance[base, base] - 2 * fit.covariance[place, base]
         model = _describe_effect(estimate, float(np.sqrt(max(0.0, variance))), freedom, confidence_level)
-        del model["estimate"]
-        leading = _describe_effect(estimate, error if fit.residual_variance else 0.0, own_freedom, confidence_level)
-        coefficients[name] = leading | {"model": model}
+        robust = _describe_effect(estimate, error if fit.residual_variance else 0.0, own_freedom, confidence_level)
+        leading = model if errors == "model" else robust
+        coefficients[name] = leading | {"model": {key: value for key, value in model.items() if key != "estimate"}}
     paired = {
         name: _compare_pairs(table[:, place] - table[:, base], cluster_of, confidence_level)
         for name, place in other_conditions

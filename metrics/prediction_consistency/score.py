@@ -40,7 +40,7 @@ def prediction_consistency(
         label_map: labels to be read as others before anything is compared, as in
             `{"contradiction": "not_entailment", "neutral": "not_entailment"}`.
         confidence_level: of the intervals.
-        exact: whether McNemar's test is exact; by default it is by mid-p, since the exact one is too timid.
+        exact: whether McNemar's test is always exact; by default it is with fewer than 25 changes.
 
     Returns:
         examples, changed, changed_rate: how many there are, and on how many and which share of them the label changed.
@@ -79,7 +79,7 @@ def prediction_consistency(
         result["mcnemar_p"] = result["accuracy_change_p"]
         if not checks.has_repeats(cluster_ids[members]):
             to_wrong, to_right = int(counts[TO_WRONG]), int(counts[TO_RIGHT])
-            result["mcnemar_p"] = stats.mcnemar(to_wrong, to_right, exact=exact) if counts.any() else None
+            result["mcnemar_p"] = _compute_mcnemar_p(to_wrong, to_right, exact=exact) if counts.any() else None
         if clusters is not None:
             result["changed_rate_cluster_ci"] = result["changed_rate_ci"]
             result["accuracy_cluster_p"] = result["accuracy_change_p"]
@@ -89,6 +89,14 @@ def prediction_consistency(
     if groups is not None:
         result["groups"] = checks.score_by_group(groups, group_names, len(new), score)
     return result
+
+
+def _compute_mcnemar_p(to_wrong: int, to_right: int, *, exact: bool) -> float:
+    """Return the p-value of changes in both directions being equally likely."""
+    if exact:
+        return stats.sign_test(to_wrong, to_right, "two-sided")
+    changes = np.repeat([-1.0, 1.0], [to_wrong, to_right])
+    return stats.compute_p_value(stats.ClusterSums(changes, np.ones(len(changes), np.int64)))
 
 
 def _compute_rates(outcomes: list[int]) -> dict[str, Any]:

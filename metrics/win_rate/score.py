@@ -83,8 +83,8 @@ def win_rate(
     if checks.has_repeats(cluster_ids):
         p_value = majority = interval = None
         if cluster_ids.max() and wins + losses:
-            p_value = statistics.score_test(statistics.sum_by_cluster_number(outcomes, cluster_ids), alternative)
-            majority = statistics.score_test(
+            p_value = statistics.compute_p_value(statistics.sum_by_cluster_number(outcomes, cluster_ids), alternative)
+            majority = statistics.compute_p_value(
                 statistics.sum_by_cluster_number((outcomes > 0) - 0.5, cluster_ids), alternative
             )
         if trials:

@@ -63,7 +63,7 @@ def test_pairs_that_share_an_original_are_one_finding():
     often, naive = (
         win_rate(np.repeat(high, 5), np.repeat(low, 5), clusters=c, alternative="two-sided") for c in (originals, None)
     )
-    assert often["p_value"] == pytest.approx(2 * stats.norm.sf(6 / math.sqrt(12)))
+    assert often["p_value"] == pytest.approx(stats.binomtest(9, 12).pvalue)
     assert naive["p_value"] < 1e-3
     assert np.ptp(often["win_rate_ci"]) > 1.7 * np.ptp(naive["win_rate_ci"])
     aware, wide = (
@@ -422,3 +422,17 @@ def test_several_contrasts_are_corrected():
 def test_mixed_effects_names_what_is_wrong(score, condition, example, options, sentence):
     with pytest.raises((TypeError, ValueError), match=sentence):
         mixed_effects(score, condition, example, **options)
+
+
+def test_errors_of_the_model_lead_where_they_are_asked_for():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(30, 3)) * [1, 1, 3] + rng.normal(size=(30, 1))
+    columns = scores.ravel(), list("abc") * 30, np.repeat(np.arange(30), 3)
+    robust, model = (mixed_effects(*columns, errors=errors)["coefficients"] for errors in ("robust", "model"))
+    for name in "bc":
+        own = {key: model[name][key] for key in robust[name]["model"]}
+        assert own == robust[name]["model"] == model[name]["model"]
+        assert model[name]["estimate"] == robust[name]["estimate"]
+        assert own["se"] != robust[name]["se"]
+    with pytest.raises(ValueError, match="errors"):
+        mixed_effects(*columns, errors="naive")

@@ -261,9 +261,12 @@ def test_the_size_of_a_drop_is_that_of_compare():
     for name, scores in (("micro_drop", np.mean(noisy, axis=1)), ("worst_drop", np.min(noisy, axis=1))):
         expected = compare_paired(np.array(clean, float), scores, clusters)
         sizes = found[f"{name}_effect_size"], found[f"{name}_detectable"], found[f"{name}_p"]
-        assert sizes == pytest.approx((expected.effect_size, expected.minimum_detectable, expected.p_value))
+        assert sizes == pytest.approx(
+            (expected.effect_size, expected.detection.minimum_detectable(0.05), expected.p_value)
+        )
     same = micro_worst_average([[1]] * 9, clean_scores=[1] * 9)
-    assert same["micro_drop_effect_size"] is same["micro_drop_detectable"] is None
+    assert same["micro_drop_effect_size"] is None
+    assert same["micro_drop_detectable"] == pytest.approx(0.732, abs=1e-3)  # nine examples without a change show little
 
 
 def test_examples_that_share_an_original_are_one_finding():

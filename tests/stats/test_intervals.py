@@ -8,7 +8,6 @@ import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
@@ -37,19 +36,40 @@ def test_wilson_does_not_separate_three_models():
     assert found == [[7.92, 11.36], [6.55, 9.72], [8.5, 12.02]]
 
 
-@given(st.integers(0, 60), st.integers(0, 60))
-def test_mcnemar(one_way, other_way):
-    if one_way + other_way:
-        expected = mcnemar([[0, one_way], [other_way, 0]], exact=True).pvalue
-        assert statistics.mcnemar(one_way, other_way, exact=True) == pytest.approx(expected)
-        lower, here = (
-            stats.binom.cdf(one_way - 1, one_way + other_way, 0.5),
-            stats.binom.pmf(one_way, one_way + other_way, 0.5),
-        )
-        tail = lower + here / 2
-        assert statistics.mcnemar(one_way, other_way) == pytest.approx(2 * min(tail, 1 - tail))
+@given(st.integers(0, 60), st.integers(0, 60), st.sampled_from(["two-sided", "greater", "less"]))
+def test_the_test_of_a_mean_is_exact_below_25_changes(one_way, other_way, alternative):
+    sums = statistics.sum_by_cluster(np.repeat([1.0, -1.0, 0.0], [one_way, other_way, 5]))
+    found = statistics.compute_p_value(sums, alternative)
+    changes = one_way + other_way
+    if changes == 0:
+        assert found == 1
+    elif changes < 25:
+        assert found == pytest.approx(stats.binomtest(one_way, changes, alternative=alternative).pvalue)
     else:
-        assert statistics.mcnemar(0, 0) == statistics.mcnemar(0, 0, exact=True) == 1
+        deviate = (one_way - other_way) / changes**0.5
+        tails = {
+            "greater": stats.norm.sf(deviate),
+            "less": stats.norm.cdf(deviate),
+            "two-sided": 2 * stats.norm.sf(abs(deviate)),
+        }
+        assert found == pytest.approx(tails[alternative])
+
+
+@given(st.lists(st.integers(-5, 5), min_size=2, max_size=9), st.sampled_from(["two-sided", "greater", "less"]))
+def test_signs_of_other_sums_are_turned_in_every_way(values, alternative):
+    sums = np.array(values, float)
+    found = statistics.compute_p_value(statistics.ClusterSums(sums, np.ones(len(sums))), alternative)
+    if not sums.any():
+        assert found == 1
+        return
+    expected = stats.permutation_test(
+        (sums,),
+        lambda x, axis: x.sum(axis=axis),
+        permutation_type="samples",
+        n_resamples=np.inf,
+        alternative=alternative,
+    )
+    assert found == pytest.approx(expected.pvalue)
 
 
 @given(P_VALUES)
@@ -83,11 +103,33 @@ def test_clusters_use_the_sandwich():
         cov_type="cluster", cov_kwds={"groups": cluster, "use_correction": True}
     )
     rate = outcome.mean()
-    effective = rate * (1 - rate) / fit.bse[0] ** 2
+    sums = statistics.ClusterSums(np.bincount(cluster, outcome), np.bincount(cluster))
+    assert sums.variance * 60 / 59 == pytest.approx(fit.bse[0] ** 2)
+    shares = np.bincount(cluster) / len(cluster)
+    assert sums.corrected_variance == pytest.approx(float((sums.residuals**2 / (1 - shares)).sum()) / len(cluster) ** 2)
+    effective = rate * (1 - rate) / sums.corrected_variance
     assert effective < len(outcome) / 1.2
-    expected = statistics.wilson_interval(rate * effective, effective, 0.95, quantile=stats.t.ppf(0.975, 59))
+    quantile = stats.t.ppf(0.975, sums.degrees_of_freedom)
+    expected = statistics.wilson_interval(rate * effective, effective, 0.95, quantile=quantile)
     found = statistics.clustered_wilson_interval(np.bincount(cluster, outcome), np.bincount(cluster), 0.95)
     assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.3])
+def test_degrees_of_freedom_are_those_of_the_quadratic_form(correlation):
+    """Trace formulas of Satterthwaite's approximation, with whole matrices."""
+    sizes = np.array([1.0, 2, 3, 4, 30, 5, 8])
+    total, shares = sizes.sum(), sizes / sizes.sum()
+    residuals_of = np.eye(7) - np.outer(sizes, np.ones(7)) / total
+    form = residuals_of.T @ np.diag(1 / (1 - shares)) @ residuals_of
+    covariance = np.diag(sizes * (1 + (sizes - 1) * correlation))
+    product = form @ covariance
+    expected = np.trace(product) ** 2 / np.trace(product @ product)
+    sums = statistics.ClusterSums(np.zeros(7), sizes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(statistics.ClusterSums, "_estimate_correlation", lambda _: correlation)
+        assert sums.degrees_of_freedom == pytest.approx(expected)
+    assert statistics.ClusterSums(np.arange(9.0), np.full(9, 4)).degrees_of_freedom == pytest.approx(8)
 
 
 def test_clustered_intervals_cover():
@@ -177,3 +219,22 @@ def test_numbered_names_come_back(values):
         numbers, names = checks.factorize("x", column)
         assert [names[number] for number in numbers] == list(column)
         assert sorted(set(numbers.tolist())) == list(range(len(names)))
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+def test_the_interval_for_new_annotators_covers(spread):
+    """Of 300 studies with five annotators who differ, or not; the interval over examples alone holds in half as many."""
+    rng = np.random.default_rng(9)
+    truth = float((1 / (1 + np.exp(-rng.normal(1.5, 1, 200_000) - spread * rng.normal(size=200_000)))).mean())
+    held = alone = 0
+    for _ in range(300):
+        logits = rng.normal(1.5, 1, (150, 1)) + spread * rng.normal(size=(1, 5))
+        table = (rng.random((150, 5)) < 1 / (1 + np.exp(-logits))).astype(float)
+        low, high = statistics.new_annotators_interval(table, 0.95)
+        held += low <= truth <= high
+        low, high = statistics.estimate_average(table.mean(axis=1)).interval
+        alone += low <= truth <= high
+    assert held / 300 > 0.88
+    assert alone / 300 < 0.8 or not spread
+    assert statistics.new_annotators_interval(np.ones((9, 2)), 0.95) is None
+    assert statistics.new_annotators_interval(np.ones((9, 3)), 0.95) == [1.0, 1.0]

@@ -13,8 +13,8 @@ from lapsus.metrics import prediction_consistency, win_rate
 def test_saying_the_same_five_times_proves_no_more():
     random = np.random.default_rng(0)
     sums, sizes = random.normal(0.2, 1, 40), np.ones(40, int)
-    once = statistics.estimate_clustered_mean(sums, sizes, 0.95)
-    often = statistics.estimate_clustered_mean(5 * sums, 5 * sizes, 0.95)
+    once = statistics.estimate_mean(statistics.ClusterSums(sums, sizes), 0.95)
+    often = statistics.estimate_mean(statistics.ClusterSums(5 * sums, 5 * sizes), 0.95)
     assert often[0] == pytest.approx(once[0])
     assert often[1] == pytest.approx(once[1])
 
@@ -36,7 +36,7 @@ def test_false_alarms_under_clusters_are_as_many_as_stated():
     alarms = 0
     for _ in range(400):
         moves = random.choice([-1, 0, 1], 40)  # all five rewrites of an original move together
-        alarms += statistics.estimate_clustered_mean(5.0 * moves, np.full(40, 5), 0.95)[1] < 0.05
+        alarms += statistics.estimate_mean(statistics.ClusterSums(5.0 * moves, np.full(40, 5)), 0.95, 1000)[1] < 0.05
     assert alarms / 400 < 0.08
 
 
@@ -83,7 +83,9 @@ def test_a_mean_of_few_clusters_has_students_quantile():
     values = np.array([0.5, -1.0, 2.0, 0.25])
     expected = stats.ttest_1samp(values, 0)
     for level in (0.8, 0.95):
-        interval, p_value = statistics.estimate_clustered_mean(values, np.ones(4, int), level)
+        interval, p_value = statistics.estimate_mean(
+            statistics.ClusterSums(values, np.ones(4, int)), level, n_resamples=0
+        )
         assert interval == pytest.approx(list(expected.confidence_interval(level)))
         assert p_value == pytest.approx(expected.pvalue)
 
@@ -117,8 +119,9 @@ def test_scores_beyond_0_and_1_get_an_interval_around_their_mean(scores):
 
 def test_resamples_of_one_cluster_alone_are_left_out():
     """Of three scores, one resample in nine draws one of them three times, and has no standard error."""
-    interval = statistics.studentised_interval(np.array([0.0, 5, 9]), np.ones(3), 0.95, 500, seed=0)
+    interval, p_value = statistics.estimate_mean(statistics.sum_by_cluster(np.array([0.0, 5, 9])), 0.95, 500)
     assert np.isfinite(interval).all() and interval[0] < 14 / 3 < interval[1]
+    assert 0 < p_value <= 1
 
 
 def test_distinct_rows_with_their_counts_are_all_rows():

@@ -12,6 +12,7 @@ import numpy as np
 
 from lapsus import stats
 from lapsus.reporting.analysis.records import (
+    ALPHA,
     AnalysisOptions,
     ChanceWorst,
     Comparison,
@@ -54,12 +55,14 @@ def compare_paired_scores(
     comparison = stats.compare_paired(first_scores, second_scores, clusters, level=level)
     if comparison.clusters < 2:
         return PairedTest()
+    detection = comparison.detection
     return PairedTest(
         Estimate(comparison.difference, *(comparison.interval or ())),
         comparison.test,
         comparison.p_value,
-        minimum_detectable=comparison.minimum_detectable,
+        minimum_detectable=None if detection is None else detection.minimum_detectable(ALPHA),
         effect_size=comparison.effect_size,
+        detection=detection,
     )
 
 
@@ -71,10 +74,18 @@ def apply_holm(tests: Iterable[Tested]) -> list[Tested]:
     """
     tests = list(tests)
     p_values = stats.holm([1.0 if test.p_value is None else test.p_value for test in tests])
-    return [
+    corrected = [
         replace(test, p_holm=None if test.p_value is None else p_value, n_tests=len(tests))
         for test, p_value in zip(tests, p_values, strict=True)
     ]
+    return [_detect_at_corrected_level(test) for test in corrected]
+
+
+def _detect_at_corrected_level(test: Tested) -> Tested:
+    """State the smallest detectable difference at the level that decides among so many tests."""
+    if not isinstance(test, PairedTest) or test.detection is None or not test.n_tests:
+        return test
+    return replace(test, minimum_detectable=test.detection.minimum_detectable(ALPHA / test.n_tests))
 
 
 # Compare models on the examples that both answered: every two of them, or each with the best of many.

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, NamedTuple
 
 from lapsus.core.edits import Edit
+from lapsus.stats import DetectionModel
 
 CLASS_DROP = 0.005  # a smaller fall in balanced accuracy (half a point) gives no warning
 ALPHA = 0.05  # the level of every test
 LEFT_OUT_IF_NONE = {"left_out_if_none": True}  # of a nested record: None gives no columns instead of empty ones
+INTERNAL = {"internal": True}  # in no file
 
 
 class Estimate(NamedTuple):
@@ -133,8 +135,9 @@ class Changes:
 class PairedTest:
     """The mean difference of two scores of the same examples; `p_holm` is corrected for `n_tests` tests.
 
-    `minimum_detectable` is the smallest true difference that the test detects with a power of 80 %. `effect_size` is
-    the difference in standard deviations of the differences.
+    `minimum_detectable` is the smallest true difference that the test detects with a power of 80 %, at the level that
+    Holm's method asks of the smallest of so many p-values. `effect_size` is the difference in standard deviations of
+    the differences.
     """
 
     difference: Estimate = Estimate()
@@ -144,6 +147,7 @@ class PairedTest:
     n_tests: int | None = None
     minimum_detectable: float | None = None
     effect_size: float | None = None
+    detection: DetectionModel | None = field(default=None, repr=False, compare=False, metadata=INTERNAL)
 
     @property
     def is_significant(self) -> bool:
@@ -442,6 +446,8 @@ def to_flat_dict(record: Any) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for part in fields(record):
         value = getattr(record, part.name)
+        if part.metadata == INTERNAL:
+            continue
         if isinstance(value, Estimate):
             columns |= {part.name: value.value, f"{part.name}_low": value.low, f"{part.name}_high": value.high}
         elif is_dataclass(value):
