@@ -94,7 +94,7 @@ def report(
         click.echo(f"logged to {name}")
 
 
-@click.command(epilog=format_examples('lapsus compare report-main report-branch --fail-if "average < -2 and p < 0.05"'))
+@click.command(epilog=format_examples('lapsus compare report-main report-pr --fail-if "average < -2 and p < .05"'))
 @click.argument("old", type=FOLDER)
 @click.argument("new", type=FOLDER)
 @click.option(
