@@ -130,7 +130,9 @@ def start_with_second():
     return process
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell a process's peak of memory")
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="the system does not tell a process's peak of memory"
+)
 def test_the_memory_of_a_process_is_bounded(database):
     code = Path(sql_execution.__file__).read_text(encoding="utf-8")
     code = (
