@@ -22,8 +22,9 @@ from lapsus.perturbations.core import (
     perturb_batch,
 )
 from lapsus.perturbations.noise import Noise
-from lapsus.perturbations.specs import OPERATORS, NoiseStep, NoiseTrack, parse_noise
+from lapsus.perturbations.specs import OPERATORS, NoiseStep, NoiseTrack, mix, parse_noise
 from lapsus.perturbations.tokens import apply_tags, apply_tokens, perturb_tokens
+from lapsus.perturbations.transform import NoiseTransform
 
 if TYPE_CHECKING:
     from lapsus.perturbations.en.fillers import ClosingFiller, OpeningFiller, VerbFiller
@@ -55,6 +56,7 @@ __all__ = [
     "Noise",
     "NoiseStep",
     "NoiseTrack",
+    "NoiseTransform",
     "OpeningFiller",
     "Operator",
     "Proposal",
@@ -71,6 +73,7 @@ __all__ = [
     "apply",
     "apply_tags",
     "apply_tokens",
+    "mix",
     "move_spans",
     "open_stream",
     "parse_noise",

@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from math import inf
 from random import Random
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from lapsus.core.edits import Edit, Span, overlaps
-from lapsus.perturbations.streams import HashedStream, open_session_stream, stream_starts
+from lapsus.perturbations.streams import HashedStream, draw_index, open_session_stream, stream_starts
 
 T = TypeVar("T")
 
@@ -338,12 +339,42 @@ class Shout:
 
 
 @dataclass(frozen=True, slots=True)
+class Clean:
+    """Leave the text as it is: the clean share of a mixture."""
+
+    name: str = "clean"
+    version: str = "1"
+
+    def edits(self, text: str, rng: Random) -> Iterable[Edit]:
+        """Propose nothing."""
+        return ()
+
+    def untouched(self, text: str) -> str:
+        """Return why the text is unchanged."""
+        return "the row is of the clean share"
+
+
+@dataclass(frozen=True, slots=True)
 class Mixture:
-    """One of `operators` for each example, all equally likely; a noisy row records which one."""
+    """One of `operators` for each example, by `weights` or all equally likely; a noisy row records which one.
+
+    >>> loud = Mixture("loud", (Shout(), Clean()), weights=(1, 3))
+    >>> [len(perturb(loud, "slow down", key=str(key))) for key in range(8)]
+    [0, 1, 0, 0, 0, 0, 1, 1]
+    """
 
     name: str
     operators: tuple[Operator, ...]
     version: str = "1"
+    weights: tuple[float, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if self.weights and len(self.weights) != len(self.operators):
+            raise ValueError(
+                f"{self.name} has {len(self.operators)} operators but {len(self.weights)} weights; give one for each"
+            )
+        if self.weights and not (min(self.weights) >= 0 and 0 < sum(self.weights) < inf):
+            raise ValueError(f"the weights of {self.name} are {self.weights}; give numbers from 0 that are not all 0")
 
     @property
     def needs(self) -> str:
@@ -357,7 +388,9 @@ class Mixture:
 
     def choose(self, rng: Random) -> Operator:
         """Draw the operator of one example."""
-        return pick(rng, self.operators)
+        if not self.weights:
+            return pick(rng, self.operators)
+        return self.operators[draw_index(self.weights, rng.random())]
 
     def edits(self, text: str, rng: Random) -> Iterable[Edit]:
         """Propose what the drawn operator proposes."""

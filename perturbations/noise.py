@@ -13,12 +13,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from lapsus.core.edits import Edit, Span, apply, parse_edits
 from lapsus.perturbations.composition import compose_edits
 from lapsus.perturbations.core import Constraints, Operator, Proposal, list_versions, move_spans, propose
 from lapsus.perturbations.tokens import Utterance, apply_tags, parse_utterance, perturb_tokens_batch
+
+if TYPE_CHECKING:
+    from lapsus.perturbations.transform import NoiseTransform
 
 T = TypeVar("T")
 Row: TypeAlias = Mapping[str, Any]
@@ -55,6 +59,7 @@ class Noise:
         reason_column: A column to write why a row is unchanged (None where it changed).
         on_error: What to do with a row that cannot be perturbed, as with tags of another length: `raise` an error that
             names the row, or `keep` the row unchanged.
+        epoch: Another epoch of training, other noise; `transform` counts it.
 
     The row gains `clean_<column>`, `edits` and `operator`; `apply(clean, edits)` is the noisy text.
     Where the row is noisy already, the noises compose: `clean_<column>` stays, `edits` still lead from it to the noisy
@@ -75,11 +80,14 @@ class Noise:
     protect_slots: tuple[str, ...] = ()
     reason_column: str | None = None
     on_error: Literal["raise", "keep"] = "raise"
+    epoch: int = 0
     lapsus: str = version("lapsus")  # in the state, so that `map` never reuses the rows of another release
     released: tuple[str, ...] = field(init=False, repr=False)  # in the state likewise, for the operators
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "released", list_versions(self.op))
+        for name in ("seed", "epoch"):
+            object.__setattr__(self, name, check_whole_number(name, getattr(self, name)))
         if not isinstance(self.text, str):
             object.__setattr__(self, "text", tuple(self.text))
         if len(self.columns) > 1 and (self.tags or self.answers):
@@ -113,6 +121,16 @@ class Noise:
             return dataset.map(self, batched=True, **options)
         features = self.features(dataset.features)
         return dataset.map(self.with_tag_names(dataset.features), batched=True, features=features, **options)
+
+    def transform(self, epoch: int = 0, *, edits: bool = False) -> NoiseTransform:
+        """Return a function for `Dataset.with_transform` or `IterableDataset.map`: other noise in every epoch.
+
+        `transform.set_epoch(1)` begins the next one, also in the running workers of a DataLoader. With `edits`, rows
+        gain `edits` and `operator` too.
+        """
+        from lapsus.perturbations.transform import NoiseTransform
+
+        return NoiseTransform(self, epoch, edits=edits)
 
     def map_ray(self, dataset: Any, *, batch_size: int = 1000, **options: Any) -> Any:
         """Perturb a `ray.data.Dataset`: the rows that `map` makes of a `datasets.Dataset`, on the cluster's machines.
@@ -294,11 +312,18 @@ class Noise:
             self.op,
             [texts[i] for i in constraint_sets],
             seed=self.seed,
-            keys=None if keys is None else [str(keys[i]) for i in constraint_sets],
+            keys=self._start_streams(keys, {i: texts[i] for i in constraint_sets}),
             constraint_sets=active or None,
-            sessions=None if sessions is None else [str(sessions[i]) for i in constraint_sets],
+            sessions=None if sessions is None else self._start_streams(sessions, constraint_sets),
         )
         return dict(zip(constraint_sets, proposals, strict=True))
+
+    def _start_streams(self, keys: Keys, texts: Mapping[int, Any]) -> list[str] | None:
+        """Return what the noise of some rows is drawn from: the epoch with their key, or with their text."""
+        if keys is None and not self.epoch:
+            return None  # the texts
+        prefix = f"epoch {self.epoch}/" if self.epoch else ""  # before the key, whose last digits tell the block
+        return [f"{prefix}{text if keys is None else keys[i]}" for i, text in texts.items()]
 
     def _perturb_tokens(self, rows: Row, keys: Keys) -> tuple[dict[str, Any], list[_Record]]:
         """Perturb a column of tokens with its column of tags."""
@@ -312,7 +337,7 @@ class Noise:
                     self.op,
                     list(utterances.values()),
                     seed=self.seed,
-                    keys=None if keys is None else [str(keys[i]) for i in utterances],
+                    keys=self._start_streams(keys, {i: utterance.text for i, utterance in utterances.items()}),
                     protect=self.protect,
                     protect_slots=self.protect_slots,
                 ),
@@ -379,10 +404,24 @@ class Noise:
         for i, text in enumerate(texts):
             edits, operator = proposals.get(i, Proposal((), self.op))
             if id(operator) not in signatures:
-                signatures[id(operator)] = format_operator(self.op, self.seed, operator)
-            reason = None if edits else faults.get(i) or explain_no_edits(self.op, text)
+                epoch = f" epoch={self.epoch}" if self.epoch else ""
+                signatures[id(operator)] = format_operator(self.op, self.seed, operator) + epoch
+            reason = None if edits else faults.get(i) or explain_no_edits(operator, text)
             records.append(_Record([edit._asdict() for edit in edits], signatures[id(operator)], reason))
         return records
+
+
+def check_whole_number(name: str, value: Any) -> int:
+    """Return a seed or the number of an epoch; None, text and True are none.
+
+    >>> check_whole_number("seed", None)
+    Traceback (most recent call last):
+    ...
+    TypeError: the seed is None; give a whole number, such as 0
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"the {name} is {value!r}; give a whole number, such as 0")
+    return index(value)
 
 
 def list_columns(noise: Noise) -> tuple[str, ...]:

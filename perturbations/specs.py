@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from lapsus.core.messages import format_unknown_name
 from lapsus.core.plugins import load_units
-from lapsus.perturbations.core import Operator, Thinned
+from lapsus.perturbations.core import Clean, Mixture, Operator, Thinned
 from lapsus.perturbations.noise import Noise
 
 # Every operator there is: those of this package, found in its modules, and those of other packages.
@@ -176,6 +176,45 @@ def parse_noise(spec: str) -> tuple[NoiseTrack, ...]:
         )
         for combination in zip(*expanded, strict=True)
     )
+
+
+def mix(specs: Mapping[str, float] | Iterable[str]) -> Operator:
+    """Return an operator that draws one of several noises for each row, by their weights where these are given.
+
+    A spec is `OPERATOR[:ANNOTATORS][@SEVERITY]`, whose annotators share its weight, or `clean`: the share of the rows
+    without noise.
+
+    >>> mixture = mix({"en_keyboard:2@0.5": 3, "filler_eos": 1, "clean": 2})
+    >>> [operator.name for operator in mixture.operators], mixture.weights
+    (['en_keyboard', 'en_keyboard', 'filler_eos', 'clean'], (1.5, 1.5, 1.0, 2.0))
+    >>> mix(["zh_homophone@0.2"]).rate
+    0.2
+    """
+    names = [specs] if isinstance(specs, str) else list(specs)
+    weights = dict(specs) if isinstance(specs, Mapping) else dict.fromkeys(names, 1)
+    if not names:
+        raise ValueError("there is no noise to mix; give at least one spec, such as en_keyboard:3@0.5")
+    for spec, weight in weights.items():
+        if not isinstance(weight, int | float):
+            raise TypeError(f"the weight of {spec} is {weight!r}; give a number")
+    groups = {spec: _parse_members(spec) for spec in names}
+    operators = tuple(operator for group in groups.values() for operator in group)
+    if len(operators) == 1:
+        return operators[0]
+    if len(groups) == 1:
+        return Mixture(names[0], operators)
+    shares = (weights[spec] / len(group) for spec, group in groups.items() for _ in group)
+    return Mixture("mix", operators, weights=tuple(shares))
+
+
+def _parse_members(spec: str) -> tuple[Operator, ...]:
+    """Return the operators of one spec of a mixture: its annotators."""
+    if spec == "clean":
+        return (Clean(),)
+    tracks = parse_noise(spec)
+    if any(len(track.steps) != 1 for track in tracks):
+        raise ValueError(f"{spec!r} joins several operators; name one")
+    return tuple(track.steps[0].operator for track in tracks)
 
 
 def _parse_single(match: re.Match[str], spec: str) -> tuple[NoiseTrack, ...]:

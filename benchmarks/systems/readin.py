@@ -25,8 +25,8 @@ from _recipes import Recipe, System
 from datasets import Dataset, disable_progress_bars, load_dataset, load_from_disk
 
 from lapsus.papers import encoder, pair_model
-from lapsus.papers.noisy_copies import add_noisy_copies, parse_operator
-from lapsus.perturbations import Noise, ZhCorrect
+from lapsus.papers.noisy_copies import add_noisy_copies
+from lapsus.perturbations import Noise, ZhCorrect, mix
 from lapsus.perturbations.core import list_versions
 
 Pair = tuple[str, str]
@@ -65,14 +65,14 @@ def made_by(spec: str) -> str:
     >>> made_by("zh_homophone@0.2")
     'zh_homophone@0.2 by zh_homophone@1'
     """
-    return f"{spec} by {', '.join(dict.fromkeys(list_versions(parse_operator(spec))))}"
+    return f"{spec} by {', '.join(dict.fromkeys(list_versions(mix([spec]))))}"
 
 
 def copied(split: Any, spec: str, columns: Pair, work: Path) -> Any:
     """Return the training rows with their noisy copies, which are made once for all seeds of the training."""
     kept = work / "copies" / f"{made_by(spec)} of {len(split)}"
     if not kept.exists():
-        add_noisy_copies(split, parse_operator(spec), text=columns).save_to_disk(kept)
+        add_noisy_copies(split, mix([spec]), text=columns).save_to_disk(kept)
     return load_from_disk(kept)
 
 
@@ -105,7 +105,7 @@ def tracks_of(recipe: Recipe, folder: Path, work: Path) -> dict[str, list[Any]]:
     for name, spec in recipe.own_noise.items():
         kept = work / "tracks" / f"{made_by(spec)} of {len(clean)}"
         if not kept.exists():
-            Noise(parse_operator(spec), text=recipe.columns, id="id").map(clean).save_to_disk(kept)
+            Noise(mix([spec]), text=recipe.columns, id="id").map(clean).save_to_disk(kept)
         tracks[name] = list(load_from_disk(kept))
     return tracks
 

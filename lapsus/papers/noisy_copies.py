@@ -1,6 +1,6 @@
 """Training data doubled with one noisy copy of each row: READIN's counter-measure ADA, with any operator.
 
-The paper's copies have homophones in them (`ZhHomophone`); `parse_operator("zh_keyboard:3")` gives each row one of
+The paper's copies have homophones in them (`ZhHomophone`); `mix(["zh_keyboard:3"])` gives each row one of
 three typists instead.
 
 >>> from datasets import Dataset
@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lapsus.perturbations import Noise, parse_noise
-from lapsus.perturbations.core import Mixture, Operator
+from lapsus.perturbations import Noise, Operator
 
 
 def add_noisy_copies(
@@ -36,18 +35,3 @@ def add_noisy_copies(
     noisy = noise.map(dataset).select_columns(dataset.column_names)
     renamed = noisy.map(lambda row: {id: f"{row[id]}-noisy"}, features=dataset.features)
     return concatenate_datasets([dataset, renamed])
-
-
-def parse_operator(spec: str) -> Operator:
-    """Return the operator that `OPERATOR[:ANNOTATORS][@SEVERITY]` names; each row gets one of several annotators.
-
-    >>> parse_operator("zh_homophone@0.2").rate
-    0.2
-    >>> [each.who for each in parse_operator("zh_keyboard:3").operators]
-    [1, 2, 3]
-    """
-    tracks = list(parse_noise(spec))
-    if any(len(track.steps) != 1 for track in tracks):
-        raise ValueError(f"{spec!r} joins several operators; name one")
-    operators = tuple(track.steps[0].operator for track in tracks)
-    return operators[0] if len(operators) == 1 else Mixture(spec, operators)

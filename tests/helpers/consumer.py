@@ -55,6 +55,7 @@ from lapsus.perturbations import (
     Noise,
     NoiseStep,
     NoiseTrack,
+    NoiseTransform,
     OpeningFiller,
     Operator,
     Proposal,
@@ -71,6 +72,7 @@ from lapsus.perturbations import (
     apply,
     apply_tags,
     apply_tokens,
+    mix,
     move_spans,
     open_stream,
     parse_noise,
@@ -184,6 +186,10 @@ def noise(folder: Path) -> None:
     assert first[0].seed == 0
     columns = Noise(op, text="text", id="id")({"id": ["a"], "text": ["turn it on"]})
     assert columns["clean_text"] == ["turn it on"]
+    transform = assert_type(Noise(mix({"filler_eos": 1, "clean": 1}), text="text").transform(), NoiseTransform)
+    transform.set_epoch(1)
+    assert transform.epoch == 1
+    assert list(transform({"text": ["turn it on"], "label": [1]})) == ["text", "label", "clean_text"]
 
     (folder / "clean.jsonl").write_text('{"id": "a", "text": "turn it on"}\n', encoding="utf-8")
     summary = lapsus.perturb_file(

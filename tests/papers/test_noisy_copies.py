@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from datasets import ClassLabel, Dataset, Features, Value
 
-from lapsus.papers.noisy_copies import add_noisy_copies, parse_operator
+from lapsus.papers.noisy_copies import add_noisy_copies
 from lapsus.perturbations import ZhHomophone
 
 ROWS = [
@@ -36,13 +36,6 @@ def test_copies_depend_on_the_seed_and_the_id_and_not_on_the_order():
     ]
     assert copies[0] == copies[1]
     assert copies[0] != copies[2]
-
-
-def test_a_spec_of_several_annotators_gives_each_row_one_of_them():
-    mixed = parse_operator("zh_keyboard:3")
-    assert {one.who for one in mixed.operators} == {1, 2, 3}
-    with pytest.raises(ValueError, match="joins several operators"):
-        parse_operator("zh_keyboard+zh_homophone")
 
 
 def test_the_light_network_learns_pairs_and_does_not_see_padding():
