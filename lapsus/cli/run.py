@@ -25,6 +25,7 @@ from lapsus.evaluation.answer_types import SimilarityAnswer, format_label_map
 from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.executors import open_replicas
 from lapsus.evaluation.models import open_model
+from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES
 from lapsus.evaluation.runner import Evaluation, RunSummary
 from lapsus.evaluation.tasks import Task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks
@@ -33,8 +34,23 @@ from lapsus.io.labels import check_shared_vocabulary
 from lapsus.reporting.analysis.dialects import is_dialect_scorer, measure_dialects
 from lapsus.reporting.score_table import align_tracks
 
-MODEL_OPTIONS = ("name", "batch_size", "tokenizer", "device", "dtype", "key_env", "key_over_http")
+MODEL_OPTIONS = (
+    "name",
+    "batch_size",
+    "tokenizer",
+    "device",
+    "dtype",
+    "key_env",
+    "key_over_http",
+    "retries",
+    "timeout",
+    "deadline",
+)
+MAX_ERRORS = 5  # reasons for missing responses that are printed
 EXTRA_SCORES = ("intent_correct", "exact_match", "execution_match")  # columns of some tasks that are as good as a score
+
+
+SECONDS = click.FloatRange(0, min_open=True)
 
 
 class Price(click.ParamType[tuple[float, float]]):
@@ -103,6 +119,24 @@ class Price(click.ParamType[tuple[float, float]]):
 @click.option(
     "--key-over-http", is_flag=True, default=None, help="With http: send the key unencrypted, to another machine too."
 )
+@click.option(
+    "--retries",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="With http: times that a failing server is asked again; a busy one is asked until the deadline. [default: 6]",
+)
+@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="With http: time of a whole reply. [default: 120]")
+@click.option(
+    "--deadline", type=SECONDS, metavar="SECONDS", help="With http: time of all tries of a request. [default: 600]"
+)
+@click.option(
+    "--max-failures",
+    type=click.FloatRange(0, 1),
+    default=DEFAULT_MAX_FAILURES,
+    show_default=True,
+    metavar="SHARE",
+    help="Share of failures among the last 20 requests at which the run still goes on.",
+)
 @click.option("--device", metavar="DEVICE", help="Device of a transformers model. [default: cuda, else cpu]")
 @click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Precision of the weights.")
 @add_executor_options
@@ -126,6 +160,7 @@ def run(
     *,
     ignore_cache: bool,
     dry_run: bool,
+    max_failures: float,
     **options: Any,
 ) -> None:
     """Run a model on every track of TASK, or of your own rows, and write its predictions.
@@ -160,7 +195,9 @@ def run(
     label_map = model_options.get("label_map", {})
     if dry_run or (executor_name == "local" and ray_address is None):
         adapter = open_model(model, model_options)
-        evaluation = Evaluation(track_set, adapter, out, cache, ignore_cache, label_map=label_map)
+        evaluation = Evaluation(
+            track_set, adapter, out, cache, ignore_cache, label_map=label_map, max_failures=max_failures
+        )
         if dry_run:
             print_estimate(evaluation, price)
         else:
@@ -169,7 +206,7 @@ def run(
     with open_executor_from_options(executor_name, ray_address) as executor:
         replicas = open_replicas(model, model_options, executor) if isinstance(executor, RayExecutor) else None
         adapter = replicas.model if replicas else open_model(model, model_options)
-        _run_with_progress(Evaluation(track_set, adapter, out, cache, ignore_cache, replicas, label_map))
+        _run_with_progress(Evaluation(track_set, adapter, out, cache, ignore_cache, replicas, label_map, max_failures))
 
 
 def _run_with_progress(evaluation: Evaluation) -> None:
@@ -322,7 +359,18 @@ def _format_mean(rows: Sequence[Mapping[str, Any]], name: str) -> str:
 
 def collect_warnings(task: Task, outcome: RunSummary) -> list[str]:
     """Return what a user must know of the responses: which are missing, unparsed, or never one of the gold answers."""
-    warnings = [f"{number:,} rows without a response: {problem}" for problem, number in outcome.errors.items()]
+    most_common = sorted(outcome.errors.items(), key=lambda item: -item[1])
+    warnings = [f"{number:,} rows without a response: {problem}" for problem, number in most_common[:MAX_ERRORS]]
+    if len(most_common) > MAX_ERRORS:
+        n_others = sum(number for _, number in most_common[MAX_ERRORS:])
+        warnings.append(f"{n_others:,} rows without a response for other reasons, in the column error")
+    n_errors = sum(outcome.errors.values())
+    if outcome.failed:
+        n_rows = sum(len(track.rows) for track in outcome.tracks)
+        warnings.append(
+            f"{n_rows - n_errors:,} rows answered, {n_errors - outcome.failed:,} refused, {outcome.failed:,} failed; "
+            "type the same command to send the failed ones again"
+        )
     rows = [row for track in outcome.tracks for row in track.rows]
     if outcome.unparsed:
         unparsed_response = next((row["response"] for row in rows if row["unparsed"] and not row.get("error")), None)

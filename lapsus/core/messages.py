@@ -36,7 +36,7 @@ def format_list(names: Iterable[object], limit: int = 8, empty: str = "nothing")
 
 
 def format_error(error: BaseException) -> str:
-    """Return an error's message on one line.
+    """Return an error's message and its notes on one line.
 
     >>> format_error(KeyError("no column 'x'"))
     "no column 'x'"
@@ -44,7 +44,8 @@ def format_error(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     text = str(error.args[0]) if type(error) is KeyError and error.args else str(error)  # str(KeyError) quotes its text
-    return " ".join(text.split()) or type(error).__name__
+    parts = [" ".join(text.split()) or type(error).__name__, *getattr(error, "__notes__", ())]
+    return "; ".join(parts)
 
 
 def format_examples(*lines: str) -> str:

@@ -105,4 +105,7 @@ class ResponseCache:
             {"raw": response.value, "scores": response.logprobs, "problem": response.error}, ensure_ascii=False
         )
         stored = text.encode("utf-8", "backslashreplace").decode()  # JSON's own spelling of half a character
-        self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, stored))
+        try:
+            self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, stored))
+        except sqlite3.OperationalError as error:  # such as a full disk
+            raise OSError(f"{self._path} takes no further response ({error}); make room on its disk") from error

@@ -16,8 +16,8 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -35,6 +35,7 @@ from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.cache import ResponseCache
 from lapsus.evaluation.models import ModelAdapter, check_options, make_request, open_model
 from lapsus.evaluation.models.function import FunctionModel, find_revision
+from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES, RunOutcomes, TooManyFailuresError
 from lapsus.evaluation.tasks import Task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks, to_folder_name
 from lapsus.io.writers import read_previous, write_prediction_files
@@ -69,7 +70,10 @@ class RequestBatch:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """The outcome of a run: its tracks and files, and the numbers of requests, of unparsed rows, and of each error."""
+    """The outcome of a run: its tracks and files, and the numbers of requests, of unparsed rows, and of each error.
+
+    `failed` is the number of rows without a response whose requests the next run sends again.
+    """
 
     tracks: list[Track]
     files: list[Path]
@@ -77,6 +81,7 @@ class RunSummary:
     reused: int
     unparsed: int
     errors: Mapping[str, int]
+    failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,7 @@ class Evaluation:
         ignore_cache: Whether every request is sent, even where a response is cached.
         executor: What sends the requests; None is this process.
         label_map: Responses that mean a label of the task; a classifier of transformers has a map of its own.
+        max_failures: The share of failures among the last 20 requests at which the run still goes on.
     """
 
     data: TrackSet
@@ -111,6 +117,7 @@ class Evaluation:
     ignore_cache: bool = False
     executor: RequestExecutor | None = None
     label_map: Mapping[str, str] = field(default_factory=dict)
+    max_failures: float = DEFAULT_MAX_FAILURES
 
     def __post_init__(self) -> None:
         labels = self.task.answer_type.choices
@@ -164,14 +171,17 @@ class Evaluation:
             rows: dict[str, dict[str, dict[str, Any]]] = {track: {} for track in examples}
             for track, path in {} if self.ignore_cache else paths.items():
                 rows[track] = read_previous(path, partial(self._reuse_row, examples[track]))
+            outcomes = RunOutcomes(self.max_failures)
+            stack.enter_context(_explain_end(outcomes, cache_path))
             for batch, new_responses in self._respond(self._plan_batches(examples, rows, cache)):
-                responses = self._store_responses(batch, new_responses, cache)
+                responses = self._store_responses(batch, new_responses, cache, outcomes)
                 n_requested += len(batch.uncached)
                 n_reused += batch.n_done + len({request.key for request in batch.pending}) - len(batch.uncached)
                 for request in batch.pending:
                     prediction = self._make_prediction(request, responses[request.key])
                     rows[request.example.track][request.example.id] = self._make_row(prediction)
                 progress(batch.n_done + len(batch.pending))
+            outcomes.check_any_answer()
             order = list(dict.fromkeys(chain.from_iterable(examples.values())))
             tracks = [
                 Track(self.model.name, track, [part[key] for key in order if key in part], self.data.name)
@@ -182,7 +192,8 @@ class Evaluation:
         all_rows = [row for track in tracks for row in track.rows]
         errors = Counter(row["error"] for row in all_rows if row.get("error"))
         n_unparsed = sum(bool(row["unparsed"]) for row in all_rows)
-        return RunSummary(tracks, list(paths.values()), n_requested, n_reused, n_unparsed, errors)
+        n_failed = sum(row["request_key"] in outcomes.failed for row in all_rows)
+        return RunSummary(tracks, list(paths.values()), n_requested, n_reused, n_unparsed, errors, n_failed)
 
     def count_complete_examples(self, rows: int) -> int:
         """Return how many whole examples the first `rows` rows are, in the order of the requests."""
@@ -226,21 +237,35 @@ class Evaluation:
             yield batch, self.model.respond(self.task, batch.requests) if batch.uncached else ()
 
     def _store_responses(
-        self, batch: RequestBatch, responses: Iterable[IndexedResponse], cache: ResponseCache
+        self, batch: RequestBatch, responses: Iterable[IndexedResponse], cache: ResponseCache, outcomes: RunOutcomes
     ) -> dict[str, Response]:
         """Cache the responses of a batch as they come; return those that its rows need, by key."""
         keys = list(batch.uncached)
         responses_by_key: dict[str, Response] = {}
-        for index, response in responses:
-            cache.put(keys[index], response)
+
+        def store(index: int, response: Response) -> None:
+            if response.cacheable:
+                cache.put(keys[index], response)
             responses_by_key[keys[index]] = response
+
+        iterator = iter(responses)
+        try:
+            for index, response in iterator:
+                store(index, response)
+                outcomes.add(keys[index], response)
+        except (TooManyFailuresError, KeyboardInterrupt) as error:
+            if isinstance(iterator, Generator):
+                _store_rest(iterator, error, store)
+            raise
         missing = [key for key in keys if key not in responses_by_key]
         if missing:
             raise ValueError(
                 f"{self.model.name} returned no response to {len(missing)} of {len(keys)} requests; run again"
             )
         for request in batch.pending:
-            cached = None if request.key in responses_by_key else cache.get(request.key)
+            if request.key in responses_by_key:
+                continue
+            cached = outcomes.failed.get(request.key) or cache.get(request.key)
             if cached is not None:
                 responses_by_key[request.key] = cached
         return responses_by_key
@@ -284,7 +309,7 @@ class Evaluation:
         if example is None or "response" not in row:
             return None
         request = make_request(self.model, self.task, example)
-        if row.get("request_key") != request.key:
+        if row.get("request_key") != request.key or row.get("error"):  # the cache knows which errors are final
             return None
         response = Response(row["response"], row.get("label_logprobs"), row.get("error"))
         return self._make_row(self._make_prediction(request, response))
@@ -350,6 +375,29 @@ class Evaluation:
         return hasattr(self.model, "label_map")
 
 
+def _store_rest(
+    iterator: Generator[IndexedResponse, None, None], error: BaseException, store: Callable[[int, Response], Any]
+) -> None:
+    """Tell a model that the run ends, and store what still arrives."""
+    with suppress(StopIteration, type(error)):
+        item = iterator.throw(error)
+        while True:
+            store(*item)
+            item = next(iterator)
+
+
+@contextmanager
+def _explain_end(outcomes: RunOutcomes, cache_path: Path | None) -> Iterator[None]:
+    """Add to an error of the block what is kept, and how to go on."""
+    try:
+        yield
+    except Exception as error:
+        if cache_path is not None and (outcomes.answered or outcomes.failed):
+            cure = "type the same command to go on" if isinstance(error, OSError) else "no request is sent again"
+            error.add_note(f"{outcomes}, and the answers are kept in {cache_path}: {cure}")
+        raise
+
+
 def _read_manifest(path: Path) -> dict[str, Any]:
     """Return the manifest of an earlier run."""
     try:
@@ -395,6 +443,7 @@ def run(
     out: StrPath | None = None,
     cache: StrPath | None = None,
     ignore_cache: bool = False,
+    max_failures: float = DEFAULT_MAX_FAILURES,
     progress: Callable[[int], Any] = lambda _: None,
     **options: Any,
 ) -> list[Track]:
@@ -412,6 +461,7 @@ def run(
         out: A folder for predictions and cached responses, from which an interrupted run resumes.
         cache: The file of cached responses; by default `answers.sqlite` in `out`.
         ignore_cache: Whether every request is sent, even where a response is cached.
+        max_failures: The share of failures among the last 20 requests at which the run still goes on.
         progress: Is called with the number of rows of each batch.
         options: Of the model, such as `name`, `label_map`, `batch_size`; an unknown one is refused.
     """
@@ -421,7 +471,9 @@ def run(
     if noise:
         data = add_noise(data, noise, seed=seed).select(tracks)
     label_map = options.get("label_map") or {}
-    evaluation = Evaluation(data.limit(limit), adapter, out, cache, ignore_cache, label_map=label_map)
+    evaluation = Evaluation(
+        data.limit(limit), adapter, out, cache, ignore_cache, label_map=label_map, max_failures=max_failures
+    )
     return evaluation.execute(progress).tracks
 
 

@@ -13,9 +13,12 @@ from click.testing import CliRunner
 from slow_endpoint import PATIENCE, serving
 
 from lapsus.cli.main import main
+from lapsus.core.messages import format_error
+from lapsus.evaluation.cache import ResponseCache
 from lapsus.evaluation.models import open_model
 from lapsus.evaluation.models.endpoint_client import Endpoint, EndpointError
 from lapsus.evaluation.models.endpoint_transport import post
+from lapsus.evaluation.outcomes import TooManyFailuresError
 from lapsus.evaluation.runner import Evaluation
 from lapsus.evaluation.tasks import make_task
 from lapsus.evaluation.tracks import TrackSet
@@ -24,9 +27,9 @@ ROWS = [{"id": str(i), "text": f"row {i}", "label": "yes"} for i in range(12)]
 TASK = make_task(["text"], "label", labels=["yes", "no"])
 
 
-def answered(server, out=None, **options):
+def answered(server, out=None, rows=ROWS, **options):
     model = open_model(server.word, {"pause": 0.01, "timeout": PATIENCE, "batch_size": 4, **options})
-    return Evaluation(TrackSet.from_rows("mine", TASK, ROWS), model, out).execute()
+    return Evaluation(TrackSet.from_rows("mine", TASK, rows), model, out).execute()
 
 
 @pytest.mark.parametrize(
@@ -62,15 +65,116 @@ def test_a_context_that_is_too_long_is_counted():
     assert outcome.unparsed == 1 and sum(row["score"] for row in outcome.tracks[0].rows) == 11
 
 
-def test_a_server_that_stays_down_is_named_and_its_answers_are_kept(tmp_path):
-    with serving(*[None] * 6, *[(500, ())] * 40) as server:
-        with pytest.raises(EndpointError, match=r"still busy \(status 500\)"):
-            answered(server, tmp_path, retries=1, batch_size=2)
+def make_rows(number):
+    return [{"id": str(i), "text": f"row {i}", "label": "yes"} for i in range(number)]
+
+
+def test_a_server_that_stays_down_ends_the_run_and_its_answers_are_kept(tmp_path):
+    rows = make_rows(40)
+    with serving(*[None] * 6, *[(500, ())] * 80) as server:
+        with pytest.raises(TooManyFailuresError, match=r"11 of the last \d+ requests .* \(status 500\)") as error:
+            answered(server, tmp_path, rows, retries=1, batch_size=2)
+        assert "6 answered, 0 refused, 11 failed, and the answers are kept in" in format_error(error.value)
+        assert format_error(error.value).endswith("type the same command to go on")
         server.script.clear()
         before = len(server.asked)
-        outcome = answered(server, tmp_path)
-        assert outcome.requested <= 6 and len(server.asked) - before == outcome.requested
-    assert len(outcome.tracks[0].rows) == 12
+        outcome = answered(server, tmp_path, rows)
+        assert outcome.requested == 34 == len(server.asked) - before
+    assert len(outcome.tracks[0].rows) == 40 and outcome.failed == 0
+
+
+def test_a_row_that_fails_is_asked_again_by_the_next_run_and_no_other(tmp_path):
+    with serving((500, ()), (500, ())) as server:
+        outcome = answered(server, tmp_path, retries=1, batch_size=1)
+        assert outcome.failed == 1 and len(outcome.errors) == 1
+        (bad,) = [row for row in outcome.tracks[0].rows if row.get("error")]
+        assert bad["response"] is None and bad["score"] == 0
+        again = answered(server, tmp_path)
+    assert (again.requested, again.failed, again.errors) == (1, 0, {})
+
+
+def test_a_server_that_refuses_every_row_ends_the_run_early():
+    with serving(*[(400, ())] * 400) as server:
+        with pytest.raises(TooManyFailuresError, match=r"of the last .* refused the question"):
+            answered(server, None, make_rows(200))
+        assert len(server.asked) <= 20
+    with serving(*[(404, ())] * 400) as server:
+        with pytest.raises(EndpointError, match="status 404"):
+            answered(server, None, make_rows(200))
+        assert len(server.asked) <= 8
+    with serving(*[(400, ())] * 3) as server, pytest.raises(TooManyFailuresError, match="all 3 requests failed"):
+        answered(server, None, make_rows(3))
+
+
+def test_a_busy_server_is_asked_until_the_deadline():
+    with serving(*[(429, ())] * 7) as server:
+        assert not answered(server, None, make_rows(1), retries=1, pause=0.001).errors
+    with serving(*[(429, ())] * 400) as server, pytest.raises(TooManyFailuresError, match="still busy"):
+        answered(server, None, make_rows(1), retries=1, deadline=0.5)
+
+
+@pytest.mark.parametrize(
+    ("message", "finish_reason", "response", "error"),
+    [
+        ({"content": [{"type": "text", "text": "y"}, {"type": "image"}, "es"]}, "stop", "yes", None),
+        ({"content": ""}, "stop", "", None),
+        ({"content": None}, "content_filter", None, "a content filter of the server withheld"),
+        ({"content": "half of"}, "content_filter", None, "a content filter of the server withheld"),
+        ({"content": None, "refusal": "I can\x1bnot"}, "stop", None, "the model refused: I can not"),
+        ({"content": None}, "length", None, "all tokens allowed were used before the answer began"),
+        ({"content": None}, None, None, "the answer has no text"),
+        ({}, "stop", None, "the answer has no text"),
+        ({"content": {"a": 1}}, "stop", None, "sent no chat completion"),
+        ("yes", "stop", None, "sent no chat completion"),
+    ],
+)
+def test_an_odd_answer_is_read_or_recorded(message, finish_reason, response, error):
+    body = json.dumps({"choices": [{"message": message, "finish_reason": finish_reason}], "usage": [1]})
+    with serving(None, (200, (), body)) as server:
+        outcome = answered(server, None, make_rows(2), batch_size=1, retries=0)
+    row = outcome.tracks[0].rows[1]
+    assert row["response"] == response and (error or "") in (row.get("error") or "")
+    assert bool(row.get("error")) == bool(error)
+
+
+@pytest.mark.parametrize(
+    "usage", [None, [1], "x", {"prompt_tokens": "many"}, {"prompt_tokens": -1, "completion_tokens": 1e400}]
+)
+def test_strange_usage_is_not_counted(usage):
+    body = json.dumps({"choices": [{"message": {"content": "yes"}}], "usage": usage})
+    with serving((200, (), body)) as server:
+        model = open_model(server.word, {"retries": 0})
+        assert Evaluation(TrackSet.from_rows("mine", TASK, make_rows(1)), model).execute().unparsed == 0
+    assert model.get_usage() == {}
+
+
+def test_deep_json_is_an_error_of_its_row():
+    body = '{"choices":[{"message":{"content":"yes"}}],"x":' + "[" * 100_000 + "]" * 100_000 + "}"
+    with serving(None, (200, (), body)) as server:
+        outcome = answered(server, None, make_rows(2), batch_size=1, retries=0)
+    assert outcome.failed == 1 and outcome.unparsed == 1
+
+
+def test_a_run_that_is_stopped_keeps_what_is_under_way(tmp_path):
+    rows = make_rows(64)
+    with serving() as server:
+        model = open_model(server.word, {"batch_size": 4})
+        evaluation = Evaluation(TrackSet.from_rows("mine", TASK, rows), model, tmp_path)
+        stored = []
+
+        def put(cache, key, response):
+            original_put(cache, key, response)
+            stored.append(key)
+            if len(stored) == 10:
+                raise KeyboardInterrupt
+
+        original_put = ResponseCache.put
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ResponseCache, "put", put)
+            with pytest.raises(KeyboardInterrupt):
+                evaluation.execute()
+        assert len(stored) == len(server.asked) <= 20
+        assert answered(server, tmp_path, rows).requested == 64 - len(stored)
 
 
 def test_mistakes_are_one_sentence(tmp_path):
@@ -146,7 +250,7 @@ def test_a_key_goes_to_no_other_machine_unencrypted(monkeypatch):
         ("https://192.0.2.1/v1", {"key": "MY_KEY"}),
         ("http://localhost/v1", {"key": "MY_KEY"}),
     ]:
-        Endpoint(url, "m", **options)._send(url, b"")
+        Endpoint(url, "m", **options)._send(url, b"", 1.0)
     assert [headers.get("Authorization") for headers in sent] == [None, *["Bearer sesame"] * 3]
 
 
@@ -185,6 +289,6 @@ def test_a_reply_without_end_is_not_read_whole(status):
                     n_sent.append(connection.send(b" " * 1_000_000))
 
         threading.Thread(target=serve, daemon=True).start()
-        with pytest.raises(EndpointError, match=r"longer than 16 MB|answered with status 400"):
+        with pytest.raises(EndpointError, match=r"longer than 16 MB|status 400"):
             Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", "m", retries=0).complete("x")
         assert sum(n_sent) < 40_000_000

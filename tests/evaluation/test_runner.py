@@ -575,7 +575,7 @@ def test_labels_that_are_numbers_are_said_by_name_or_as_places_of_labels(said):
 
 def test_numbers_that_may_be_labels_or_their_places_are_refused_until_a_map_says_which(tmp_path):
     data, model = TrackSet.from_rows("mine", BY_NUMBER, NUMBERS), FunctionModel(by_place(int), "m", "1")
-    with pytest.raises(ValueError, match=r"an answer is 0, and the labels .* --label-map 0=1,1=2,2=3$"):
+    with pytest.raises(ValueError, match=r"an answer is 0, and the labels .* --label-map 0=1,1=2,2=3\n30 answered"):
         Evaluation(data, model, tmp_path).execute()
     names = {"0": "1", "1": "2", "2": "3"}
     outcome = Evaluation(data, model, tmp_path, label_map=names).execute()

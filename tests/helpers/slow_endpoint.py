@@ -63,6 +63,8 @@ class Handler(BaseHTTPRequestHandler):
                 )
             case "long":
                 self.send(400, json.dumps({"error": {"message": "maximum context length is 8 tokens"}}))
+            case (status, headers, body):
+                self.send(status, body, headers=headers)
             case (status, headers):
                 self.send(status, "busy", headers=headers)
 

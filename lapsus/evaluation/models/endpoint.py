@@ -7,11 +7,13 @@ chat template it gives, or `--no-chat-template` they are scored by log-likelihoo
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from lapsus.core.imports import import_optional
@@ -21,11 +23,15 @@ from lapsus.evaluation.models import ModelProvider
 from lapsus.evaluation.models.causal import BEFORE_LABEL, apply_chat_template, check_distinct_labels
 from lapsus.evaluation.models.endpoint_client import (
     ContextTooLongError,
+    EmptyReplyError,
     Endpoint,
+    FailedRequestError,
+    FilteredError,
     PromptLogprobs,
+    RefusedRequestError,
     UnsupportedRequestError,
 )
-from lapsus.evaluation.models.endpoint_transport import check_url
+from lapsus.evaluation.models.endpoint_transport import EndpointError, check_url
 from lapsus.evaluation.tasks import Task
 
 # Labels scored by log-likelihood behind an address: only where the server's numbers have passed a probe.
@@ -117,6 +123,7 @@ class LogprobScorer:
         return scores
 
 
+GRACE = 20.0  # seconds in which answers that are under way may arrive when a run is stopped
 CountedResponse = tuple[Response, Mapping[str, int]]  # an answer, and what it adds to the counts
 REQUESTS_PER_WORKER = 8  # questions of each worker in one batch
 
@@ -158,41 +165,31 @@ class EndpointModel:
                 requests
             )
             scorer = None
-        answer = self._generate if scorer is None else partial(self._choose_label, scorer)
-        with ThreadPoolExecutor(self.endpoint.workers) as pool:
-            places: dict[Future[CountedResponse], int] = {
-                pool.submit(answer, task, request): index for index, request in enumerate(requests)
-            }
-            failure: BaseException | None = None
-            for future in as_completed(places):
-                if future.cancelled():
-                    continue
-                error = future.exception()
-                if error is None:
-                    response, counts = future.result()
-                    self.usage_counts.update(counts)
-                    yield places[future], response
-                elif failure is None:  # keep what the others bring, then tell
-                    failure = error
-                    for pending in places:
-                        pending.cancel()
-            if failure is not None:
-                raise failure
+        endpoint = replace(self.endpoint, stop=threading.Event())
+        if scorer is None:
+            answer = partial(self._generate, endpoint)
+        else:
+            answer = partial(self._choose_label, replace(scorer, endpoint=endpoint))
+        n_workers = min(endpoint.workers, len(requests))
+        pool = WorkerPool(partial(answer, task), requests, endpoint.stop, self.usage_counts)
+        yield from pool.iter_responses(n_workers)
 
     def _choose_label(self, scorer: LogprobScorer, task: Task, request: Request) -> CountedResponse:
         """Return the likeliest label."""
         try:
             scores = scorer.score_labels(request.prompt["scored behind"], request.prompt["choices"])
-        except (ContextTooLongError, TokenBoundaryError) as error:
+        except TokenBoundaryError as error:
             return Response(None, error=str(error)), {}
+        except (RefusedRequestError, FailedRequestError) as error:
+            return _make_error_response(error), {}
         return Response(max(scores, key=scores.__getitem__), scores), {"labels chosen by log-likelihood": 1}
 
-    def _generate(self, task: Task, request: Request) -> CountedResponse:
+    def _generate(self, endpoint: Endpoint, task: Task, request: Request) -> CountedResponse:
         """Return what the model writes."""
         try:
-            reply = self.endpoint.complete_uncached(request.prompt["prompt"], task.answer_type.max_tokens)
-        except ContextTooLongError as error:
-            return Response(None, error=str(error)), {}
+            reply = endpoint.complete_uncached(request.prompt["prompt"], task.answer_type.max_tokens)
+        except (RefusedRequestError, FailedRequestError) as error:
+            return _make_error_response(error), {}
         return Response(reply.text), {
             "tokens of prompts": reply.prompt_tokens,
             "tokens of answers": reply.completion_tokens,
@@ -206,6 +203,90 @@ class EndpointModel:
 
     def get_usage(self) -> Mapping[str, int]:
         return {name: number for name, number in self.usage_counts.items() if number}
+
+
+def _make_error_response(error: EndpointError) -> Response:
+    """Return the response to a question that has no answer; it is cached where the reason lies in the question."""
+    is_final = isinstance(error, ContextTooLongError | FilteredError | EmptyReplyError)
+    return Response(None, error=str(error), cacheable=is_final)
+
+
+Outcome = tuple[int, CountedResponse | Exception]  # the index of a request, and its answer or error
+
+
+class WorkerPool:
+    """Threads that answer requests; they do not keep the process alive when it ends.
+
+    Args:
+        answer: Answers one request.
+        requests: The requests.
+        stop: Ends the work: no other request is sent.
+        usage_counts: Where the counts of the responses are added.
+    """
+
+    def __init__(
+        self,
+        answer: Callable[[Request], CountedResponse],
+        requests: Sequence[Request],
+        stop: threading.Event,
+        usage_counts: Counter[str],
+    ) -> None:
+        self.answer, self.requests, self.stop, self.usage_counts = answer, requests, stop, usage_counts
+        self.waiting: SimpleQueue[int] = SimpleQueue()
+        self.done: SimpleQueue[Outcome] = SimpleQueue()
+        self.threads: list[threading.Thread] = []
+        for index in range(len(requests)):
+            self.waiting.put(index)
+
+    def iter_responses(self, n_workers: int) -> Iterator[tuple[int, Response]]:
+        """Yield responses as they come; after an error or Ctrl-C only those that are under way, then raise it."""
+        self.threads = [threading.Thread(target=self._work, daemon=True) for _ in range(n_workers)]
+        for thread in self.threads:
+            thread.start()
+        try:
+            for _ in self.requests:
+                yield self._unwrap(self.done.get())
+        except GeneratorExit:
+            raise
+        except BaseException:
+            self.stop.set()
+            for outcome in self._drain():
+                if not isinstance(outcome[1], Exception) and outcome[1][0].cacheable:
+                    yield self._unwrap(outcome)
+            raise
+        finally:
+            self.stop.set()
+
+    def _unwrap(self, outcome: Outcome) -> tuple[int, Response]:
+        """Count a response and return it; raise an error."""
+        index, counted = outcome
+        if isinstance(counted, Exception):
+            raise counted
+        response, counts = counted
+        self.usage_counts.update(counts)
+        return index, response
+
+    def _work(self) -> None:
+        while not self.stop.is_set():
+            try:
+                index = self.waiting.get_nowait()
+            except Empty:
+                return
+            try:
+                self.done.put((index, self.answer(self.requests[index])))
+            except Exception as error:  # noqa: BLE001 - it is raised where the answers are read
+                self.done.put((index, error))
+
+    def _drain(self) -> Iterator[Outcome]:
+        """Yield what arrives until all threads have ended, or for `GRACE` seconds."""
+        end = time.monotonic() + GRACE
+        while time.monotonic() < end:
+            is_over = not any(thread.is_alive() for thread in self.threads)
+            try:
+                yield self.done.get(timeout=0.02)
+            except Empty:
+                if is_over:
+                    return
 
 
 def _make_logprob_scorer(endpoint: Endpoint, options: Mapping[str, Any]) -> LogprobScorer | None:
@@ -226,6 +307,7 @@ SETTINGS = {  # options that a server has, and their names there
     "timeout": "timeout",
     "retries": "retries",
     "pause": "pause",
+    "deadline": "deadline",
     "key_env": "key",
     "key_over_http": "key_over_http",
 }

@@ -17,16 +17,26 @@ import http.client
 import json
 import os
 import re
+import socket
+import ssl
+import threading
 import time
 import urllib.error
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lapsus.core.files import stage_file
-from lapsus.evaluation.models.endpoint_transport import EndpointError, check_url, is_local, post, read_error
+from lapsus.evaluation.models.endpoint_transport import (
+    EndpointError,
+    OversizedReplyError,
+    check_url,
+    is_local,
+    post,
+    read_error,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,19 +49,57 @@ BUSY = frozenset({408, 429, 500, 502, 503, 504})  # HTTP status codes that are r
 TOO_LONG = re.compile(
     r"context[ _-](?:length|size|window)|too long|maximum length|max_model_len|too many tokens", re.IGNORECASE
 )
+MAX_PAUSE = 30.0  # seconds between two tries, where the server asks for no more
+FILTERED = re.compile(r"content[ _-]?(?:filter|management policy|policy)|ResponsibleAI", re.IGNORECASE)
+MAX_COUNT = 1 << 53  # tokens of one question, which a server may state
 LONGEST_PAUSE = 600.0  # seconds that a server may ask to wait
-
-
-class ContextTooLongError(EndpointError):
-    """The question has more tokens than the model reads."""
 
 
 class UnsupportedRequestError(EndpointError):
     """The endpoint does not take such a question: another try would not help."""
 
 
+class RefusedRequestError(UnsupportedRequestError):
+    """The endpoint refuses this question; it may answer others."""
+
+
+class ContextTooLongError(RefusedRequestError):
+    """The question has more tokens than the model reads."""
+
+
+class FilteredError(RefusedRequestError):
+    """A content filter, or the model itself, refuses the question for what it says."""
+
+
+class EmptyReplyError(RefusedRequestError):
+    """The answer holds no text."""
+
+
+class FailedRequestError(EndpointError):
+    """The endpoint did not answer this question after all tries; it may answer others."""
+
+
 class MalformedResponseError(ValueError):
     """The endpoint's answer is not what was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What went wrong with one try, where another may go well.
+
+    Args:
+        cause: The error.
+        message: What is said after the last try; `{tries}` is their number.
+        error_class: What is raised then: `EndpointError` ends the run, `FailedRequestError` is of one question.
+        is_busy: Whether the server asks for patience: the try counts toward the deadline alone.
+        wait: Seconds that the server asks to wait.
+    """
+
+    cause: Exception
+    message: str
+    error_class: type[EndpointError] = FailedRequestError
+    is_busy: bool = False
+    wait: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +137,11 @@ class Endpoint:
         key: The environment variable that holds the API key, where one is needed; None is $OPENAI_API_KEY where it is
             set, which is not sent over plain http to another machine.
         key_over_http: Whether the key is sent over plain http to another machine.
-        retries: How often a busy server is asked again, each time after twice the pause.
+        retries: How often a server that fails is asked again, each time after twice the pause; a busy one (status 429,
+            or with Retry-After) is asked until the deadline, unless this is 0.
         pause: Seconds before the first retry.
-        timeout: Seconds to wait for an answer.
+        timeout: Seconds for a whole reply.
+        deadline: Seconds for all tries of one question.
         workers: How many questions are out at once.
     """
 
@@ -99,11 +149,13 @@ class Endpoint:
     model: str
     cache: str | None = None
     key: str | None = None
-    retries: int = 4
+    retries: int = 6
     pause: float = 1.0
     timeout: float = 120.0
+    deadline: float = 600.0
     workers: int = 4
     key_over_http: bool = False
+    stop: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)  # ends all waiting
 
     def __post_init__(self) -> None:
         check_url(self.url)
@@ -133,7 +185,10 @@ class Endpoint:
         if cache_path is not None and cache_path.exists():
             entry = json.loads(cache_path.read_text(encoding="utf-8"))
         else:
-            completion = self._post("chat/completions", body, self._parse_completion)
+            try:
+                completion = self._post("chat/completions", body, self._parse_completion)
+            except (EmptyReplyError, FilteredError):
+                completion = Completion("", truncated=False, prompt_tokens=0, completion_tokens=0)
             entry = {"request": json.loads(body), "answer": completion.text, "truncated": completion.truncated}
             if cache_path is not None:
                 with stage_file(cache_path) as file:  # atomic: a cache file is never partly written
@@ -179,40 +234,52 @@ class Endpoint:
         return json.dumps(request, ensure_ascii=False, sort_keys=True).encode()
 
     def _post(self, path: str, body: bytes, parse: Callable[[bytes], T]) -> T:
-        """Ask until there is a readable answer or the retries are used up."""
+        """Ask until there is a readable answer, or the retries or the time are used up."""
         url = f"{self.url.rstrip('/')}/{path}"
-        for attempt in range(self.retries + 1):
-            last = attempt == self.retries
-            pause = self.pause * 2**attempt
-            try:
-                return parse(self._send(url, body))
-            except EndpointError:
-                raise
-            except urllib.error.HTTPError as error:
-                self._check_error(error, url, attempt, last=last)
-                pause = max(pause, parse_retry_after(error.headers.get("Retry-After")))
-            except http.client.HTTPException as error:  # the connection broke during an answer
-                if last:
-                    raise EndpointError(
-                        f"{url} breaks off its answers ({error!r}); look at the server's log"
-                    ) from error
-            except MalformedResponseError as error:
-                if last:
-                    raise EndpointError(str(error)) from error
-            except OSError as error:  # no connection, or a timeout
-                if last:
-                    reason = getattr(error, "reason", error)
-                    raise EndpointError(
-                        f"no answer from {url} ({reason}); start the server, or check the url"
-                    ) from error
-            time.sleep(pause)
-        raise AssertionError  # the last attempt returns or raises
+        end = time.monotonic() + self.deadline
+        n_tries = n_failures = 0
+        while True:
+            fault = self._try(url, body, parse, min(self.timeout, max(end - time.monotonic(), 1.0)))
+            if not isinstance(fault, Fault):
+                return fault
+            pause = max(min(self.pause * 2**n_tries, MAX_PAUSE), fault.wait)
+            n_tries += 1
+            n_failures += not fault.is_busy
+            out_of_tries = n_failures > self.retries or not self.retries
+            if out_of_tries or time.monotonic() + pause > end:
+                raise fault.error_class(fault.message.replace("{tries}", str(n_tries))) from fault.cause
+            if self.stop.wait(pause):
+                raise FailedRequestError("the run was stopped before this question had an answer")
 
-    def _send(self, url: str, body: bytes) -> bytes:
+    def _try(self, url: str, body: bytes, parse: Callable[[bytes], T], timeout: float) -> T | Fault:
+        """Ask once; return the answer, or a fault that another try may cure."""
+        try:
+            return parse(self._send(url, body, timeout))
+        except OversizedReplyError as error:
+            raise FailedRequestError(str(error)) from error
+        except EndpointError:
+            raise
+        except urllib.error.HTTPError as error:
+            return self._check_error(error, url)
+        except http.client.HTTPException as error:  # the connection broke during an answer
+            return Fault(
+                error, f"{url} breaks off its answers ({clean_message(repr(error))}); look at the server's log"
+            )
+        except MalformedResponseError as error:
+            return Fault(error, clean_message(error, 500))
+        except OSError as error:  # no connection, or a timeout
+            reason = getattr(error, "reason", error)
+            message = f"no answer from {url} ({clean_message(reason)}); start the server, or check the url"
+            if isinstance(reason, ssl.SSLCertVerificationError):
+                raise EndpointError(f"no answer from {url} ({reason}); check its certificate") from error
+            unreachable = isinstance(reason, ConnectionRefusedError | socket.gaierror)
+            return Fault(error, message, EndpointError if unreachable else FailedRequestError)
+
+    def _send(self, url: str, body: bytes, timeout: float) -> bytes:
         headers = {"Content-Type": "application/json"}
         if secret := self._read_key():
             headers["Authorization"] = f"Bearer {secret}"
-        return post(url, body, headers, self.timeout)
+        return post(url, body, headers, timeout)
 
     def _read_key(self) -> str:
         """Return the API key; empty where there is none, or it must not be sent."""
@@ -227,9 +294,9 @@ class Endpoint:
         secret = self._read_key()
         return text.replace(secret, "***") if secret else text
 
-    def _check_error(self, error: urllib.error.HTTPError, url: str, attempt: int, *, last: bool) -> None:
-        """Raise if a retry cannot cure the error, or if this was the last attempt."""
-        message = self._redact(read_error(error))
+    def _check_error(self, error: urllib.error.HTTPError, url: str) -> Fault:
+        """Return a fault that another try may cure; raise if none can."""
+        message = clean_message(self._redact(read_error(error)))
         if error.code in {401, 403}:
             if not self.accepts_key and os.environ.get(DEFAULT_KEY):
                 raise EndpointError(
@@ -243,54 +310,112 @@ class Endpoint:
             raise ContextTooLongError(
                 f"longer than the context of {self.model}; shorten the rows, or take another model"
             ) from error
-        if error.code not in BUSY:
+        if error.code in {400, 422, 451} and FILTERED.search(message):
+            raise FilteredError(f"a content filter of the server refused the question ({message})") from error
+        if error.code in {400, 413, 422}:
+            raise RefusedRequestError(
+                f"{url} refused the question (status {error.code}: {message}); check the model's name {self.model!r}"
+            ) from error
+        if error.code not in BUSY or "insufficient_quota" in message:
             raise UnsupportedRequestError(
-                f"{url} answered with status {error.code} ({message[:200]}); check the model's name {self.model!r}"
+                f"{url} answered with status {error.code} ({message}); check the model's name {self.model!r}"
             ) from error
-        if last:
-            hint = ", the answers so far are kept" if self.cache is not None else ""
-            raise EndpointError(
-                f"{url} is still busy (status {error.code}) after {attempt + 1} tries; run again later{hint}"
-            ) from error
+        hint = ", the answers so far are kept" if self.cache is not None else ""
+        retry_after = error.headers.get("Retry-After")
+        return Fault(
+            error,
+            f"{url} is still busy (status {error.code}) after {{tries}} tries; run again later{hint}",
+            is_busy=error.code == 429 or retry_after is not None,
+            wait=parse_retry_after(retry_after),
+        )
 
     def _parse_completion(self, body: bytes) -> Completion:
-        try:
-            response: Any = json.loads(body)
-            choice = response["choices"][0]
-            content = choice["message"]["content"]
-        except (ValueError, LookupError, TypeError) as error:
-            raise MalformedResponseError(
-                f"{self.url} sent no chat completion but {body[:80].decode(errors='replace')!r}; "
-                "give the base of an OpenAI-compatible API"
-            ) from error
-        usage = response.get("usage") or {}
+        response, choice = self._load_choice(body, "chat completion")
+        message = choice.get("message")
+        if not isinstance(message, dict):
+            raise self._make_malformed_error(body, "chat completion")
+        finish_reason, content = choice.get("finish_reason"), message.get("content")
+        if isinstance(content, list):
+            content = _join_parts(content)
+        if content is not None and not isinstance(content, str):
+            raise self._make_malformed_error(body, "chat completion")
+        if finish_reason == "content_filter":
+            raise FilteredError("a content filter of the server withheld the answer (finish_reason 'content_filter')")
+        if not content and message.get("refusal"):
+            raise FilteredError(f"the model refused: {clean_message(message['refusal'])}")
+        if not content and finish_reason == "length":
+            raise EmptyReplyError("all tokens allowed were used before the answer began (finish_reason 'length')")
+        if content is None:
+            raise EmptyReplyError(f"the answer has no text (finish_reason {clean_message(finish_reason)!r})")
+        usage = response.get("usage")
         return Completion(
-            str(content or ""),
-            choice.get("finish_reason") == "length",
-            int(usage.get("prompt_tokens") or 0),
-            int(usage.get("completion_tokens") or 0),
+            content,
+            finish_reason == "length",
+            read_count(usage, "prompt_tokens"),
+            read_count(usage, "completion_tokens"),
         )
 
     def _parse_prompt_logprobs(self, body: bytes, text: str) -> PromptLogprobs:
-        try:
-            response: Any = json.loads(body)
-            choice = response["choices"][0]
-            echoed_text, logprobs = str(choice["text"]), choice.get("logprobs")
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise MalformedResponseError(
-                f"{self.url} sent no completion but {body[:80].decode(errors='replace')!r}; "
-                "give the base of an OpenAI-compatible API"
-            ) from error
-        if not logprobs or not logprobs.get("token_logprobs"):
+        response, choice = self._load_choice(body, "completion")
+        if "text" not in choice:
+            raise self._make_malformed_error(body, "completion")
+        echoed_text, logprobs = str(choice["text"]), choice.get("logprobs")
+        if not isinstance(logprobs, dict) or not logprobs.get("token_logprobs"):
             raise UnsupportedRequestError(f"{self.url} leaves out the log-probabilities that it was asked for")
         if not echoed_text.startswith(text):
             raise UnsupportedRequestError(f"{self.url} does not echo what it read")
-        n_prompt_tokens = (response.get("usage") or {}).get("prompt_tokens")
-        token_logprobs, tokens = tuple(logprobs["token_logprobs"]), tuple(map(str, logprobs.get("tokens") or ()))
-        top_logprobs = tuple(max(each.values()) if each else None for each in logprobs.get("top_logprobs") or ())
+        n_prompt_tokens = read_count(response.get("usage"), "prompt_tokens")
+        try:
+            token_logprobs = tuple(None if each is None else float(each) for each in logprobs["token_logprobs"])
+            tokens = tuple(map(str, logprobs.get("tokens") or ()))
+            top_logprobs = tuple(
+                max(map(float, each.values())) if each else None for each in logprobs.get("top_logprobs") or ()
+            )
+        except (ValueError, TypeError, AttributeError):
+            n_prompt_tokens = 0
         if not n_prompt_tokens or not n_prompt_tokens <= len(token_logprobs) == len(tokens) == len(top_logprobs):
             raise UnsupportedRequestError(f"{self.url} does not say which log-probability belongs to which token")
-        return PromptLogprobs(tokens, token_logprobs, top_logprobs, int(n_prompt_tokens), echoed_text[len(text) :])
+        return PromptLogprobs(tokens, token_logprobs, top_logprobs, n_prompt_tokens, echoed_text[len(text) :])
+
+    def _load_choice(self, body: bytes, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return a response and its first choice."""
+        try:
+            response: Any = json.loads(body)
+            choice = response["choices"][0]
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            raise self._make_malformed_error(body, name) from error
+        if not isinstance(response, dict) or not isinstance(choice, dict):
+            raise self._make_malformed_error(body, name)
+        return response, choice
+
+    def _make_malformed_error(self, body: bytes, name: str) -> MalformedResponseError:
+        return MalformedResponseError(
+            f"{self.url} sent no {name} but {self._redact(body[:80].decode(errors='replace'))!r}; "
+            "give the base of an OpenAI-compatible API"
+        )
+
+
+def _join_parts(parts: list[Any]) -> str | None:
+    """Return the text of content in parts; None where no part is text."""
+    values = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    texts = [value for value in values if isinstance(value, str)]
+    return "".join(texts) if texts else None
+
+
+def read_count(usage: Any, name: str) -> int:
+    """Return a number of tokens; 0 where the server gives no number.
+
+    >>> read_count({"prompt_tokens": 5}, "prompt_tokens"), read_count({"prompt_tokens": "many"}, "prompt_tokens")
+    (5, 0)
+    """
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < MAX_COUNT else 0
+
+
+def clean_message(text: Any, limit: int = 200) -> str:
+    """Return what a server says as one short line without control characters."""
+    characters = (char if char.isprintable() else " " for char in str(text)[: 2 * limit])
+    return " ".join("".join(characters).split())[:limit]
 
 
 def parse_retry_after(header: str | None) -> float:
