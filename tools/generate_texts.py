@@ -19,6 +19,7 @@ from lapsus.cli.catalogue import GROUPS, Unit, describe_units, make_unit
 from lapsus.cli.main import COMMANDS, load_plugin_commands, main
 from lapsus.core.plugins import iter_plugin_units
 from lapsus.evaluation.benchmark_tasks import load_tasks
+from lapsus.evaluation.scorers import load_scorer_providers
 from lapsus.evaluation.text_metrics import load_metric_providers
 from lapsus.hub.dataset_card import format_table
 from lapsus.hub.metric_space import render_metric_card, render_requirements
@@ -82,6 +83,7 @@ def build_catalogue() -> dict[str, list[Unit]]:
         "metrics": metrics.load_metrics().values(),
         "operators": OPERATORS.values(),
         "tasks": load_tasks().values(),
+        "scorers": load_scorer_providers().values(),
         "text-metrics": load_metric_providers().values(),
     }
     catalogue: dict[str, list[Unit]] = {}

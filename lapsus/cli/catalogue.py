@@ -22,6 +22,7 @@ GROUPS = {  # kind of unit -> entry point
     "datasets": "lapsus.benchmarks",
     "metrics": "lapsus.metrics",
     "operators": "lapsus.operators",
+    "scorers": "lapsus.scorers",
     "tasks": "lapsus.tasks",
     "text-metrics": "lapsus.text_metrics",
 }
@@ -52,7 +53,7 @@ def describe_units(kind: str, units: Iterable[Any], datasets: Mapping[str, Unit]
     """Return the description of each unit; `datasets` are those that tasks are about."""
     if kind == "tasks":
         return [_describe_task(task, datasets) for task in units]
-    if kind == "text-metrics":
+    if kind in {"scorers", "text-metrics"}:
         return [make_unit(provider.usage, provider.summary) for provider in units]
     if kind == "datasets":
         return [_describe_unit(unit.NAME, unit, describe_requirements(unit)) for unit in units]

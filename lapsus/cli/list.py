@@ -1,4 +1,4 @@
-"""`lapsus list`: datasets, metrics, operators, tasks, text metrics and input methods."""
+"""`lapsus list`: datasets, metrics, operators, scorers, tasks, text metrics and input methods."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ KINDS = (*GROUPS, "input-methods")
 @click.option("--language", metavar="CODE", help="Only units for this language, e.g. zh, and units for any language.")
 @add_option("--json")
 def list_units(kind: str | None, words: tuple[str, ...], language: str | None, *, as_json: bool) -> None:
-    """List datasets, metrics, operators, tasks, text metrics and input methods.
+    """List datasets, metrics, operators, scorers, tasks, text metrics and input methods.
 
-    KIND is one of datasets, metrics, operators, tasks, text-metrics and input-methods. With WORDS, only units with all
-    of them in their name or description are listed.
+    KIND is one of datasets, metrics, operators, scorers, tasks, text-metrics and input-methods. With WORDS, only units
+    with all of them in their name or description are listed.
     """
     units = {name: filter_units(rows, words, language) for name, rows in select_kinds(kind).items()}
     if as_json:

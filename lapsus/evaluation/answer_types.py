@@ -96,7 +96,7 @@ class AnswerType(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _FreeText:
+class FreeText:
     """Defaults of an answer that is neither a label nor an object."""
 
     @property
@@ -118,7 +118,7 @@ class _FreeText:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelAnswer(_FreeText):
+class LabelAnswer(FreeText):
     """One of a few labels; `verbalizers` are the words that a model writes for them."""
 
     column: str = "label"
@@ -249,7 +249,7 @@ def collect_labels(rows: Sequence[Row], column: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class ExactAnswer(_FreeText):
+class ExactAnswer(FreeText):
     """A text that is correct when it equals the gold answer: the answer type of rows without a task."""
 
     column: str = "answer"
@@ -284,7 +284,7 @@ class ExactAnswer(_FreeText):
 
 
 @dataclass(frozen=True, slots=True)
-class FrameAnswer(_FreeText):
+class FrameAnswer(FreeText):
     """An intent and slots, or slots alone; `score` says whether all is correct, `intent_correct` the intent alone.
 
     The gold frame is `intent` with `tags` over `tokens`, or with `slots`, a list of [slot, text].
@@ -413,7 +413,7 @@ def _normalise_slots(slots: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class SpanAnswer(_FreeText):
+class SpanAnswer(FreeText):
     """Words of the context: `score` is F1, `exact_match` exact match, by the rules of the metric `answer_f1`.
 
     Where questions may have no answer, as in SQuAD 2.0, `unanswerable` is the word that says so.
@@ -445,7 +445,7 @@ class SpanAnswer(_FreeText):
 
 
 @dataclass(frozen=True, slots=True)
-class TranslationAnswer(_FreeText):
+class TranslationAnswer(FreeText):
     """A translation: `score` is the chrF of the sentence, from 0 to 1; corpus scores come from `lapsus score`."""
 
     column: str = "reference"
@@ -471,7 +471,7 @@ class TranslationAnswer(_FreeText):
 
 
 @dataclass(frozen=True, slots=True)
-class SqlAnswer(_FreeText):
+class SqlAnswer(FreeText):
     """An SQL query: `score` is Spider's exact set match without values.
 
     Where `databases` is the folder with NAME/NAME.sqlite, `execution_match` compares the results on the database that
@@ -510,7 +510,7 @@ class SqlAnswer(_FreeText):
 
 
 @dataclass(frozen=True, slots=True)
-class SimilarityAnswer(_FreeText):
+class SimilarityAnswer(FreeText):
     """How similar in meaning two texts are, from 0 to 100; `score` is a hundredth of it. There is no gold answer.
 
     `tags` are the dialects of the base sentence and of the other one, as a prompt names them.

@@ -28,6 +28,7 @@ from lapsus.evaluation.answer_types import (
 )
 from lapsus.evaluation.tasks import Task
 from lapsus.evaluation.text_metrics.judge import SAME_MEANING
+from lapsus.evaluation.tool_answer import ToolCallAnswer
 
 PARAPHRASE = Task(
     "paraphrase",
@@ -114,6 +115,18 @@ MEANING = Task(
     context=("base", "tag"),
     hidden=("dialect", "perturbed", "perturbation", "identical", "bucket", "feature", "features"),
     version="2",
+)
+
+CALLS = Task(
+    "bfcl",
+    ("request",),
+    "{system}\n\nYou can call these functions:\n{functions}\n\nAnswer with the calls that the request needs, as a JSON "
+    'list alone, as in [{{"name": "…", "arguments": {{"…": …}}}}].\nRequest: {request}',
+    ToolCallAnswer(),
+    "which functions to call for a request, and with which arguments",
+    dataset="bfcl",
+    tracks=(),
+    context=("system", "functions"),
 )
 
 
@@ -212,6 +225,7 @@ UNITS = (
         tracks=(),
         hidden=("dialect", "perturbed", "perturbation", "identical"),
     ),
+    CALLS,
     _make_variant(PARAPHRASE, "sample-paraphrase", dataset="sample", tracks=NOISY_READIN),
     _make_variant(FRAME, "sample-commands", dataset="sample"),
     _make_variant(INTENT, "sample-intent", dataset="sample"),

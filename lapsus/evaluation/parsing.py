@@ -16,7 +16,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 MAX_LENGTH = 1_000_000  # characters; a longer text holds no answer
 MAX_DEPTH = 500  # of JSON within JSON
@@ -133,10 +133,21 @@ def find_json_object(text: str) -> dict[str, Any] | None:
     >>> find_json_object('{as asked} {"a": {"b": 1}, "c": [2]} {"d": 3}')
     {'a': {'b': 1}, 'c': [2]}
     """
-    text = strip_reasoning(text)
+    return next(iter_json_objects(strip_reasoning(text)), None)
+
+
+def iter_json_objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects in a text, but those within another one.
+
+    >>> list(iter_json_objects('<call>{"a": {"b": 1}}</call> and [{"c": 2}, {broken}]'))
+    [{'a': {'b': 1}}, {'c': 2}]
+    """
     ends: dict[int, int] = {}
+    position = 0
     for brace in re.finditer(r"\{", text):
         start = brace.start()
+        if start < position:
+            continue
         if start not in ends:
             _scan_object(text, start, ends)
         end = ends.pop(start)
@@ -145,8 +156,8 @@ def find_json_object(text: str) -> dict[str, Any] | None:
                 value: dict[str, Any] = json.loads(text[start:end])
             except (ValueError, RecursionError):  # a limit of this Python
                 continue
-            return value
-    return None
+            yield value
+            position = end
 
 
 def _scan_object(text: str, start: int, ends: dict[int, int]) -> None:

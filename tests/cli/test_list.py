@@ -26,7 +26,7 @@ def test_what_is_listed_fits_a_hundred_columns(words):
     assert max(map(len, shown(*words).splitlines())) <= WIDTH
 
 
-@pytest.mark.parametrize("kind", ["datasets", "metrics", "operators", "tasks", "text-metrics"])
+@pytest.mark.parametrize("kind", ["datasets", "metrics", "operators", "scorers", "tasks", "text-metrics"])
 def test_descriptions_tell_units_apart(kind):
     rows = select_kinds(kind)[kind]
     summaries = [row["summary"] for row in rows]

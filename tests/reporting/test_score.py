@@ -233,9 +233,7 @@ def test_intents_and_tags_of_a_built_folder_have_names(write, built):
     found = score("slu_accuracy", [write("p.jsonl", rows)], built)
     assert found["slot_f1"] == found["intent_accuracy"] == 1.0
     strange = [row | {"intent": "LABEL_1"} for row in rows]
-    with pytest.raises(
-        ValueError, match=r"p\.jsonl: no prediction equals any gold label \(predictions: 'LABEL_1'"
-    ):
+    with pytest.raises(ValueError, match=r"p\.jsonl: no prediction equals any gold label \(predictions: 'LABEL_1'"):
         score("slu_accuracy", [write("p.jsonl", strange)], built)
 
 

@@ -137,9 +137,7 @@ def test_a_track_with_answers_of_its_own_is_refused_by_its_file(tmp_path):
         return write(tmp_path / "m" / f"{name}.jsonl", rows)
 
     clean = said("clean", int)
-    with pytest.raises(
-        ValueError, match=r"m/keyboard\.1\.jsonl: no prediction .*predictions: 'false', 'true'; gold"
-    ):
+    with pytest.raises(ValueError, match=r"m/keyboard\.1\.jsonl: no prediction .*predictions: 'false', 'true'; gold"):
         read_tracks([clean, said("keyboard.1", bool)])
     tracks = read_tracks([clean, said("keyboard.1", lambda _: 2)])  # a model may come to say one class only
     assert averages(tracks)[1] == 0.0
