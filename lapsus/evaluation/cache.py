@@ -14,12 +14,16 @@ import json
 import os
 import sqlite3
 import time
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
+from socket import gethostname
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
 
 from lapsus.core.types import Response
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
     from pathlib import Path
     from types import TracebackType
 
@@ -31,6 +35,7 @@ def make_request_key(model: str, task: str, prompt: Any) -> str:
 
 
 WAIT = 60.0  # seconds for another run that writes to the same file
+LEASE = 10.0  # seconds after which a request of a run that is no longer alive may be sent by another
 LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY, sqlite3.SQLITE_BUSY_SNAPSHOT, sqlite3.SQLITE_LOCKED}
 
 
@@ -57,10 +62,25 @@ def _connect(path: Path | str) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")  # safe from kill -9; a power cut may lose the last
         connection.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)")
+        connection.execute("CREATE TABLE IF NOT EXISTS leases (key TEXT PRIMARY KEY, run TEXT, expires REAL)")
     except sqlite3.Error:
         connection.close()
         raise
     return connection
+
+
+def _is_dead(run: str) -> bool:
+    """Return whether a run was a process of this machine that has ended; where that is not known, it is alive."""
+    host, process, _ = run.split(" ")
+    if host != gethostname() or os.name == "nt":  # where signal 0 is none
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 class ResponseCache:
@@ -72,6 +92,9 @@ class ResponseCache:
             path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
         self._connection = _open_database(":memory:" if path is None else path)
+        self._run = f"{gethostname()} {os.getpid()} {uuid4().hex}"
+        self._closed = Event()
+        self._renewal: Thread | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -79,6 +102,11 @@ class ResponseCache:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._closed.set()
+        if self._renewal is not None:
+            self._renewal.join()
+        with suppress(sqlite3.Error):
+            self.release()
         if error is not None and self._path is not None:
             self._remove_if_empty(self._path)
         self._connection.close()
@@ -105,7 +133,49 @@ class ResponseCache:
             {"raw": response.value, "scores": response.logprobs, "problem": response.error}, ensure_ascii=False
         )
         stored = text.encode("utf-8", "backslashreplace").decode()  # JSON's own spelling of half a character
-        try:
+        with self._explain_errors():
             self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, stored))
+
+    def lease(self, keys: Collection[str]) -> None:
+        """Reserve requests for this run; wait while another run that is alive has one of them.
+
+        A run waits only while it holds none, so that no two wait for each other.
+        """
+        if self._path is None or not keys:
+            return
+        while not self._try_lease(keys):
+            time.sleep(0.05)
+        if self._renewal is None:
+            self._renewal = Thread(target=self._renew, args=(self._path,), daemon=True)
+            self._renewal.start()
+
+    def release(self) -> None:
+        """Give back all requests that are reserved."""
+        self._connection.execute("DELETE FROM leases WHERE run = ?", (self._run,))
+
+    def _try_lease(self, keys: Collection[str]) -> bool:
+        with self._explain_errors(), self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute("DELETE FROM leases WHERE expires < ?", (time.time(),))
+            for (run,) in self._connection.execute("SELECT DISTINCT run FROM leases").fetchall():
+                if _is_dead(run):
+                    self._connection.execute("DELETE FROM leases WHERE run = ?", (run,))
+            if any(self._connection.execute("SELECT 1 FROM leases WHERE key = ?", (key,)).fetchone() for key in keys):
+                return False
+            expires = time.time() + LEASE
+            rows = ((key, self._run, expires) for key in keys)
+            self._connection.executemany("INSERT INTO leases VALUES (?, ?, ?)", rows)
+        return True
+
+    def _renew(self, path: Path) -> None:
+        """Keep what is reserved until the cache is closed."""
+        with suppress(sqlite3.Error), closing(_connect(path)) as connection:
+            while not self._closed.wait(LEASE / 5):
+                connection.execute("UPDATE leases SET expires = ? WHERE run = ?", (time.time() + LEASE, self._run))
+
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
+        try:
+            yield
         except sqlite3.OperationalError as error:  # such as a full disk
             raise OSError(f"{self._path} takes no further response ({error}); make room on its disk") from error

@@ -215,18 +215,22 @@ class Evaluation:
     ) -> Iterator[RequestBatch]:
         """Yield batches; equal requests are sent with the first batch that needs them, and cached from then on.
 
-        `done` are the rows by track and id for which an earlier run has the prediction.
+        `done` are the rows by track and id for which an earlier run has the prediction. Requests that another run on
+        the same cache is sending are waited for; an executor has many batches at once, and waits for none.
         """
         requested_keys: set[str] = set()
         for batch_examples in _split_batches(_group_by_id(examples), self.model.batch_size):
             new = [example for example in batch_examples if example.id not in done[example.track]]
-            batch = RequestBatch(len(batch_examples) - len(new), [], {})
-            for request in (make_request(self.model, self.task, example) for example in new):
-                batch.pending.append(request)
-                if request.key not in requested_keys and (self.ignore_cache or cache.get(request.key) is None):
-                    batch.uncached[request.key] = request
-                    requested_keys.add(request.key)
-            yield batch
+            pending = [make_request(self.model, self.task, example) for example in new]
+            unsent = {request.key: request for request in pending if request.key not in requested_keys}
+            if not self.ignore_cache:
+                unsent = _find_uncached(unsent, cache)
+                if self.executor is None:
+                    cache.lease(unsent)
+                    unsent = _find_uncached(unsent, cache)  # another run may have sent some of them
+            requested_keys.update(unsent)
+            yield RequestBatch(len(batch_examples) - len(new), pending, unsent)
+            cache.release()
 
     def _respond(self, batches: Iterable[RequestBatch]) -> Iterator[tuple[RequestBatch, Iterable[IndexedResponse]]]:
         """Yield each batch with its responses, from this process or from the executor."""
@@ -373,6 +377,10 @@ class Evaluation:
     @property
     def _model_maps_labels(self) -> bool:
         return hasattr(self.model, "label_map")
+
+
+def _find_uncached(requests: Mapping[str, Request], cache: ResponseCache) -> dict[str, Request]:
+    return {key: request for key, request in requests.items() if cache.get(key) is None}
 
 
 def _store_rest(
