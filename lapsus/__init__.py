@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Track",
     "__version__",
+    "build_dataset",
     "fidelity",
     "measure",
     "perturb_corpus",
     "perturb_file",
-    "build_dataset",
     "read_tracks",
     "report",
     "run",

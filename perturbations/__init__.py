@@ -9,6 +9,7 @@
 
 from typing import TYPE_CHECKING
 
+from lapsus.core.conversations import apply_to_messages
 from lapsus.core.edits import Edit, apply
 from lapsus.core.imports import make_lazy_getattr
 from lapsus.perturbations.core import (
@@ -72,6 +73,7 @@ __all__ = [
     "ZhSpeech",
     "apply",
     "apply_tags",
+    "apply_to_messages",
     "apply_tokens",
     "mix",
     "move_spans",

@@ -10,8 +10,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from lapsus.core.conversations import ROLES
+from lapsus.io.json_columns import is_json_list, list_column, make_array
 from lapsus.perturbations.noise import Noise, list_columns
 
 if TYPE_CHECKING:
@@ -23,7 +26,8 @@ def perturb_schema(schema: Any, noise: Noise) -> Any:
     import pyarrow as pa
 
     schema = schema.remove_metadata()  # the metadata describes the clean columns only
-    edits = pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]))
+    places = [("turn", pa.int64()), ("part", pa.int64())] if noise.turns else []
+    edits = pa.list_(pa.struct([*places, ("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]))
     added = {clean: schema.field(name).type for clean, name in noise.clean_columns().items()}
     added["edits"] = edits if len(noise.columns) == 1 else pa.struct([(name, edits) for name in noise.columns])
     added |= {"operator": pa.string()} | ({noise.reason_column: pa.string()} if noise.reason_column else {})
@@ -52,13 +56,13 @@ def perturb_table(noises: Sequence[Noise], table: Any) -> Any:
     schema = perturb_schema(table.schema, first)
     if not table.num_rows:
         return schema.empty_table()
-    batch = {name: table.column(name).to_pylist() for name in list_input_columns(first, table.column_names)}
+    batch = {name: list_column(table.column(name)) for name in list_input_columns(first, table.column_names)}
     output: dict[str, Any] = {}
     for noise in noises:
         output |= _perturb_batch(noise, batch | output)
     return pa.Table.from_arrays(
         [
-            pa.array(output[field.name], field.type) if field.name in output else table.column(field.name)
+            make_array(output[field.name], field.type) if field.name in output else table.column(field.name)
             for field in schema
         ],
         schema=schema,
@@ -87,13 +91,28 @@ def _perturb_batch(noise: Noise, batch: Mapping[str, Any]) -> dict[str, Any]:
 
 def perturb_block(table: Any, noise: Noise) -> Any:
     """Return a block of a `ray.data.Dataset` with noise; a plain task, as actors can starve the readers of CPUs."""
-    return perturb_table([with_tag_names(noise, table.schema)], table)
+    return perturb_table([fit_to_schema(noise, table.schema)], table)
 
 
-def with_tag_names(noise: Noise, schema: Any) -> Noise:
-    """Name the tags where an Arrow schema of `datasets` holds them as numbers."""
-    if schema is None or b"huggingface" not in (schema.metadata or {}):
+def fit_to_schema(noise: Noise, schema: Any) -> Noise:
+    """Return the noise that knows what the columns of an Arrow schema hold: messages, or tags as numbers."""
+    if schema is None:
+        return noise
+    column = noise.columns[0]
+    if noise.turns is None and column in schema.names and _is_messages_type(schema.field(column).type):
+        noise = replace(noise, turns="all")
+    if b"huggingface" not in (schema.metadata or {}):
         return noise
     from datasets import Features
 
-    return noise.with_tag_names(Features.from_arrow_schema(schema))
+    return noise.fit_to_features(Features.from_arrow_schema(schema))
+
+
+def _is_messages_type(kind: Any) -> bool:
+    """Return whether an Arrow type is one of lists of messages."""
+    import pyarrow as pa
+
+    if is_json_list(kind):
+        return True
+    inner = kind.value_type if pa.types.is_list(kind) or pa.types.is_large_list(kind) else kind
+    return pa.types.is_struct(inner) and not {field.name for field in inner}.isdisjoint(ROLES)

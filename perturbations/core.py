@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from math import inf
 from random import Random
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from lapsus.core.edits import Edit, Span, overlaps
+from lapsus.perturbations.protection import drop_destructive
 from lapsus.perturbations.streams import HashedStream, draw_index, open_session_stream, stream_starts
 
 T = TypeVar("T")
@@ -97,6 +98,31 @@ class SessionOperator(KeyedOperator, Protocol):
         ...
 
 
+@runtime_checkable
+class PeopleOperator(KeyedOperator, Protocol):
+    """A keyed operator that imitates people, another one in each text of a batch."""
+
+    def edits_by_people(
+        self, texts: Sequence[str], seed: int, keys: Sequence[str], people: Sequence[int]
+    ) -> Iterable[Iterable[Edit]]:
+        """Propose the edits of each text by the person with this number, as `edits_from_keys` would with `who`."""
+        ...
+
+
+def with_person(op: Operator, person: int) -> Operator:
+    """Return the operator as a person, where it imitates another one in each text (`who` is 0).
+
+    >>> from lapsus.perturbations import EnKeyboard
+    >>> with_person(EnKeyboard(), 7).who, with_person(EnKeyboard(3), 7).who, with_person(Shout(), 7).name
+    (7, 3, 'shout')
+    """
+    if isinstance(op, Thinned):
+        return replace(op, operator=with_person(op.operator, person))
+    if hasattr(type(op), "annotator") and getattr(op, "who", None) == 0:
+        return replace(op, who=person)  # type: ignore[type-var] # it has the field
+    return op
+
+
 def list_versions(op: Operator) -> tuple[str, ...]:
     """Return `name@version` of an operator and of all the `operators` it chooses from.
 
@@ -164,27 +190,28 @@ def propose(
     keys: Sequence[str] | None = None,
     constraint_sets: Sequence[Constraints] | None = None,
     sessions: Sequence[str] | None = None,
+    people: Sequence[int] | None = None,
 ) -> list[Proposal]:
     """Return the edits of each of `texts` and the operator that made them; within `constraint_sets`, where given.
 
     Texts with the same name in `sessions`, such as the columns of a row, belong to one session; without `sessions`,
-    each text is a session of its own.
+    each text is a session of its own. `people` are the numbers of those who write the texts, for operators that imitate
+    another person in each text.
     """
     keys = texts if keys is None else keys
     if len(keys) != len(texts):
         raise ValueError(f"{len(texts)} texts but {len(keys)} keys: give one key per text")
-    if isinstance(op, SessionOperator) and sessions is not None:
-        return [
-            Proposal(edits, op)
-            for edits in _apply_constraints(op.edits_in_sessions(texts, seed, keys, sessions), constraint_sets)
-        ]
     if isinstance(op, KeyedOperator):
-        return [
-            Proposal(edits, op) for edits in _apply_constraints(op.edits_from_keys(texts, seed, keys), constraint_sets)
-        ]
+        if isinstance(op, SessionOperator) and sessions is not None:
+            proposed_edits = op.edits_in_sessions(texts, seed, keys, sessions)
+        elif isinstance(op, PeopleOperator) and people is not None:
+            proposed_edits = op.edits_by_people(texts, seed, keys, people)
+        else:
+            proposed_edits = op.edits_from_keys(texts, seed, keys)
+        return [Proposal(edits, op) for edits in _apply_constraints(texts, proposed_edits, constraint_sets)]
     rngs = [_seed_stream(op, seed, key) for key in keys]
     if not isinstance(op, Choice):
-        return [Proposal(edits, op) for edits in call_operator(op, texts, rngs, constraint_sets)]
+        return [Proposal(edits, op) for edits in call_operator(op, texts, rngs, constraint_sets, people)]
     groups: dict[int, tuple[Operator, list[int]]] = {}
     for i, rng in enumerate(rngs):
         operator = op.choose(rng)
@@ -192,15 +219,27 @@ def propose(
     proposals: dict[int, Proposal] = {}
     for operator, rows in groups.values():
         group_constraints = None if constraint_sets is None else [constraint_sets[i] for i in rows]
-        group_edits = call_operator(operator, [texts[i] for i in rows], [rngs[i] for i in rows], group_constraints)
+        group_people = None if people is None else [people[i] for i in rows]
+        group_edits = call_operator(
+            operator, [texts[i] for i in rows], [rngs[i] for i in rows], group_constraints, group_people
+        )
         proposals |= {i: Proposal(edits, operator) for i, edits in zip(rows, group_edits, strict=True)}
     return [proposals[i] for i in range(len(texts))]
 
 
 def call_operator(
-    op: Operator, texts: Sequence[str], rngs: Sequence[Random], constraint_sets: Sequence[Constraints] | None
+    op: Operator,
+    texts: Sequence[str],
+    rngs: Sequence[Random],
+    constraint_sets: Sequence[Constraints] | None,
+    people: Sequence[int] | None = None,
 ) -> list[tuple[Edit, ...]]:
     """Return the edits of each text, by the most capable method that `op` has."""
+    if people is not None and with_person(op, 1) != op:
+        return [
+            call_operator(with_person(op, person), [texts[i]], [rngs[i]], constraint_sets and [constraint_sets[i]])[0]
+            for i, person in enumerate(people)
+        ]
     if isinstance(op, ConstrainedOperator):
         proposals = op.edits_within(
             texts, rngs, [Constraints()] * len(texts) if constraint_sets is None else constraint_sets
@@ -209,16 +248,19 @@ def call_operator(
         proposals = op.edits_batch(texts, rngs)
     else:
         proposals = (op.edits(text, rng) for text, rng in zip(texts, rngs, strict=True))
-    return _apply_constraints(proposals, constraint_sets)
+    return _apply_constraints(texts, proposals, constraint_sets)
 
 
 def _apply_constraints(
-    proposals: Iterable[Iterable[Edit]], constraint_sets: Sequence[Constraints] | None
+    texts: Sequence[str], proposals: Iterable[Iterable[Edit]], constraint_sets: Sequence[Constraints] | None
 ) -> list[tuple[Edit, ...]]:
     """Drop the edits that the constraints forbid."""
     if constraint_sets is None:
         return [tuple(edits) for edits in proposals]
-    return [drop_conflicts(edits, constraints) for edits, constraints in zip(proposals, constraint_sets, strict=True)]
+    return [
+        drop_destructive(text, drop_conflicts(edits, constraints), constraints.protected)
+        for text, edits, constraints in zip(texts, proposals, constraint_sets, strict=True)
+    ]
 
 
 def drop_conflicts(edits: Iterable[Edit], constraints: Constraints) -> tuple[Edit, ...]:

@@ -8,17 +8,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from importlib.metadata import version
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
+from lapsus.core.conversations import ROLES, is_messages
 from lapsus.core.edits import Edit, Span, apply, parse_edits
+from lapsus.perturbations.answers import check_answers_move, make_constraints, move_answers
 from lapsus.perturbations.composition import compose_edits
-from lapsus.perturbations.core import Constraints, Operator, Proposal, list_versions, move_spans, propose
+from lapsus.perturbations.conversations import (
+    TURNS,
+    Turns,
+    draw_people,
+    find_pasted,
+    join_conversations,
+    read_conversations,
+    split_conversations,
+)
+from lapsus.perturbations.core import Constraints, Operator, Proposal, list_versions, propose
+from lapsus.perturbations.protection import compile_pattern, find_matches, find_words, list_values, merge_spans
 from lapsus.perturbations.tokens import Utterance, apply_tags, parse_utterance, perturb_tokens_batch
 
 if TYPE_CHECKING:
@@ -48,14 +58,18 @@ class Noise:
         op: The operator.
         text: The column to perturb: texts, or with `tags` the tokens. Several columns of text may be named; each
             gets its own noise, and `edits` then holds a list per column. One person enters them in one session.
+            A column of messages is a conversation: the turns of its user are perturbed, by one person.
         id: The column with the example's id, from which its noise is drawn, wherever the row stands.
         seed: Another seed, other noise.
         tags: The column with BIO tags; the row then holds `tokens`, `tags` and their clean twins.
         tag_names: What the tags are called where the column holds numbers, as `ClassLabel` does; `map` sees to it.
         answers: The column with SQuAD answers (`text`, `answer_start`) within `text`; they stay whole and are moved.
         context: The column with what the texts are about, such as a passage; `en_repair` takes words from it.
+        turns: Which turns of the user to perturb, where the column holds messages: `all`, the `first` or the `last`.
         protect: Words never touched.
         protect_slots: Labels of slots never touched.
+        protect_columns: Columns whose values are never touched where they stand in the text, as whole words.
+        protect_patterns: Regular expressions whose matches are never touched.
         reason_column: A column to write why a row is unchanged (None where it changed).
         on_error: What to do with a row that cannot be perturbed, as with tags of another length: `raise` an error that
             names the row, or `keep` the row unchanged.
@@ -76,8 +90,11 @@ class Noise:
     tag_names: tuple[str, ...] = ()
     answers: str | None = None
     context: str | None = None
+    turns: Turns | None = None
     protect: tuple[str, ...] = ()
     protect_slots: tuple[str, ...] = ()
+    protect_columns: tuple[str, ...] = ()
+    protect_patterns: tuple[str, ...] = ()
     reason_column: str | None = None
     on_error: Literal["raise", "keep"] = "raise"
     epoch: int = 0
@@ -96,6 +113,19 @@ class Noise:
             raise ValueError(f"the context {self.context!r} belongs to a column of texts; name no tags beside it")
         if self.tags and self.answers:
             raise ValueError("answers lie in a text and tags belong to tokens; give one of both")
+        if self.turns is not None:
+            self._check_conversation()
+        for pattern in self.protect_patterns:
+            compile_pattern(pattern)
+
+    def _check_conversation(self) -> None:
+        """Raise where the settings do not fit a column of messages."""
+        if self.turns not in (None, *TURNS):
+            raise ValueError(f"turns is {self.turns!r}; choose one of {', '.join(TURNS)}")
+        if len(self.columns) > 1 or self.tags or self.answers:
+            raise ValueError(
+                f"{self.columns[0]!r} holds messages, which are perturbed alone; name no other column, tags or answers"
+            )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -120,7 +150,7 @@ class Noise:
         if dataset.features is None:  # a stream may not know its own
             return dataset.map(self, batched=True, **options)
         features = self.features(dataset.features)
-        return dataset.map(self.with_tag_names(dataset.features), batched=True, features=features, **options)
+        return dataset.map(self.fit_to_features(dataset.features), batched=True, features=features, **options)
 
     def transform(self, epoch: int = 0, *, edits: bool = False) -> NoiseTransform:
         """Return a function for `Dataset.with_transform` or `IterableDataset.map`: other noise in every epoch.
@@ -144,16 +174,24 @@ class Noise:
             perturb_block, fn_kwargs={"noise": self}, batch_size=batch_size, batch_format="pyarrow", **options
         )
 
-    def with_tag_names(self, features: Any) -> Noise:
-        """Return this noise with the names of the tags, where a dataset's features hold them."""
+    def fit_to_features(self, features: Any) -> Noise:
+        """Return the noise that knows what a dataset's features hold: messages, or the names of the tags."""
         names = getattr(getattr(features.get(self.tags), "feature", None), "names", ())
-        return replace(self, tag_names=tuple(names)) if names else self
+        noise = replace(self, tag_names=tuple(names)) if names else self
+        return replace(noise, turns="all") if noise.turns is None and self._reads_messages(features) else noise
+
+    def _reads_messages(self, features: Any) -> bool:
+        feature = features.get(self.columns[0])
+        inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
+        return type(inner).__name__ == "Json" or (isinstance(inner, Mapping) and not inner.keys().isdisjoint(ROLES))
 
     def features(self, features: Any) -> Any:
         """Return a dataset's features with the columns that noise adds, for `Dataset.map(features=...)`."""
         from datasets import Features, List, Value
 
-        edits: Any = List({"start": Value("int64"), "end": Value("int64"), "text": Value("string")})
+        places = ("turn", "part") if self.turns or self._reads_messages(features) else ()
+        numbers = {name: Value("int64") for name in (*places, "start", "end")}
+        edits: Any = List({**numbers, "text": Value("string")})
         if len(self.columns) > 1:
             edits = dict.fromkeys(self.columns, edits)
         added = {clean: features.get(clean, features[name]) for clean, name in self.clean_columns().items()}
@@ -163,9 +201,36 @@ class Noise:
 
     def _perturb_batch(self, rows: Row) -> dict[str, Any]:
         """Perturb a batch, in which every column is a list; where it is noisy already, compose both noises."""
-        check_answers_move(self, rows)
+        if self.turns or any(map(is_messages, rows[self.columns[0]])):
+            return self._perturb_conversations(rows)
+        check_answers_move(rows, self.columns, list_columns(self))
         output = self._perturb_rows(rows)
         return self._compose_with_recorded(rows, output) if self.is_noisy(rows) else output
+
+    def _perturb_conversations(self, rows: Row) -> dict[str, Any]:
+        """Perturb the user's turns in a batch of conversations."""
+        self._check_conversation()
+        column, ids = self.columns[0], self._read_keys(rows)
+        noisy = self.is_noisy(rows)
+        known = rows if noisy else {name: cells for name, cells in rows.items() if name != f"clean_{column}"}
+        conversations = read_conversations(
+            rows[column],
+            ids or [str(number) for number in range(len(rows[column]))],
+            self.turns or "all",
+            raises=self.on_error == "raise",
+        )
+        extra = [name for name in (self.context, *self.protect_columns) if name]
+        turns = split_conversations(known, conversations, ids, column, extra)
+        people = draw_people(self._start_streams(turns.names, dict(enumerate(turns.names))) or [], self.seed)
+        output = self._add_records(*self._perturb_texts(turns.columns, column, turns.keys, turns.names, people))
+        if noisy:
+            id_name = self.id or ""
+            output = self._compose_with_recorded({**turns.columns, id_name: turns.keys}, output)
+        origin = self._format_origin(self.op)
+        return join_conversations(known, conversations, output, column, origin=origin, reason_column=self.reason_column)
+
+    def _read_keys(self, rows: Row) -> list[str | None] | None:
+        return [None if key is None else str(key) for key in rows[self.id]] if self.id else None
 
     def is_noisy(self, names: Iterable[str]) -> bool:
         """Return whether rows with columns of these names are already noisy, by `Noise` in the same columns.
@@ -245,7 +310,7 @@ class Noise:
 
     def _perturb_rows(self, rows: Row) -> dict[str, Any]:
         """Perturb a batch as if it were clean."""
-        keys = [None if key is None else str(key) for key in rows[self.id]] if self.id else None
+        keys = self._read_keys(rows)
         if self.tags:
             return self._add_records(*self._perturb_tokens(rows, keys))
         if len(self.columns) == 1:
@@ -275,36 +340,63 @@ class Noise:
         return columns
 
     def _perturb_texts(
-        self, rows: Row, column: str, keys: Keys, sessions: Keys = None
+        self, rows: Row, column: str, keys: Keys, sessions: Keys = None, people: Sequence[int] | None = None
     ) -> tuple[dict[str, Any], list[_Record]]:
-        """Perturb a column of texts, and move the answers that lie in it."""
+        """Perturb a column of texts, and move the answers that lie in it; `people` write the turns of conversations."""
         texts: Sequence[Any] = rows[column]
         answers: Sequence[Any] = rows[self.answers] if self.answers else [None] * len(texts)
-        constraint_sets, faults = self._check_rows(
-            partial(_make_constraints, protect=self.protect), texts, answers, keys
-        )
+        constraint_sets, faults = self._check_rows(make_constraints, texts, answers, keys)
+        if self._protects or people is not None:
+            constraint_sets = {
+                i: constraints._replace(protected=self._find_protected(rows, i, texts[i], pasted=people is not None))
+                for i, constraints in constraint_sets.items()
+            }
         if self.context:
             contexts = rows[self.context]
             constraint_sets = {
                 i: constraints._replace(context=str(contexts[i] or "")) for i, constraints in constraint_sets.items()
             }
-        free = None if self.protect or self.answers or self.context else True
+        is_free = not (self.answers or self.context or self._protects) and people is None
         proposals = self._propose(
-            texts, keys, {i: None if free else constraints for i, constraints in constraint_sets.items()}, sessions
+            texts,
+            keys,
+            {i: None if is_free else constraints for i, constraints in constraint_sets.items()},
+            sessions,
+            people,
         )
         noisy = [apply(texts[i], proposals[i].edits) if i in proposals else texts[i] for i in range(len(texts))]
         output: dict[str, Any] = {column: noisy, f"clean_{column}": list(texts)}
         if self.answers:
             output[self.answers] = [
-                _move_answers(answers[i], proposals[i].edits, noisy[i], constraint_sets[i].spans)
+                move_answers(answers[i], proposals[i].edits, noisy[i], constraint_sets[i].spans)
                 if i in proposals
                 else answers[i]
                 for i in range(len(texts))
             ]
         return output, self._make_records(texts, proposals, faults)
 
+    @property
+    def _protects(self) -> bool:
+        return bool(self.protect or self.protect_columns or self.protect_patterns)
+
+    def _find_protected(self, rows: Row, i: int, text: str, *, pasted: bool = False) -> tuple[Span, ...]:
+        """Return what of the text of a row no edit may touch."""
+        values = [value for name in self.protect_columns for value in list_values(rows[name][i])]
+        return merge_spans(
+            [
+                *find_words(text, (*self.protect, *values)),
+                *find_matches(text, self.protect_patterns),
+                *(find_pasted(text) if pasted else ()),
+            ]
+        )
+
     def _propose(
-        self, texts: Sequence[Any], keys: Keys, constraint_sets: Mapping[int, Constraints | None], sessions: Keys = None
+        self,
+        texts: Sequence[Any],
+        keys: Keys,
+        constraint_sets: Mapping[int, Constraints | None],
+        sessions: Keys = None,
+        people: Sequence[int] | None = None,
     ) -> dict[int, Proposal]:
         """Return the proposals for the rows that have constraints."""
         active = [constraints for constraints in constraint_sets.values() if constraints is not None]
@@ -315,6 +407,7 @@ class Noise:
             keys=self._start_streams(keys, {i: texts[i] for i in constraint_sets}),
             constraint_sets=active or None,
             sessions=None if sessions is None else self._start_streams(sessions, constraint_sets),
+            people=None if people is None else [people[i] for i in constraint_sets],
         )
         return dict(zip(constraint_sets, proposals, strict=True))
 
@@ -330,6 +423,9 @@ class Noise:
         column, tag_column = self.columns[0], str(self.tags)
         tokens, tags = list(rows[column]), list(rows[tag_column])
         utterances, faults = self._check_rows(self._read_utterance, tokens, tags, keys)
+        protected = {
+            i: self._find_protected(rows, i, utterance.text) for i, utterance in utterances.items() if self._protects
+        }
         noisy = dict(
             zip(
                 utterances,
@@ -338,8 +434,8 @@ class Noise:
                     list(utterances.values()),
                     seed=self.seed,
                     keys=self._start_streams(keys, {i: utterance.text for i, utterance in utterances.items()}),
-                    protect=self.protect,
                     protect_slots=self.protect_slots,
+                    protected=list(protected.values()) or None,
                 ),
                 strict=True,
             )
@@ -395,6 +491,9 @@ class Noise:
                 faults[i] = str(error)
         return parsed, faults
 
+    def _format_origin(self, operator: Operator) -> str:
+        return format_operator(self.op, self.seed, operator) + (f" epoch={self.epoch}" if self.epoch else "")
+
     def _make_records(
         self, texts: Sequence[str], proposals: Mapping[int, Proposal], faults: Mapping[int, str]
     ) -> list[_Record]:
@@ -404,8 +503,7 @@ class Noise:
         for i, text in enumerate(texts):
             edits, operator = proposals.get(i, Proposal((), self.op))
             if id(operator) not in signatures:
-                epoch = f" epoch={self.epoch}" if self.epoch else ""
-                signatures[id(operator)] = format_operator(self.op, self.seed, operator) + epoch
+                signatures[id(operator)] = self._format_origin(operator)
             reason = None if edits else faults.get(i) or explain_no_edits(operator, text)
             records.append(_Record([edit._asdict() for edit in edits], signatures[id(operator)], reason))
         return records
@@ -426,37 +524,8 @@ def check_whole_number(name: str, value: Any) -> int:
 
 def list_columns(noise: Noise) -> tuple[str, ...]:
     """Return the columns that a noise names."""
-    return tuple(filter(None, (*noise.columns, noise.id, noise.tags, noise.answers, noise.context)))
-
-
-def is_answers_column(name: str) -> bool:
-    """Return whether a column may hold SQuAD answers."""
-    return "answer" in name.lower()
-
-
-def check_answers_move(noise: Noise, rows: Row) -> None:
-    """Raise where SQuAD answers lie in a text that this noise changes, and would not be moved with it.
-
-    Columns with "answer" in their name are looked at, each in its first row that has an answer.
-    """
-    for name in rows:
-        if not is_answers_column(name) or name in list_columns(noise):
-            continue
-        cells = (
-            (i, cell) for i, cell in enumerate(rows[name]) if isinstance(cell, Mapping) and cell.get("answer_start")
-        )
-        if (first := next(cells, None)) is None:
-            continue
-        answer_starts = list(zip(first[1]["answer_start"], first[1].get("text", ()), strict=False))
-        for column in noise.columns:
-            text = rows[column][first[0]]
-            if isinstance(text, str) and any(
-                answer and text[start : start + len(answer)] == answer for start, answer in answer_starts
-            ):
-                raise ValueError(
-                    f"the answers in {name!r} stand at places of {column!r}, which noise would move; name them, as "
-                    f"--answers {name} or answers={name!r}"
-                )
+    columns = (*noise.columns, noise.id, noise.tags, noise.answers, noise.context, *noise.protect_columns)
+    return tuple(dict.fromkeys(filter(None, columns)))
 
 
 def apply_in_turn(noises: Iterable[Noise], rows: Row) -> dict[str, Any]:
@@ -500,43 +569,8 @@ def explain_no_edits(op: Operator, text: str) -> str:
 def _is_row(rows: Row, column: str, *, tokens: bool) -> bool:
     """Return whether `rows` is a single row: in a batch every column is a list, of tokens a list of lists."""
     value = rows[column]
-    if value is None or isinstance(value, str):
+    if value is None or isinstance(value, str) or is_messages(value):
         return True
     if not len(value):
         return any(cell is None or isinstance(cell, str) or not isinstance(cell, Sequence) for cell in rows.values())
     return tokens and all(isinstance(token, str) for token in value)
-
-
-def _make_constraints(text: Any, answers: Any, protect: Sequence[str]) -> Constraints:
-    if not isinstance(text, str):
-        raise TypeError(f"the text is no string but {type(text).__name__}; give a string")  # no value: reasons group
-    spans = []
-    for start, answer in zip(*((answers["answer_start"], answers["text"]) if answers else ((), ())), strict=True):
-        if text[start : start + len(answer)] != answer:
-            raise ValueError(f"the answer {answer!r} does not stand at {start} in its text; correct answer_start")
-        spans.append((start, start + len(answer)))
-    return Constraints(tuple(spans), find_words(text, protect))
-
-
-def find_words(text: str, words: Sequence[str]) -> tuple[Span, ...]:
-    """Return where `words` stand in `text`, as whole words in any case.
-
-    >>> find_words("Play SXSW fresh", ["sxsw"])
-    ((5, 9),)
-    """
-    if not words:
-        return ()
-    longest_first = sorted(words, key=len, reverse=True)
-    pattern = rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)"
-    return tuple(match.span() for match in re.finditer(pattern, text, re.IGNORECASE))
-
-
-def _move_answers(answers: Any, edits: Sequence[Edit], noisy: str, spans: Sequence[Span]) -> Any:
-    if not answers:
-        return answers
-    new_spans = move_spans(edits, spans)
-    return {
-        **answers,
-        "answer_start": [start for start, _ in new_spans],
-        "text": [noisy[start:end] for start, end in new_spans],
-    }

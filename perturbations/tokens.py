@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lapsus.core import bio
 from lapsus.core.edits import Edit, Span, apply
 from lapsus.perturbations.core import Constraints, Operator, propose
+from lapsus.perturbations.protection import find_words, merge_spans
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -74,14 +75,9 @@ def make_constraints(
     utterance: Utterance, protect: Collection[str] = (), protect_slots: Collection[str] = ()
 ) -> Constraints:
     """Return the constraints of an utterance: its slots, the words of `protect`, the slots labelled `protect_slots`."""
-    words = {word.casefold() for word in protect}
-    word_spans = [
-        (start, start + len(token))
-        for start, token in zip(utterance.starts, utterance.tokens, strict=True)
-        if token.casefold() in words
-    ]
     slot_spans = utterance.find_slot_spans(protect_slots) if protect_slots else []
-    return Constraints(tuple(utterance.find_slot_spans()), tuple(sorted(word_spans + slot_spans)))
+    protected = merge_spans([*find_words(utterance.text, protect), *slot_spans])
+    return Constraints(tuple(utterance.find_slot_spans()), protected)
 
 
 def trace_tokens(utterance: Utterance, edits: Iterable[Edit | tuple[int, int, str]]) -> list[tuple[str, list[int]]]:
@@ -206,9 +202,15 @@ def perturb_tokens_batch(
     keys: Sequence[str] | None = None,
     protect: Collection[str] = (),
     protect_slots: Collection[str] = (),
+    protected: Sequence[Sequence[Span]] | None = None,
 ) -> list[NoisyTokens]:
-    """Perturb many utterances at once, as `perturb_tokens` does one."""
+    """Perturb many utterances at once, as `perturb_tokens` does one; `protected` are other spans of each text."""
     constraint_sets = [make_constraints(utterance, protect, protect_slots) for utterance in utterances]
+    if protected is not None:
+        constraint_sets = [
+            constraints._replace(protected=merge_spans((*constraints.protected, *spans)))
+            for constraints, spans in zip(constraint_sets, protected, strict=True)
+        ]
     proposals = propose(
         op, [utterance.text for utterance in utterances], seed=seed, keys=keys, constraint_sets=constraint_sets
     )

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from lapsus.core.executors import LOCAL, Executor, open_executor
+from lapsus.perturbations.conversations import TURNS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -24,6 +25,18 @@ SHARED: dict[str, dict[str, Any]] = {
     "--gold": {"name": "gold", "metavar": "COLUMN"},
     "--tags": {"name": "tags", "metavar": "COLUMN"},
     "--answers": {"name": "answers", "metavar": "COLUMN"},
+    "--turns": {
+        "name": "turns",
+        "type": click.Choice(TURNS),
+        "help": "With messages as --text: the turns of the user to perturb. [default: all]",
+    },
+    "--protect": {
+        "name": "protect",
+        "multiple": True,
+        "metavar": "COLUMN|regex:PATTERN|gold",
+        "help": "Values that noise leaves as whole words: those of a column, matches of a pattern, or the gold "
+        "answers; repeatable.",
+    },
     "--noise": {"name": "noise", "multiple": True, "metavar": NOISE_SPEC},
     "--seed": {"name": "seed", "type": int, "default": 0, "show_default": True, "metavar": "N"},
     "--out": {"name": "out", "type": PATH, "metavar": "PATH"},

@@ -18,7 +18,9 @@ from lapsus.cli.options import (
 from lapsus.core.messages import format_examples, format_unknown_name
 from lapsus.jobs.perturb_corpus import perturb_corpus
 from lapsus.jobs.perturb_file import perturb_file
+from lapsus.perturbations.conversations import Turns
 from lapsus.perturbations.core import Operator, Thinned
+from lapsus.perturbations.protection import Protection
 from lapsus.perturbations.specs import NoiseTrack, list_operator_names, parse_noises, split_track_name
 
 
@@ -26,6 +28,8 @@ from lapsus.perturbations.specs import NoiseTrack, list_operator_names, parse_no
     epilog=format_examples(
         "lapsus perturb --noise zh_homophone@0.1 --text text --id id in.csv out.csv",
         "lapsus perturb --noise zh_keyboard:3 --text text --id id in.jsonl out.jsonl",
+        "lapsus perturb --noise en_keyboard --text messages --turns last \\",
+        "  --protect order --protect 'regex:[A-Z][0-9]+' --id id chats.jsonl out.jsonl",
         "lapsus perturb --executor ray --noise zh_keyboard --text text --id id \\",
         "  s3://BUCKET/rows s3://BUCKET/noisy",
     )
@@ -45,10 +49,12 @@ from lapsus.perturbations.specs import NoiseTrack, list_operator_names, parse_no
     metavar="[OPERATOR:]NAME=VALUE",
     help="Setting of the operator, or of the one that is named; repeatable.",
 )
-@add_option("--text", "Column of texts, or of tokens with --tags; repeatable.", required=True)
+@add_option("--text", "Column of texts or of messages, or of tokens with --tags; repeatable.", required=True)
+@add_option("--turns")
 @add_option("--id", "Column of the example's id. The noise of a row depends on it, and not on the order of rows.")
 @add_option("--tags", "Column of BIO tags, one per token.")
 @add_option("--answers", "Column of SQuAD answers within --text; they are kept whole and moved.")
+@add_option("--protect")
 @add_option("--seed", "Seed of the noise; repeatable.", multiple=True, default=(0,))
 @click.option(
     "--workers",
@@ -67,6 +73,8 @@ def perturb(
     noise: tuple[str, ...],
     settings: tuple[str, ...],
     text: tuple[str, ...],
+    turns: Turns | None,
+    protect: tuple[str, ...],
     id_column: str | None,
     tags: str | None,
     answers: str | None,
@@ -81,7 +89,8 @@ def perturb(
 ) -> None:
     """Perturb SOURCE into TARGET: JSON lines, CSV or Parquet, or a dataset of the Hub.
 
-    Every row keeps its clean text and records its edits. An interrupted run resumes. If the file is already noisy, the
+    Every row keeps its clean text and records its edits. In a column of messages the user's turns are perturbed, by one
+    person in each conversation. An interrupted run resumes. If the file is already noisy, the
     noise is composed and the clean text is kept. Each annotator, each of several seeds and each of several --noise has
     a target of its own: out.1.jsonl and out.2.jsonl, out.seed0.jsonl and out.seed1.jsonl, out.speako.jsonl and
     out.filler_eos.jsonl.
@@ -97,7 +106,8 @@ def perturb(
     if len(set(seed)) < len(seed):
         raise click.UsageError("a seed is given twice, which makes the same noise; give each seed once")
     columns = text[0] if len(text) == 1 else text
-    options: dict[str, Any] = {"text": columns, "id": id_column, "tags": tags, "answers": answers}
+    options: dict[str, Any] = {"text": columns, "id": id_column, "tags": tags, "answers": answers, "turns": turns}
+    options |= Protection.parse(protect).settings()
     jobs = {}
     for suffix, track in _name_tracks(noise, settings).items():
         for number in seed:

@@ -22,6 +22,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lapsus.core.messages import format_list
+from lapsus.io.json_columns import encode_json_lists, has_messages, list_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -81,7 +82,7 @@ def read_rows(path: Path) -> list[Row]:
     [{'id': '007', 'score': 1}]
     """
     if path.suffix.lower() in COLUMNAR:
-        rows: list[Row] = read_arrow(path).to_pylist()
+        rows: list[Row] = list_rows(read_arrow(path))
         return rows
     if detect_format(path) == "csv":
         return _read_csv(path)
@@ -291,7 +292,7 @@ def read_arrow(path: Path) -> Any:
 
 
 def to_arrow(rows: Sequence[Row], file: object) -> Any:
-    """Return rows as an Arrow table with every column that any of them has.
+    """Return rows as an Arrow table with every column that any of them has; messages become JSON.
 
     >>> to_arrow([{"id": 1}, {"id": 2, "n": 0.5}], "p.jsonl").column_names
     ['id', 'n']
@@ -304,7 +305,7 @@ def to_arrow(rows: Sequence[Row], file: object) -> Any:
     for name in dict.fromkeys(name for row in rows for name in row):
         values = [row.get(name) for row in rows]
         try:
-            columns[name] = pa.array(values)
+            columns[name] = encode_json_lists(values) if has_messages(values) else pa.array(values)
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
             index = _find_mixed_type(values)
             row = shorten_repr({key: rows[index][key] for key in ("id", name) if key in rows[index]})

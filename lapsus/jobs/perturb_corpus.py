@@ -24,6 +24,7 @@ import numpy as np
 
 from lapsus.core.executors import LOCAL, Executor, RayExecutor
 from lapsus.core.files import resolve_link, stage_file
+from lapsus.io.json_columns import list_column, make_array
 from lapsus.jobs.partitions import (
     REASON_COLUMN,
     Partition,
@@ -35,7 +36,8 @@ from lapsus.jobs.partitions import (
     read_first_schema,
     split_files,
 )
-from lapsus.perturbations.arrow import perturb_schema, perturb_table, with_tag_names
+from lapsus.perturbations.arrow import fit_to_schema, perturb_schema, perturb_table
+from lapsus.perturbations.noise import list_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -188,7 +190,7 @@ def perturb_corpus(
     partitions = split_files(files, shard_bytes)
     schema = read_first_schema(partitions)
     check_columns(source, [] if schema is None else schema.names, noises[0])
-    job = Job(tuple(with_tag_names(each, schema) for each in noises), staging, len(partitions))
+    job = Job(tuple(fit_to_schema(each, schema) for each in noises), staging, len(partitions))
     manifests = _load_manifests(job, partitions, files)
     try:
         _make_shards(job, partitions, manifests, executor, progress=progress)
@@ -292,10 +294,7 @@ def _make_shard(job: Job, numbered_partition: tuple[int, Partition]) -> ShardMan
     number, partition = numbered_partition
     first_noise = job.noises[0]
     table = partition.read_table()
-    input_columns = [
-        name for name in (*first_noise.columns, first_noise.id, first_noise.tags, first_noise.answers) if name
-    ]
-    for name in input_columns:  # JSON lines may leave out what they do not have
+    for name in list_columns(first_noise):  # JSON lines may leave out what they do not have
         if name not in table.column_names:
             table = table.append_column(name, pa.nulls(len(table)))
     clean_schema = table.schema.remove_metadata()
@@ -364,7 +363,7 @@ def _rewrite_shard(job: Job, schema: Any, number: int) -> None:
 
     table = pq.read_table(BytesIO(job.staging.read(job.format_shard_name(number))))
     columns = [
-        pa.array(table.column(field.name).to_pylist(), field.type)
+        make_array(list_column(table.column(field.name)), field.type)
         if field.name in table.column_names
         else pa.nulls(len(table), field.type)
         for field in schema

@@ -14,7 +14,7 @@ import shutil
 from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO, TextIOWrapper
 from itertools import islice
@@ -25,8 +25,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lapsus.core.conversations import holds_messages
 from lapsus.core.files import stage_file
 from lapsus.core.terminal import defer_interrupts
+from lapsus.io.json_columns import list_rows, make_array
 from lapsus.io.readers import (
     BYTE_ORDER_MARK,
     FORMATS,
@@ -42,8 +44,9 @@ from lapsus.io.readers import (
     translate_arrow_errors,
 )
 from lapsus.jobs.partitions import REASON_COLUMN, Summary, check_columns, hash_keys, prepare_noises
-from lapsus.perturbations.arrow import list_input_columns, perturb_schema, with_tag_names
-from lapsus.perturbations.noise import Noise, apply_in_turn, check_answers_move, is_answers_column
+from lapsus.perturbations.answers import check_answers_move, is_answers_column
+from lapsus.perturbations.arrow import fit_to_schema, list_input_columns, perturb_schema
+from lapsus.perturbations.noise import Noise, apply_in_turn, list_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -120,7 +123,8 @@ def perturb_file(
         raise FileExistsError(f"{target} exists; name another file, or replace it with --overwrite (overwrite=True)")
     reader = _open_source(source, split=split, config=config)
     is_noisy = check_columns(source, reader.columns, noise)
-    noises = tuple(with_tag_names(each, reader.schema) for each in noises)
+    noises = tuple(_fit_to_source(each, reader) for each in noises)
+    noise = noises[0]
     schema = None if detect_format(target) == "json" else perturb_schema(_read_schema(reader), noise)
     token_columns = (*noise.columns, noise.tags, *(noise.clean_columns() if is_noisy else ())) if noise.tags else ()
     job = PartJob(
@@ -150,6 +154,17 @@ def perturb_file(
     shutil.rmtree(folder)
     changed = counts.pop("", 0)
     return Summary(target, changed + sum(counts.values()), changed, dict(counts))
+
+
+def _fit_to_source(noise: Noise, reader: RowSource) -> Noise:
+    """Return the noise that knows whether its column holds messages, by the first rows, and the names of tags."""
+    column = noise.columns[0]
+    first_rows = next((reader.decode(raw) for raw in reader.iter_chunks()), [])
+    if any(holds_messages(row.get(column)) for row in first_rows):
+        noise = replace(noise, turns=noise.turns or "all")
+    elif noise.turns and first_rows:
+        raise ValueError(f"turns are those of conversations, and {column!r} holds no messages; name another column")
+    return fit_to_schema(noise, reader.schema)
 
 
 def _prepare_folder(folder: Path, job_identity: list[Any]) -> None:
@@ -231,7 +246,7 @@ def _make_part(job: PartJob, path: Path, raw: Any) -> Counter[str]:
         for name in names
         if name not in batch and is_answers_column(name)
     }
-    check_answers_move(noise, {**other_answers, **batch})
+    check_answers_move({**other_answers, **batch}, noise.columns, list_columns(noise))
     noisy = apply_in_turn(job.noises, batch)
     noisy_rows = [
         row
@@ -339,7 +354,8 @@ class _Encoder:
             import pyarrow as pa
             import pyarrow.parquet as pq
 
-            pq.write_table(pa.Table.from_pylist(rows, schema=self.schema), path)
+            columns = [make_array([row.get(field.name) for row in rows], field.type) for field in self.schema]
+            pq.write_table(pa.Table.from_arrays(columns, schema=self.schema), path)
             return
         with path.open("w", encoding="utf-8", newline="", errors="backslashreplace") as file:
             if self.format == "json":
@@ -452,8 +468,7 @@ def _serialise_arrow(rows: Any) -> bytes:
 def _decode_arrow(content: bytes) -> list[Row]:
     import pyarrow as pa
 
-    rows: list[Row] = pa.ipc.open_stream(content).read_all().to_pylist()
-    return rows
+    return list_rows(pa.ipc.open_stream(content).read_all())
 
 
 def _open_dataset(name: str, split: str | None, config: str | None) -> RowSource:

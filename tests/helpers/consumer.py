@@ -71,6 +71,7 @@ from lapsus.perturbations import (
     ZhSpeech,
     apply,
     apply_tags,
+    apply_to_messages,
     apply_tokens,
     mix,
     move_spans,
@@ -175,6 +176,9 @@ def noise(folder: Path) -> None:
 
     tokens, tags, changes, source = perturb_tokens(op, ["turn", "it", "on"], ["O", "O", "B-state"], key="row")
     assert apply_tokens(["turn", "it", "on"], changes) == tokens
+    chat = [{"role": "user", "content": "turn it on"}]
+    noisy_chat = Noise(op, text="messages", turns="all")({"messages": chat})
+    assert apply_to_messages(chat, noisy_chat["edits"]) == noisy_chat["messages"]
     assert apply_tags(["turn", "it", "on"], ["O", "O", "B-state"], changes) == tags
     assert source.name == "filler_eos"
 

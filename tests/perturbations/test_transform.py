@@ -100,7 +100,7 @@ def test_the_columns_of_a_row_are_one_session_and_a_block_stays_one():
 def test_tags_follow_their_tokens_in_every_epoch():
     features = Features({"id": Value("string"), "tokens": List(Value("string")), "tags": List(ClassLabel(names=["O", "B-x", "I-x"]))})  # fmt: skip
     rows = Dataset.from_list([{"id": "a", "tokens": ["play", "the", "song"], "tags": [0, 1, 2]}] * 5, features=features)
-    noise = Noise(OPERATORS["filler_eos"], text="tokens", id="id", tags="tags").with_tag_names(features)
+    noise = Noise(OPERATORS["filler_eos"], text="tokens", id="id", tags="tags").fit_to_features(features)
     for epoch in range(3):
         for row in rows.with_transform(noise.transform(epoch)):
             assert len(row["tokens"]) == len(row["tags"]) > 3 and row["tags"][:3] == [0, 1, 2]

@@ -22,7 +22,7 @@ from lapsus.core.edits import Edit
 from lapsus.perturbations.en.typist.keys import LAYOUTS
 from lapsus.perturbations.en.typist.model import PARTS, SIZE, classify_characters, find_source, load_typist_model
 from lapsus.perturbations.en.typist.slips import KeyPress, make_slip
-from lapsus.perturbations.streams import GOLDEN, HALF, MASK, STEP, FastStream, scramble, stream_start, stream_starts
+from lapsus.perturbations.streams import GOLDEN, HALF, STEP, FastStream, scramble, stream_start, stream_starts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,6 +94,13 @@ class EnKeyboard:
         """Return the edits that typing each text makes."""
         return simulate_typing(load_typist_model(), self, texts, stream_starts(f"{self.name}/{seed}", keys))
 
+    def edits_by_people(
+        self, texts: Sequence[str], seed: int, keys: Sequence[str], people: Sequence[int]
+    ) -> list[tuple[Edit, ...]]:
+        """Return the edits that typing each text makes, where `who` is 0 by a person for each text."""
+        begin = stream_starts(f"{self.name}/{seed}", keys)
+        return simulate_typing(load_typist_model(), self, texts, begin, None if self.who else people)
+
     def untouched(self, text: str) -> str:
         """Return which characters of `text` cannot have slips, and why; nothing where there are none.
 
@@ -106,15 +113,20 @@ class EnKeyboard:
 
 
 def simulate_typing(
-    model: TypistModel, op: EnKeyboard, texts: Sequence[str], begin: UInt64Array
+    model: TypistModel,
+    op: EnKeyboard,
+    texts: Sequence[str],
+    begin: UInt64Array,
+    people: Sequence[int] | None = None,
 ) -> list[tuple[Edit, ...]]:
-    """Return the edits of texts whose random streams start at `begin`.
+    """Return the edits of texts whose random streams start at `begin`, typed by `people` or by the person of `op`.
 
     Every key has its own draws, so that the keys of all texts are drawn at once; only the slips are made one by one.
     """
-    if op.who:
-        begin = scramble(begin ^ np.uint64(op.who * PERSON & MASK))  # another person slips at other keys of a text
-    person = person_factors(model.people, begin, op.who, op.rate)
+    who = np.array([op.who] * len(texts) if people is None else people, np.uint64)
+    own_begin = scramble(begin ^ (who * np.uint64(PERSON)))  # another person slips at other keys of a text
+    begin = np.where(who > 0, own_begin, begin)
+    person = person_factors(model.people, begin, who, op.rate)
     place, bounds = classify_characters(texts)
     text = np.repeat(np.arange(len(texts)), np.diff(bounds))
     at = np.arange(len(place)) - bounds[text]
@@ -159,17 +171,17 @@ def draw_uniform(begin: UInt64Array, draw: int) -> NDArray[np.float64]:
 
 
 def person_factors(
-    population: Mapping[str, NDArray[np.float64]], texts: UInt64Array, who: int, rate: float
+    population: Mapping[str, NDArray[np.float64]], texts: UInt64Array, who: UInt64Array, rate: float
 ) -> dict[str, NDArray[np.float64]]:
     """Return the factor of each source of slips in each text, and the factor of the odds that a slip stays, "unseen".
 
     Args:
         population: The quantiles of each trait, evenly spaced from 0 to 1; those of a text's part as "TRAIT in a text".
         texts: The starts of the texts' streams.
-        who: The number of the person, or 0 for another person in each text.
+        who: The number of the person of each text, or 0 for one who types no other text.
         rate: A factor of the haste.
     """
-    person = scramble(np.full(len(texts), who, np.uint64) if who else texts ^ GOLDEN)
+    person = scramble(np.where(who > 0, who, texts ^ GOLDEN))
     factors = {
         trait: _interpolate(population[trait], draw_uniform(person, draw)) for draw, trait in enumerate(TRAITS, 1)
     }

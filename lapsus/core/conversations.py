@@ -1,0 +1,177 @@
+"""Conversations: lists of messages, and the turns of the user in them.
+
+A message has a role and a content (`role` and `content`, or ShareGPT's `from` and `value`). The content is a text, or a
+list of parts of which some are texts. A turn is a user's message that holds a text. Turns are counted from 0, so that a
+system prompt or a tool's result more or less leaves their numbers as they are.
+
+>>> messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "slow down"}]
+>>> list_turns(messages)
+[Turn(number=0, message=1, part=None, text='slow down')]
+>>> edits = [{"turn": 0, "part": None, "start": 9, "end": 9, "text": "!"}]
+>>> apply_to_messages(messages, edits)[1]
+{'role': 'user', 'content': 'slow down!'}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from lapsus.core.edits import Edit, apply
+
+Messages: TypeAlias = Sequence[Mapping[str, Any]]
+
+ROLES, CONTENTS = ("role", "from"), ("content", "value")  # of OpenAI, and of ShareGPT
+USERS = ("user", "human")
+TEXT_PARTS = ("text", "input_text")
+
+
+class Turn(NamedTuple):
+    """A text of a user: the number of its turn, the place of its message, the place of its part or None, the text."""
+
+    number: int
+    message: int
+    part: int | None
+    text: str
+
+
+def is_messages(value: Any) -> bool:
+    """Return whether a value is a list of messages.
+
+    >>> is_messages([{"from": "human", "value": "hi"}]), is_messages("hi"), is_messages(["hi"])
+    (True, False, False)
+    """
+    return (
+        isinstance(value, Sequence)
+        and bool(value)
+        and isinstance(value[0], Mapping)
+        and _find_key(value[0], ROLES) is not None
+    )
+
+
+def parse_messages(value: Any) -> list[Any]:
+    """Return the messages of a cell: a list of messages, or the same as JSON.
+
+    >>> parse_messages('[{"role": "user", "content": "hi"}]')
+    [{'role': 'user', 'content': 'hi'}]
+    """
+    try:
+        messages = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        messages = None
+    if not isinstance(messages, Sequence) or isinstance(messages, str):
+        sample = str(value)[:60]
+        raise ValueError(  # noqa: TRY004 - told as any other fault
+            f"{sample!r} holds no messages; give a list of objects with role and content"
+        )
+    for number, message in enumerate(messages):
+        if not isinstance(message, Mapping) or not isinstance(message.get(_find_key(message, ROLES) or ""), str):
+            raise ValueError(  # noqa: TRY004 - likewise
+                f"message {number} has no role; give it one, such as user, assistant, system or tool"
+            )
+    return list(messages)
+
+
+def restore_form(messages: Sequence[Any], value: Any) -> Any:
+    """Return messages in the form of the cell that they were parsed from: as JSON where that was a text."""
+    return json.dumps(messages, ensure_ascii=False) if isinstance(value, str) else list(messages)
+
+
+def holds_messages(value: Any) -> bool:
+    """Return whether a cell holds messages, as a list or as JSON.
+
+    >>> holds_messages('[{"role": "user", "content": "hi"}]'), holds_messages("[hi]")
+    (True, False)
+    """
+    if not isinstance(value, str):
+        return is_messages(value)
+    try:
+        return value.lstrip().startswith("[") and is_messages(parse_messages(value))
+    except ValueError:
+        return False
+
+
+def _find_key(message: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    return next((name for name in names if message.get(name) is not None), None)
+
+
+def get_role(message: Mapping[str, Any]) -> str:
+    """Return the role of a message, as it is written."""
+    return str(message[_find_key(message, ROLES) or ROLES[0]])
+
+
+def list_turns(messages: Messages) -> list[Turn]:
+    """Return the texts of the user, in order.
+
+    >>> parts = [{"type": "image_url", "image_url": {"url": "data:"}}, {"type": "text", "text": "what is it"}]
+    >>> list_turns([{"role": "user", "content": parts}, {"from": "human", "value": "thanks"}])
+    [Turn(number=0, message=0, part=1, text='what is it'), Turn(number=1, message=1, part=None, text='thanks')]
+    """
+    turns: list[Turn] = []
+    number = 0
+    for place, message in enumerate(messages):
+        if get_role(message) not in USERS:
+            continue
+        content = message.get(_find_key(message, CONTENTS) or "")
+        if isinstance(content, str):
+            texts: list[tuple[int | None, str]] = [(None, content)]
+        elif content is None or isinstance(content, Sequence):
+            texts = [(part, entry["text"]) for part, entry in enumerate(content or ()) if _is_text_part(entry)]
+        else:
+            raise TypeError(
+                f"the content of message {place} is {type(content).__name__}; give a text or a list of parts"
+            )
+        turns += [Turn(number, place, part, text) for part, text in texts]
+        number += bool(texts)
+    return turns
+
+
+def _is_text_part(part: Any) -> bool:
+    return isinstance(part, Mapping) and part.get("type") in TEXT_PARTS and isinstance(part.get("text"), str)
+
+
+def replace_texts(messages: Messages, texts: Iterable[tuple[Turn, str]]) -> list[dict[str, Any]]:
+    """Return messages with other texts in some of the user's turns; the messages that are given stay as they are."""
+    output = [dict(message) for message in messages]
+    for turn, text in texts:
+        message = output[turn.message]
+        name = _find_key(message, CONTENTS) or CONTENTS[0]
+        if turn.part is None:
+            message[name] = text
+        else:
+            parts = list(message[name])
+            parts[turn.part] = {**parts[turn.part], "text": text}
+            message[name] = parts
+    return output
+
+
+def apply_to_messages(messages: Any, edits: Iterable[Mapping[str, Any]]) -> Any:
+    """Replay the edits that a noisy row records on its clean messages."""
+    parsed = parse_messages(messages)
+    by_turn = group_edits(edits)
+    texts = [(turn, apply(turn.text, by_turn.get((turn.number, turn.part), ()))) for turn in list_turns(parsed)]
+    return restore_form(replace_texts(parsed, texts), messages)
+
+
+def group_edits(edits: Iterable[Mapping[str, Any]] | None) -> dict[tuple[int, int | None], list[Edit]]:
+    """Return the edits of a row by turn and part."""
+    by_turn: dict[tuple[int, int | None], list[Edit]] = {}
+    for edit in edits or ():
+        place = (edit["turn"], edit["part"])
+        by_turn.setdefault(place, []).append(Edit(edit["start"], edit["end"], edit["text"]))
+    return by_turn
+
+
+def record_edits(turn: Turn, edits: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return edits of a turn, as a noisy row records them."""
+    return [{"turn": turn.number, "part": turn.part, **edit} for edit in edits]
+
+
+def join_user_texts(messages: Any) -> str:
+    """Return what the user says, one text per line.
+
+    >>> join_user_texts([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}])
+    'hi'
+    """
+    return "\n".join(turn.text for turn in list_turns(parse_messages(messages)))
