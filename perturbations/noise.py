@@ -212,7 +212,11 @@ class Noise:
         self._check_conversation()
         column, ids = self.columns[0], self._read_keys(rows)
         noisy = self.is_noisy(rows)
-        known = rows if noisy else {name: cells for name, cells in rows.items() if name != f"clean_{column}"}
+        if noisy:  # rows of published datasets hold edits by column
+            old_edits = [edits[column] if isinstance(edits, Mapping) else edits for edits in rows["edits"]]
+            known = {**rows, "edits": old_edits}
+        else:
+            known = {name: cells for name, cells in rows.items() if name != f"clean_{column}"}
         conversations = read_conversations(
             rows[column],
             ids or [str(number) for number in range(len(rows[column]))],

@@ -18,6 +18,7 @@ from lapsus.hub.built_folder import read_card
 from lapsus.hub.collection import update_collection
 from lapsus.hub.upload import Gate
 from lapsus.hub.user_dataset import build_rows
+from lapsus.perturbations.conversations import Turns
 
 
 @click.command(epilog=format_examples("lapsus build readin-afqmc --source READIN.zip --out readin-afqmc"))
@@ -119,7 +120,9 @@ def build_all(source: Path | None, out: Path, executor: Executor, *, allow_parti
     )
 )
 @click.argument("rows", type=PATH)
-@add_option("--text", "Column to perturb: texts, or tokens with --tags.", required=True, multiple=False)
+@add_option("--text", "Column to perturb: texts, messages, or tokens with --tags.", required=True, multiple=False)
+@add_option("--turns")
+@add_option("--protect")
 @add_option("--id", "Column of the id. The noise of a row depends on it.", default="id", show_default=True)
 @add_option(
     "--noise",
@@ -153,6 +156,8 @@ def build_all(source: Path | None, out: Path, executor: Executor, *, allow_parti
 def make(
     rows: Path,
     text: str,
+    turns: Turns | None,
+    protect: tuple[str, ...],
     id_column: str,
     noise: tuple[str, ...],
     human: tuple[str, ...],
@@ -198,6 +203,8 @@ def make(
             noise=noise,
             tags=tags,
             answers=answers,
+            turns=turns,
+            protect=protect,
             seed=seed,
             name=name,
             license=license,

@@ -11,6 +11,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from lapsus.core.conversations import is_messages, join_user_texts
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -29,11 +31,13 @@ def split_words(text: str) -> list[str]:
 
 
 def to_text(value: Any) -> str:
-    """Return tokens as the text they make when joined by spaces, and any other value as it is written.
+    """Return tokens joined by spaces, of messages what the user says in lines, and any other value as it is written.
 
-    >>> to_text(["slow", "down"]), to_text("slow down"), to_text(7)
+    >>> to_text(["slow", "down"]), to_text([{"role": "user", "content": "slow down"}]), to_text(7)
     ('slow down', 'slow down', '7')
     """
+    if is_messages(value):
+        return join_user_texts(value)
     return " ".join(value) if isinstance(value, list) else str(value)
 
 

@@ -15,6 +15,7 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from lapsus.core.conversations import apply_to_messages, is_messages
 from lapsus.core.edits import apply
 from lapsus.core.executors import LOCAL, Executor
 from lapsus.core.files import CACHE, stage_folder
@@ -267,7 +268,11 @@ def check_edits(place: str, batch: Mapping[str, list[Any]], texts: Mapping[str, 
         name = clean_name.removeprefix("clean_")
         for row, edits in enumerate(batch["edits"]):
             column_edits = edits[name] if isinstance(edits, dict) else edits
-            if apply(clean[row], column_edits) != noisy[row]:
+            if is_messages(batch[clean_name][row]):
+                replays = apply_to_messages(batch[clean_name][row], column_edits) == batch[name][row]
+            else:
+                replays = apply(clean[row], column_edits) == noisy[row]
+            if not replays:
                 raise ValueError(
                     f"the edits of row {batch['id'][row]!r} in {place} do not give {name!r} back from {clean_name!r}; "
                     "rebuild it with the operator that made it"

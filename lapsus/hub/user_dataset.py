@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import datasets
 from datasets import Features, List, Value
 
+from lapsus.core.conversations import holds_messages, is_messages, parse_messages
 from lapsus.core.executors import LOCAL, Executor
 from lapsus.core.messages import format_list
 from lapsus.core.text import is_mostly_chinese, to_text
@@ -28,6 +29,8 @@ from lapsus.hub.build import BuildResult, build_dataset
 from lapsus.hub.dataset_card import check_license
 from lapsus.io import readers as files
 from lapsus.perturbations import Noise, NoiseTrack
+from lapsus.perturbations.conversations import Turns
+from lapsus.perturbations.protection import Protection
 from lapsus.perturbations.specs import parse_noises, split_track_name
 from lapsus.reporting.fidelity import TrackFidelity, measure_fidelity
 
@@ -50,6 +53,8 @@ class OwnRows(Benchmark):
     DATA: ClassVar[Sequence[Row]]  # each has an `id`
     FEATURES: ClassVar[Features]
     TEXT: ClassVar[str]
+    TURNS: ClassVar[Turns | None]
+    PROTECTION: ClassVar[Protection]
     TAGS_COLUMN: ClassVar[str | None]
     ANSWERS: ClassVar[str | None]
     SEED: ClassVar[int]
@@ -65,7 +70,8 @@ class OwnRows(Benchmark):
         if track:
             return noisy_features(self._make_noises(track)[0], self.FEATURES)
         extra_features = {name: self.FEATURES[name] for name in filter(None, (self.TAGS_COLUMN, self.ANSWERS))}
-        texts = List({"annotator": Value("int64"), "text": Value("string"), **extra_features})
+        text_feature = self.FEATURES[self.TEXT] if self.TURNS else Value("string")
+        texts = List({"annotator": Value("int64"), "text": text_feature, **extra_features})
         return Features({**self.FEATURES, self.TEXT: texts, f"clean_{self.TEXT}": self.FEATURES[self.TEXT]})
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
@@ -85,7 +91,8 @@ class OwnRows(Benchmark):
         return dict(annotators).get(config)
 
     def _make_noises(self, track: NoiseTrack) -> tuple[Noise, ...]:
-        return track.make_noises(seed=self.SEED, text=self.TEXT, id="id", tags=self.TAGS_COLUMN, answers=self.ANSWERS)
+        columns = {"text": self.TEXT, "id": "id", "tags": self.TAGS_COLUMN, "answers": self.ANSWERS}
+        return track.make_noises(seed=self.SEED, **columns, turns=self.TURNS, **self.PROTECTION.settings())
 
     def _iter_joined(self, tracks: Sequence[NoiseTrack]) -> Iterator[Row]:
         """Yield each row with the texts of all annotators."""
@@ -94,7 +101,7 @@ class OwnRows(Benchmark):
             texts = [
                 {
                     "annotator": number,
-                    "text": to_text(row[self.TEXT]),
+                    "text": row[self.TEXT] if self.TURNS else to_text(row[self.TEXT]),
                     **{name: row[name] for name in filter(None, (self.TAGS_COLUMN, self.ANSWERS))},
                 }
                 for number, row in enumerate(noisy, 1)
@@ -111,6 +118,8 @@ def build_rows(
     id: str = "id",
     tags: str | None = None,
     answers: str | None = None,
+    turns: Turns | None = None,
+    protect: Sequence[str] = (),
     seed: int = 0,
     name: str | None = None,
     license: str | None = None,
@@ -124,12 +133,14 @@ def build_rows(
     Args:
         rows: JSON lines, JSON, CSV, TSV or Parquet.
         out: The folder to write.
-        text: The column to perturb: texts, or tokens where `tags` are given.
+        text: The column to perturb: texts, messages, or tokens where `tags` are given.
         noise: Noise of one track or of several, each as `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]`, such as
             "keyboard=zh_keyboard:3". Operators joined by `+` are applied in order.
         id: The column of the id. Noise depends on it, and not on the order of rows.
         tags: The column of BIO tags, one per token.
         answers: The column of SQuAD answers that lie in the text; they stay whole and are moved.
+        turns: With messages, the turns of the user to perturb: `all`, the `first` or the `last`.
+        protect: What noise leaves as whole words: the values of a COLUMN, or the matches of `regex:PATTERN`.
         seed: The seed of the noise.
         name: The name of the dataset; that of `out` otherwise.
         license: Its licence, as the Hub spells it; without one the card says that none is stated.
@@ -147,6 +158,8 @@ def build_rows(
         id=id,
         tags=tags,
         answers=answers,
+        turns=turns,
+        protection=Protection.parse(protect),
         seed=seed,
         name=name or out.absolute().name,
         license=license,
@@ -165,6 +178,8 @@ def make_benchmark(
     id: str,
     tags: str | None,
     answers: str | None,
+    turns: Turns | None,
+    protection: Protection,
     seed: int,
     name: str,
     license: str | None,
@@ -186,30 +201,34 @@ def make_benchmark(
     for track, spec in specs.items():
         _check_track_name(track, spec)
     data, features = _read_checked_rows(rows, text, id, tags, answers)
+    turns = _check_turns(data, text, turns, human)
+    if unknown := [name for name in protection.columns if name not in features]:
+        raise LookupError(f"no column is called {unknown[0]!r}; {rows} has {format_list(features)}")
     configs = [CLEAN]
     for track, track_annotators in tracks.items():
         configs += [f"{track}{annotator.suffix}" for annotator in track_annotators if annotator.suffix] + [track]
+    columns = {"text": text, "id": id, "tags": tags, "answers": answers}
     facts = {
         "__doc__": f"The rows of {rows.name}, and the same with synthetic noise.",
         "__module__": __name__,
         "NAME": name,
         "TITLE": name,
-        "LANGUAGES": (
-            language or ("zh" if is_mostly_chinese(chain.from_iterable(row[text] for row in data)) else "en"),
-        ),
+        "LANGUAGES": (language or ("zh" if is_mostly_chinese(to_text(row[text]) for row in data) else "en"),),
         "LICENSE": license,
         "VERSION": datasets.Version(version),
         "ROWS": {config: {SPLIT: len(data)} for config in configs},
         "DATA": data,
         "FEATURES": features,
         "TEXT": text,
+        "TURNS": turns,
+        "PROTECTION": protection,
         "TAGS_COLUMN": tags,
         "ANSWERS": answers,
         "SEED": seed,
         "TRACKS": tracks,
         "NOISY": {f"clean_{tags}": ()} if tags else {},  # tags have no error rate
         "SPECS": specs,
-        "LIKENESS": measure_fidelity(data, tracks, human, text=text, id=id, tags=tags, answers=answers, seed=seed),
+        "LIKENESS": measure_fidelity(data, tracks, human, **columns, seed=seed, settings=protection.settings()),
     }
     return type("OwnRows", (OwnRows,), facts)
 
@@ -241,18 +260,14 @@ def _read_checked_rows(
         missing = [name for name in required if row.get(name) is None]
         if missing:
             raise ValueError(f"{where} has no {format_list(missing)}; its columns are {format_list(row)}")
-        value = row[text]
-        if tags is None and not (isinstance(value, str) and value.strip()):
-            raise ValueError(f"{where} has {value!r} as its {text}, which is no text; mend the row")
-        if tags and not (isinstance(value, list) and value and all(isinstance(token, str) for token in value)):
-            raise ValueError(f"{where} has {value!r} as its {text}, which are no tokens; give a list of words")
+        row[text] = _check_input(row[text], f"{where} has {row[text]!r} as its {text}", tokens=tags is not None)
         name = str(row[id])
         if name in row_numbers:
             raise ValueError(f"{where} has the id {name!r} of row {row_numbers[name]}; ids must be unique")
         row_numbers[name] = number
         rows.append({"id": name} | {column: row.get(column) for column in columns})
     try:
-        features = datasets.Dataset.from_list(rows).features
+        features = _find_features(rows)
     except (TypeError, ValueError, ArithmeticError) as error:
         raise ValueError(
             f"the rows of {file} have columns of mixed types ({error}); give each column one type"
@@ -261,6 +276,42 @@ def _read_checked_rows(
     if empty:
         raise ValueError(f"the column {format_list(empty)} of {file} is empty in every row; leave it out")
     return rows, features
+
+
+def _check_input(value: Any, where: str, *, tokens: bool) -> Any:
+    """Return a text, tokens or messages; messages in the place of a text are parsed."""
+    if tokens:
+        if not (isinstance(value, list) and value and all(isinstance(token, str) for token in value)):
+            raise ValueError(f"{where}, which are no tokens; give a list of words")
+        return value
+    if holds_messages(value):
+        return parse_messages(value)
+    if not (isinstance(value, str) and value.strip()):
+        raise ValueError(f"{where}, which is no text; mend the row")
+    return value
+
+
+def _check_turns(
+    rows: Sequence[Row], text: str, turns: Turns | None, human: Mapping[str, Sequence[Path]]
+) -> Turns | None:
+    """Return which turns are perturbed; None where the column holds no messages."""
+    if not any(is_messages(row[text]) for row in rows):
+        if turns:
+            raise ValueError(f"turns are those of conversations, and {text!r} holds no messages; name another column")
+        return None
+    if human:
+        raise ValueError(f"--human compares texts, and {text!r} holds messages; leave it out")
+    return turns or "all"
+
+
+def _find_features(rows: Sequence[Row]) -> Features:
+    """Return the features of rows; messages are lists of JSON, so that each comes back as it was."""
+    conversations = {name for name in rows[0] if any(is_messages(row[name]) for row in rows)}
+    if conversations and not hasattr(datasets, "Json"):
+        raise ImportError("messages become JSON columns, which this version lacks; upgrade: pip install -U datasets")
+    others = [{name: cell for name, cell in row.items() if name not in conversations} for row in rows]
+    found = datasets.Dataset.from_list(others).features
+    return Features({name: List(datasets.Json()) if name in conversations else found[name] for name in rows[0]})
 
 
 def _check_column_names(file: Path, columns: Sequence[str], text: str, tags: str | None) -> None:

@@ -154,6 +154,7 @@ def measure_fidelity(
     tags: str | None,
     answers: str | None,
     seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
 ) -> list[TrackFidelity]:
     """Compare the noise of tracks with what people made of the same rows.
 
@@ -167,6 +168,7 @@ def measure_fidelity(
         tags: The column of tags, where `text` holds tokens.
         answers: The column of answers that lie in the text.
         seed: The seed of the noise.
+        settings: Other fields of `Noise`, such as those that protect values.
     """
     fidelities = []
     for track, paths in human.items():
@@ -183,7 +185,7 @@ def measure_fidelity(
         synthetic_texts = [
             [to_text(row[text]) for row in perturb_rows(noises, shared_rows)]
             for noises in (
-                annotator.make_noises(seed=seed, text=text, id="id", tags=tags, answers=answers)
+                annotator.make_noises(seed=seed, text=text, id="id", tags=tags, answers=answers, **(settings or {}))
                 for annotator in tracks[track]
             )
         ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lapsus.core.conversations import is_messages
 from lapsus.core.text import to_text
 
 if TYPE_CHECKING:
@@ -191,6 +192,8 @@ def _annotator_texts(value: Any, path: tuple[str, ...], is_annotated: bool) -> l
     """Return the noisy texts of a cell: one, or one per annotator."""
     for step in path:
         value = value[step]
+    if is_messages(value):
+        return [to_text(value)]
     if is_annotated or (isinstance(value, list) and value and isinstance(value[0], dict)):
-        return [annotation["text"] for annotation in value or ()]
+        return [to_text(annotation["text"]) for annotation in value or ()]
     return [to_text(value or "")]
