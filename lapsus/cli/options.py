@@ -37,6 +37,8 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "Values that noise leaves as whole words: those of a column, matches of a pattern, or the gold "
         "answers; repeatable.",
     },
+    "--score": {"name": "score", "multiple": True, "metavar": "NAME"},
+    "--rubric": {"name": "rubric", "type": PATH, "metavar": "FILE", "help": "With judge: what is asked of the judge."},
     "--noise": {"name": "noise", "multiple": True, "metavar": NOISE_SPEC},
     "--seed": {"name": "seed", "type": int, "default": 0, "show_default": True, "metavar": "N"},
     "--out": {"name": "out", "type": PATH, "metavar": "PATH"},

@@ -27,7 +27,10 @@ FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 @add_option("--out", "Folder for the page and its tables.", required=True)
 @add_option("--references", "File, or folder of lapsus build, joined by id.")
 @click.option("--path-pattern", metavar="PATTERN", help='Pattern of file paths, e.g. "{model}/{dataset}/{track}".')
-@click.option("--score", metavar="COLUMN", help="Column of scores from 0 to 1.")
+@add_option(
+    "--score", "Column of scores from 0 to 1, or a scorer (lapsus list scorers); repeatable, the first decides."
+)
+@add_option("--rubric")
 @click.option("--prediction", metavar="COLUMN", help="Column of predictions.")
 @add_option("--gold", "Column of gold answers.")
 @click.option("--cluster", metavar="COLUMN", help="Column that names the original of each row.")
@@ -52,7 +55,8 @@ def report(
     out: Path,
     references: Path | None,
     path_pattern: str | None,
-    score: str | None,
+    score: tuple[str, ...],
+    rubric: Path | None,
     prediction: str | None,
     gold: str | None,
     cluster: str | None,
@@ -72,7 +76,8 @@ def report(
         files,
         references=references,
         path_pattern=path_pattern,
-        score=score,
+        score=score or None,
+        rubric=rubric,
         prediction=prediction,
         gold=gold,
         cluster=cluster,

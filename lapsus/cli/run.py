@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from lapsus.cli.options import (
     split_list,
 )
 from lapsus.cli.tasks import print_tasks
+from lapsus.core.checks import shorten_repr
 from lapsus.core.executors import RayExecutor
 from lapsus.core.messages import format_examples, format_list
 from lapsus.evaluation.answer_types import SimilarityAnswer, format_label_map
@@ -26,11 +28,14 @@ from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.executors import open_replicas
 from lapsus.evaluation.models import open_model
 from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES
-from lapsus.evaluation.runner import Evaluation, RunSummary
+from lapsus.evaluation.runner import CACHE_NAME, Evaluation, RunSummary
+from lapsus.evaluation.scorers import Answer, Scorer, ScorerOptions, open_scorers
+from lapsus.evaluation.scorers.text import rate_containment
 from lapsus.evaluation.tasks import Task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks
 from lapsus.hub.build import build_dataset
-from lapsus.io.labels import check_shared_vocabulary
+from lapsus.io.encoding import encode_column, hash_column
+from lapsus.io.labels import check_shared_vocabulary, is_free_text
 from lapsus.reporting.analysis.dialects import is_dialect_scorer, measure_dialects
 from lapsus.reporting.score_table import align_tracks
 
@@ -47,7 +52,13 @@ MODEL_OPTIONS = (
     "deadline",
 )
 MAX_ERRORS = 5  # reasons for missing responses that are printed
-EXTRA_SCORES = ("intent_correct", "exact_match", "execution_match")  # columns of some tasks that are as good as a score
+EXTRA_SCORES = (
+    "intent_correct",
+    "exact_match",
+    "execution_match",
+    "right_tool",
+    "right_arguments",
+)  # columns of some tasks that are as good as a score
 
 
 SECONDS = click.FloatRange(0, min_open=True)
@@ -87,8 +98,11 @@ class Price(click.ParamType[tuple[float, float]]):
 @add_option("--text", "With --rows: input column, which noise changes; repeatable.")
 @add_option("--gold", "With --rows: column of gold answers.")
 @add_option("--id", "With --rows: column of the id.", default="id", show_default=True)
+@add_option("--answers", "With --rows: column of lists of accepted answers, instead of --gold.")
 @click.option("--labels", metavar="A,B,…", help="With --rows: the labels.")
 @click.option("--prompt", metavar="TEXT", help="With --rows: the instruction, with columns as {column}.")
+@add_option("--score", "Scorer of free answers (lapsus list scorers); repeatable, the first decides.")
+@add_option("--rubric")
 @add_option("--noise", "Noise to add to the clean rows, as tracks of its own; repeatable.")
 @add_option("--seed", "Seed of --noise.")
 @click.option(
@@ -178,7 +192,10 @@ def run(
     if out is None and not dry_run:
         raise click.UsageError("missing --out FOLDER")
     options |= {"data": data, "out": out}
-    track_set = _load_own_rows(task, rows, options) if rows else _load_dataset(str(task), data, options)
+    judgements = cache or (None if out is None else out / CACHE_NAME)
+    score = options["score"] or (("f1",) if options["answers"] else ())
+    scorers = open_scorers(score, ScorerOptions(options["rubric"], judgements))
+    track_set = _load_own_rows(task, rows, options, scorers) if rows else _load_dataset(str(task), data, options)
     if options["noise"]:
         track_set = add_noise(track_set.limit(limit), options["noise"], seed=options["seed"])
     if options["tracks"]:
@@ -196,7 +213,14 @@ def run(
     if dry_run or (executor_name == "local" and ray_address is None):
         adapter = open_model(model, model_options)
         evaluation = Evaluation(
-            track_set, adapter, out, cache, ignore_cache, label_map=label_map, max_failures=max_failures
+            track_set,
+            adapter,
+            out,
+            cache,
+            ignore_cache,
+            label_map=label_map,
+            max_failures=max_failures,
+            scorers=scorers,
         )
         if dry_run:
             print_estimate(evaluation, price)
@@ -206,7 +230,9 @@ def run(
     with open_executor_from_options(executor_name, ray_address) as executor:
         replicas = open_replicas(model, model_options, executor) if isinstance(executor, RayExecutor) else None
         adapter = replicas.model if replicas else open_model(model, model_options)
-        _run_with_progress(Evaluation(track_set, adapter, out, cache, ignore_cache, replicas, label_map, max_failures))
+        _run_with_progress(
+            Evaluation(track_set, adapter, out, cache, ignore_cache, replicas, label_map, max_failures, scorers)
+        )
 
 
 def _run_with_progress(evaluation: Evaluation) -> None:
@@ -234,26 +260,56 @@ def _run_with_progress(evaluation: Evaluation) -> None:
     print_summary(evaluation, outcome)
 
 
-def _load_own_rows(task: str | None, rows: Path, options: dict[str, Any]) -> TrackSet:
+def _load_own_rows(task: str | None, rows: Path, options: dict[str, Any], scorers: Sequence[Scorer]) -> TrackSet:
     for name, option in {"data": "--data", "split": "--split", "sql_databases": "--sql-databases"}.items():
         if options[name]:
             raise click.UsageError(f"{option} is for a dataset, but --rows names a file; leave one out")
     if task is not None:
-        for name in ("text", "gold", "labels", "prompt"):
+        for name in ("text", "gold", "answers", "labels", "prompt"):
             if options[name]:
                 raise click.UsageError(
                     f"--{name} belongs to rows without a task, but the task {task} is named; leave one out"
                 )
         return TrackSet.from_file(rows, find_task(task), options["id_column"])
-    if not options["text"] or not options["gold"]:
-        raise click.UsageError("--rows needs --text COLUMN, the input, and --gold COLUMN, the gold answer")
+    gold = options["answers"] or options["gold"]
+    if options["answers"] and options["gold"]:
+        raise click.UsageError("--gold and --answers both name the gold answers; leave one out")
+    needs_gold = not scorers or any(scorer.reference == "gold" for scorer in scorers)
+    if not options["text"] or (needs_gold and not gold):
+        raise click.UsageError(
+            "--rows needs --text COLUMN, the input, and --gold COLUMN, the gold answer; without gold answers add "
+            "--score consistency, which compares the answers to noisy and to clean texts"
+        )
     labels = split_list(options["labels"]) if options["labels"] else []
-    user_task = make_task(options["text"], options["gold"], labels=labels, prompt=options["prompt"], name=rows.stem)
-    return TrackSet.from_file(rows, user_task, options["id_column"])
+    user_task = make_task(
+        options["text"],
+        options["gold"],
+        labels=labels,
+        prompt=options["prompt"],
+        name=rows.stem,
+        free=bool(scorers),
+        answers=options["answers"],
+    )
+    track_set = TrackSet.from_file(rows, user_task, options["id_column"])
+    if not scorers and not labels:
+        check_scorer_is_named([str(row[gold]) for row in next(iter(track_set.tracks.values()))])
+    return track_set
+
+
+def check_scorer_is_named(golds: Sequence[str]) -> None:
+    """Refuse gold answers that are sentences, which no answer equals.
+
+    >>> check_scorer_is_named(["weather", "music"])
+    """
+    if is_free_text(hash_column(encode_column(list(golds)))):
+        raise ValueError(
+            f"the gold answers are sentences ({shorten_repr(golds[0], 40)}), and few answers equal one; name a scorer, "
+            "such as --score f1 or --score similarity:minilm (--score exact asks for equality)"
+        )
 
 
 def _load_dataset(task: str, data: str | None, options: dict[str, Any]) -> TrackSet:
-    for name in ("text", "gold", "labels", "prompt"):
+    for name in ("text", "gold", "answers", "labels", "prompt"):
         if options[name]:
             raise click.UsageError(f"--{name} is for your own rows; add --rows FILE, or leave it out")
     dataset_task = find_task(task)
@@ -320,8 +376,8 @@ def print_estimate(evaluation: Evaluation, price: tuple[float, float] | None) ->
 def print_summary(evaluation: Evaluation, outcome: RunSummary) -> None:
     """Print the outcome of a run, and the next command."""
     rows = [row for track in outcome.tracks for row in track.rows]
-    score_names = ["score", *(name for name in EXTRA_SCORES if rows and name in rows[0])]
-    width = max((len(name) for name in score_names), default=0) + 3
+    score_names = list_score_names(rows)
+    width = max(5, *map(len, score_names)) + 3
     click.echo(f"{'track':<24}{'rows':>8}{''.join(f'{name:>{width}}' for name in score_names)}{'unparsed':>10}")
     for track in outcome.tracks:
         unparsed = sum(bool(row["unparsed"]) for row in track.rows)
@@ -341,6 +397,16 @@ def print_summary(evaluation: Evaluation, outcome: RunSummary) -> None:
     click.echo(f"next: lapsus report {evaluation.folder}/*.jsonl --out report")
 
 
+def list_score_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of the scores of rows: of the scorers, else those of the task.
+
+    >>> list_score_names([{"score": 1.0, "scores": {"f1": 1.0, "exact": 0.0}}]), list_score_names([{"score": 1.0}])
+    (['f1', 'exact'], ['score'])
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row.get("scores") or ()))
+    return names or ["score", *(name for name in EXTRA_SCORES if rows and name in rows[0])]
+
+
 def _print_dialect_score(outcome: RunSummary) -> None:
     result = measure_dialects(align_tracks(outcome.tracks), 0.95)
     ties = f" ({result.awareness_ties} ties)" if result.awareness_ties else ""
@@ -352,9 +418,14 @@ def _print_dialect_score(outcome: RunSummary) -> None:
 
 
 def _format_mean(rows: Sequence[Mapping[str, Any]], name: str) -> str:
-    """Return the mean of a column, as it is printed; what could not be parsed is 0, unless nothing could."""
-    known = [row[name] for row in rows if row[name] is not None]
-    return f"{sum(known) / len(rows):.1%}" if known else "-"
+    """Return the mean of a score, as it is printed; what could not be parsed is 0, unless nothing could.
+
+    Answers that a scorer could not score are left out.
+    """
+    scored = [(row.get("scores") or row).get(name) for row in rows]
+    known = [score for score in scored if score is not None]
+    total = len(known) if any(row.get("scores") for row in rows) else len(rows)
+    return f"{sum(known) / total:.1%}" if known else "-"
 
 
 def collect_warnings(task: Task, outcome: RunSummary) -> list[str]:
@@ -378,6 +449,7 @@ def collect_warnings(task: Task, outcome: RunSummary) -> list[str]:
         choices = format_list(task.answer_type.choices.values(), empty="")
         hint = f"; expected one of: {choices} (map labels with --label-map A=B)" if example and choices else ""
         warnings.append(f"{outcome.unparsed:,} responses could not be parsed and count as wrong{example}{hint}")
+    warnings += [*outcome.notes, *_warn_unscored(rows)]
     warnings += _warn_ambiguous_numbers(list(task.answer_type.choices), rows)
     if getattr(task.answer_type, "known_golds", ()):  # gold answers that look like labels
         predictions, golds = ([row[name] for row in rows] for name in ("prediction", "gold"))
@@ -386,6 +458,22 @@ def collect_warnings(task: Task, outcome: RunSummary) -> list[str]:
                 check_shared_vocabulary(rows[0]["model"], predictions, golds, len(outcome.tracks))
             except ValueError as error:
                 warnings.append(str(error))
+    return warnings
+
+
+def _warn_unscored(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return how many answers have no score, and of how many the gold answer is only a part."""
+    reasons = Counter(row["score_reason"] for row in rows if row["score"] is None and row.get("score_reason"))
+    warnings = [f"{number:,} answers have no score: {reason}" for reason, number in reasons.most_common(MAX_ERRORS)]
+    wrong = [row for row in rows if row["score"] == 0 and "scores" not in row and isinstance(row.get("gold"), str)]
+    texts = [row for row in wrong if isinstance(row["prediction"], str) and " " in row["prediction"].strip()]
+    hits = [row for row in texts if rate_containment(Answer(row["prediction"], row["gold"]))]
+    if hits:
+        example = f"{hits[0]['prediction'][:60]!r} for {hits[0]['gold']!r}"
+        warnings.append(
+            f"{len(hits):,} of {len(rows):,} answers are wrong and hold the gold answer among other words ({example}); "
+            "to score such answers add --score contains or --score f1"
+        )
     return warnings
 
 

@@ -24,6 +24,7 @@ from lapsus.evaluation.parsing import (
     find_number,
     find_sql,
     match_label,
+    parse_answers,
     strip_reasoning,
     strip_wrapping,
 )
@@ -262,7 +263,8 @@ class ExactAnswer(FreeText):
         if nested_value is not None:
             raise TypeError(
                 f"the column {self.column!r} holds {str(nested_value)[:60]}, which no response can equal; "
-                "name the task that reads such gold answers (lapsus tasks), such as noiseqa for passages"
+                "name the column with --answers, add --score f1, or name the task that reads such gold answers "
+                "(lapsus tasks), such as noiseqa for passages"
             )
         return replace(self, known_golds=collect_labels(rows, self.column))
 
@@ -281,6 +283,35 @@ class ExactAnswer(FreeText):
     def score(self, prediction: str | None, row: Row) -> dict[str, Any]:
         gold = self.read_gold(row)
         return {"prediction": prediction, "gold": gold, "score": float(prediction in {gold, strip_wrapping(gold)})}
+
+
+@dataclass(frozen=True, slots=True)
+class FreeAnswer(FreeText):
+    """A text that scorers score when the run has ended; without a column there is no gold answer.
+
+    With `several`, the column holds lists of accepted answers, which a CSV file has as JSON.
+    """
+
+    column: str | None = "answer"
+    max_tokens: int = 256
+    several: bool = False
+
+    @property
+    def gold_columns(self) -> tuple[str, ...]:
+        return () if self.column is None else (self.column,)
+
+    def read_gold(self, row: Row) -> Any:
+        if self.column is None:
+            return None
+        gold = row[self.column]
+        return parse_answers(gold, f"row {row.get('id')!r}, column {self.column!r},") if self.several else gold
+
+    def parse(self, raw: Any, row: Row) -> Any | None:
+        return strip_reasoning(raw) or None if isinstance(raw, str) else raw
+
+    def score(self, prediction: Any | None, row: Row) -> dict[str, Any]:
+        gold = {} if self.column is None else {"gold": self.read_gold(row)}
+        return {"prediction": prediction, **gold, "score": None}
 
 
 @dataclass(frozen=True, slots=True)

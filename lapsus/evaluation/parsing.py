@@ -13,10 +13,11 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
 MAX_LENGTH = 1_000_000  # characters; a longer text holds no answer
 MAX_DEPTH = 500  # of JSON within JSON
@@ -249,3 +250,32 @@ def _find_query_start(code: str) -> int | None:
         if is_query:
             return start
     return None
+
+
+def list_golds(gold: Any) -> tuple[Any, ...]:
+    """Return the accepted answers of a gold value: one, a list of them, or SQuAD's `{"text": [...]}`.
+
+    >>> list_golds("a"), list_golds(["a", "b"]), list_golds({"text": ["a"], "answer_start": [3]})
+    (('a',), ('a', 'b'), ('a',))
+    """
+    if isinstance(gold, Mapping) and isinstance(gold.get("text"), list):
+        gold = gold["text"]
+    return tuple(gold) if isinstance(gold, list | tuple) else () if gold is None else (gold,)
+
+
+def parse_answers(value: Any, where: str) -> Any:
+    """Return the accepted answers of a cell of `--answers`: a list, or the JSON of one as a CSV file holds it.
+
+    >>> parse_answers('["Paris", "the city of Paris"]', "row 1")
+    ['Paris', 'the city of Paris']
+    """
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = None
+    is_list = isinstance(value, list | tuple) or (isinstance(value, Mapping) and isinstance(value.get("text"), list))
+    golds = list(list_golds(value)) if is_list else []
+    if not golds:
+        raise ValueError(f'{where} holds no list of accepted answers; write one such as ["Paris", "in Paris"]')
+    return golds

@@ -18,7 +18,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from itertools import accumulate, chain
@@ -36,6 +36,8 @@ from lapsus.evaluation.cache import ResponseCache
 from lapsus.evaluation.models import ModelAdapter, check_options, make_request, open_model
 from lapsus.evaluation.models.function import FunctionModel, find_revision
 from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES, RunOutcomes, TooManyFailuresError
+from lapsus.evaluation.score_tracks import copy_scores, score_tracks
+from lapsus.evaluation.scorers import Scorer, ScorerOptions, open_scorers
 from lapsus.evaluation.tasks import Task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks, to_folder_name
 from lapsus.io.writers import read_previous, write_prediction_files
@@ -43,11 +45,13 @@ from lapsus.io.writers import read_previous, write_prediction_files
 if TYPE_CHECKING:
     from lapsus.evaluation.executors import IndexedResponse, RequestExecutor
 
+CACHE_NAME = "answers.sqlite"  # in the folder of predictions
 COMPARABLE_KEYS = {  # what the tracks in one folder must share
     "model_identity": "revision of the model",
     "task": "version of the task",
     "rows_digest": "rows, gold answers or labels",
     "seed": "seed of the noise",
+    "scorers": "scorers",
 }
 OLD_SPELLING = (
     "was written by an earlier version of lapsus, with other names of columns; delete it, or give another --out"
@@ -72,7 +76,8 @@ class RequestBatch:
 class RunSummary:
     """The outcome of a run: its tracks and files, and the numbers of requests, of unparsed rows, and of each error.
 
-    `failed` is the number of rows without a response whose requests the next run sends again.
+    `failed` is the number of rows without a response whose requests the next run sends again. `notes` are what limits
+    the scores.
     """
 
     tracks: list[Track]
@@ -82,6 +87,7 @@ class RunSummary:
     unparsed: int
     errors: Mapping[str, int]
     failed: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,7 @@ class Evaluation:
         cache: The file of cached responses; by default `answers.sqlite` in `out`.
         ignore_cache: Whether every request is sent, even where a response is cached.
         executor: What sends the requests; None is this process.
+        scorers: What scores the answers when all are there; by default the answer type of the task does.
         label_map: Responses that mean a label of the task; a classifier of transformers has a map of its own.
         max_failures: The share of failures among the last 20 requests at which the run still goes on.
     """
@@ -118,6 +125,7 @@ class Evaluation:
     executor: RequestExecutor | None = None
     label_map: Mapping[str, str] = field(default_factory=dict)
     max_failures: float = DEFAULT_MAX_FAILURES
+    scorers: tuple[Scorer, ...] = ()
 
     def __post_init__(self) -> None:
         labels = self.task.answer_type.choices
@@ -146,7 +154,7 @@ class Evaluation:
         groups = _group_by_id(self._index_examples())
         requests = [make_request(self.model, self.task, example) for example in chain.from_iterable(groups)]
         unique_requests = {request.key: request for request in requests}
-        cache_path = self._cache_path()
+        cache_path = self.cache_path
         with ResponseCache(cache_path if cache_path and cache_path.exists() else None) as cache:
             pending = [
                 request for key, request in unique_requests.items() if self.ignore_cache or cache.get(key) is None
@@ -162,7 +170,7 @@ class Evaluation:
         manifest = self._make_manifest()
         self._check_folder(manifest)
         examples = self._index_examples()
-        folder, cache_path = self.folder, self._cache_path()
+        folder, cache_path = self.folder, self.cache_path
         paths = {} if folder is None else {track: folder / f"{to_folder_name(track)}.jsonl" for track in examples}
         n_requested = n_reused = 0
         with ExitStack() as stack:
@@ -187,13 +195,31 @@ class Evaluation:
                 Track(self.model.name, track, [part[key] for key in order if key in part], self.data.name)
                 for track, part in rows.items()
             ]
+            notes: list[str] = []
+            tracks = self._score_tracks(tracks, examples, notes.append) if self.scorers else tracks
             write_prediction_files((paths[track.track], track.rows) for track in tracks if paths)
             self._write_manifest(manifest)
         all_rows = [row for track in tracks for row in track.rows]
         errors = Counter(row["error"] for row in all_rows if row.get("error"))
         n_unparsed = sum(bool(row["unparsed"]) for row in all_rows)
         n_failed = sum(row["request_key"] in outcomes.failed for row in all_rows)
-        return RunSummary(tracks, list(paths.values()), n_requested, n_reused, n_unparsed, errors, n_failed)
+        return RunSummary(
+            tracks, list(paths.values()), n_requested, n_reused, n_unparsed, errors, n_failed, tuple(notes)
+        )
+
+    def _score_tracks(
+        self, tracks: Sequence[Track], examples: Mapping[str, Mapping[str, Example]], warn: Callable[[str], object]
+    ) -> list[Track]:
+        """Return the tracks with the scores of the scorers, which see the columns of the data too."""
+        with_data = [
+            replace(track, rows=[{**examples[track.track][row["id"]].columns, **row} for row in track.rows])
+            for track in tracks
+        ]
+        scored = score_tracks(with_data, self.scorers, warn=warn)
+        return [
+            replace(track, rows=[copy_scores(row, other) for row, other in zip(track.rows, new.rows, strict=True)])
+            for track, new in zip(tracks, scored, strict=True)
+        ]
 
     def count_complete_examples(self, rows: int) -> int:
         """Return how many whole examples the first `rows` rows are, in the order of the requests."""
@@ -318,10 +344,12 @@ class Evaluation:
         response = Response(row["response"], row.get("label_logprobs"), row.get("error"))
         return self._make_row(self._make_prediction(request, response))
 
-    def _cache_path(self) -> Path | None:
+    @property
+    def cache_path(self) -> Path | None:
+        """The file of cached responses; None where these stay in memory."""
         if self.cache is not None:
             return Path(self.cache)
-        return None if self.out is None else Path(self.out) / "answers.sqlite"
+        return None if self.out is None else Path(self.out) / CACHE_NAME
 
     def _check_folder(self, manifest: Mapping[str, Any]) -> None:
         """Refuse a folder with predictions of another model or task, or with tracks of another run beside the new."""
@@ -342,7 +370,7 @@ class Evaluation:
         differing = [
             description
             for name, description in COMPARABLE_KEYS.items()
-            if manifest[name] is not None and manifest[name] != previous.get(name)
+            if (name == "scorers" or manifest[name] is not None) and manifest.get(name) != previous.get(name)
         ]
         if other_tracks and differing:
             raise ValueError(
@@ -361,6 +389,7 @@ class Evaluation:
             "data_identity": self.data.identity,
             "rows_digest": self.data.hash_tracks(list(self.data.tracks)[:1], choices),
             "seed": self.data.seed,
+            **({"scorers": [scorer.name for scorer in self.scorers]} if self.scorers else {}),
             "lapsus": version("lapsus"),
         }
 
@@ -444,6 +473,7 @@ def run(
     model: str | ModelAdapter | Callable[[list[dict[str, Any]]], Any],
     *,
     noise: Sequence[str] = (),
+    score: str | Scorer | Sequence[str | Scorer] = (),
     tracks: Sequence[str] = (),
     limit: int | None = None,
     seed: int = 0,
@@ -462,6 +492,7 @@ def run(
         rows: A dataset folder or ORG/NAME of the Hub; a list of rows or a `datasets.Dataset`; or rows by track.
         model: Such as `hf:PATH`, `http://HOST/v1#NAME`, `python:MODULE:FUNCTION`; an adapter; or a function of rows.
         noise: Noise to add to the clean rows, each as `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]`.
+        score: Scorers of free answers, such as `f1`; the first decides the score of a row.
         tracks: Patterns of the tracks to run, such as `keyboard.*`; the clean track is always included.
         limit: Only the first so many examples.
         seed: The seed of the noise.
@@ -479,9 +510,12 @@ def run(
     if noise:
         data = add_noise(data, noise, seed=seed).select(tracks)
     label_map = options.get("label_map") or {}
+    specs = score if isinstance(score, list | tuple) else [cast("str | Scorer", score)]
     evaluation = Evaluation(
         data.limit(limit), adapter, out, cache, ignore_cache, label_map=label_map, max_failures=max_failures
     )
+    if specs:
+        evaluation = replace(evaluation, scorers=open_scorers(specs, ScorerOptions(cache=evaluation.cache_path)))
     return evaluation.execute(progress).tracks
 
 

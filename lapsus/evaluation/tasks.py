@@ -16,7 +16,7 @@ from typing import Any
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
 from lapsus.core.types import Row
-from lapsus.evaluation.answer_types import AnswerType, ExactAnswer, LabelAnswer
+from lapsus.evaluation.answer_types import AnswerType, ExactAnswer, FreeAnswer, LabelAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,22 +105,33 @@ class _PromptFields(dict[str, str]):
 
 def make_task(
     inputs: str | Sequence[str],
-    gold: str,
+    gold: str | None = None,
     *,
     prompt: str | None = None,
     labels: Sequence[str] = (),
     name: str = "rows",
-    max_tokens: int = 64,
+    max_tokens: int | None = None,
+    free: bool = False,
+    answers: str | None = None,
 ) -> Task:
     """Return a task for rows of your own: a prediction is correct when it equals the gold column.
+
+    With `free`, with `answers`, a column of lists of accepted answers, and without a gold column, scorers score what a
+    model writes: `run(task, rows, model, score=["f1"])`.
 
     >>> make_task(["text"], "label", labels=["weather", "music"]).render_prompt({"text": "will it rain"})
     'will it rain'
     """
     inputs = [inputs] if isinstance(inputs, str) else inputs
-    answer_type: AnswerType = (
-        LabelAnswer(gold, {label: label for label in labels}) if labels else ExactAnswer(gold, max_tokens)
-    )
+    column = answers or gold
+    length: dict[str, Any] = {} if max_tokens is None else {"max_tokens": max_tokens}
+    answer_type: AnswerType
+    if labels and column:
+        answer_type = LabelAnswer(column, {label: label for label in labels})
+    elif free or answers or column is None:
+        answer_type = FreeAnswer(column, several=answers is not None, **length)
+    else:
+        answer_type = ExactAnswer(column, **length)
     instruction = prompt or "\n".join(f"{{{column}}}" for column in inputs)
     fields = [part for _, part, _, _ in string.Formatter().parse(instruction) if part]
     if prompt and not set(fields) & set(inputs):

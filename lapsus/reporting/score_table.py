@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 NO_ANSWER = "(no answer)"  # shown for a missing answer, which counts as wrong
 MAX_GROUPS = 50
-NOT_GROUPS = ("id", "edits")
+NOT_GROUPS = ("id", "edits", "scores", "score_reason")
 PROBE = 200  # rows that tell whether a column may have few values
 STEP = 100_000  # rows whose edits are counted at once
 
@@ -233,7 +233,7 @@ def is_unparsed(
     """Return which rows lack the answer that they should hold: None, a blank, or NaN, which pandas writes for None.
 
     A row that was scored has an answer, unless its column `unparsed` says otherwise; one that scored above 0 has one.
-    Where other rows are scored, a row without a score has none.
+    Where other rows are scored, a row without a score has none, unless `score_reason` says why its scorer gave none.
     """
     unparsed = np.zeros(table.length, bool)
     if predictions is not None:
@@ -250,11 +250,18 @@ def is_unparsed(
                 unparsed[row] |= isinstance(column[row], float) and isnan(column[row])
     if scores is not None:
         missing = np.isnan(scores)
-        unparsed = unparsed & missing if missing.all() else missing
+        unparsed = unparsed & missing if missing.all() else missing & ~_has_reason(table)
     if "unparsed" in table.columns:
         flags = encode_column(table.columns["unparsed"])
         unparsed |= np.array([word.casefold() == "true" for word in flags.words] + [False])[flags.codes]
     return unparsed & ~(scores > 0) if scores is not None else unparsed
+
+
+def _has_reason(table: Table) -> Mask:
+    """Return which rows say why a scorer gave no score."""
+    if "score_reason" not in table.columns:
+        return np.zeros(table.length, bool)
+    return np.array([bool(reason) for reason in to_list(table.columns["score_reason"])], bool)
 
 
 def extract_scores(column: Column, ids: Any, place: str) -> FloatArray:
@@ -412,7 +419,7 @@ def _align_dataset(tracks: Sequence[Track]) -> list[TrackScores]:
     """Return the tracks of one dataset over all its examples, in the order in which they first appear."""
     parts = [score_track(track) for track in tracks]
     for part in parts:
-        if np.isnan(part.scores).any():  # then no row has one, and some have a prediction
+        if len(part.scores) and np.isnan(part.scores).all():
             raise ValueError(
                 f"{format_track_name(part.track)}: none of its {len(part.scores)} rows has a score; fill the column, or"
                 " leave it out where each prediction has its gold answer."

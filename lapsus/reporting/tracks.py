@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,8 @@ from lapsus.core.messages import format_list
 from lapsus.core.track_names import CLEAN, MANIFEST_NAME, TrackName, parse_track_name, parse_track_names
 from lapsus.core.types import Track
 from lapsus.dataset_scripts import benchmarks
+from lapsus.evaluation.score_tracks import make_column_scorer, score_tracks
+from lapsus.evaluation.scorers import Scorer, ScorerOptions, load_scorer_providers, open_scorers
 from lapsus.io import inspect_logs, lm_eval_logs
 from lapsus.io.encoding import encode_column
 from lapsus.io.join import ORIGIN_COLUMNS, ROLES, JoinedTable, extract_ids, find_first, join_references
@@ -57,7 +59,8 @@ def read_tracks(
     *,
     references: Any = None,
     path_pattern: str | None = None,
-    score: str | None = None,
+    score: str | Scorer | Sequence[str | Scorer] | None = None,
+    rubric: Path | None = None,
     prediction: str | None = None,
     gold: str | None = None,
     cluster: str | None = None,
@@ -71,16 +74,23 @@ def read_tracks(
     Columns `model`, `dataset`, `track` and `annotator` say what a row belongs to. A file without them is named by what
     its harness wrote into it, or by its path: `path_pattern` is how paths end, e.g. "{model}/{dataset}/{track}";
     without it, bert.keyboard.2.csv and bert/keyboard.2.csv are both understood. `score`, `prediction`, `gold` and
-    `cluster` name columns. `references` is a folder that `lapsus build` has written, or a table of any origin (as
-    `lapsus.io.tables.read_table` takes it): its columns are joined by id, and win over those of the predictions.
+    `cluster` name columns; `score` may also be scorers (`lapsus list scorers`), the first of which decides the score of
+    a row, and `rubric` the file of what a judge is asked. `references` is a folder that `lapsus build` has written, or
+    a table of any origin (as `lapsus.io.tables.read_table` takes it): its columns are joined by id, and win over those
+    of the predictions.
     `where` keeps the rows with these values, in the references too where they have such rows. An answer that is missing
     is wrong; `drop_unparsed` leaves such rows out instead. `warn` is told which files of a folder are skipped.
     """
-    choices = {"score": score, "prediction": prediction, "gold": gold, "cluster": cluster}
     paths = [path for file in files for path in (_find_logs(file, warn) if file.is_dir() else [file])]
     keep_rows = sum(path.stat().st_size for path in paths) <= MAX_KEPT_BYTES
     by_track = _is_built_folder(references)
     read = partial(read_predictions, where=where)
+    scorers = find_scorers(score, read, paths, rubric)
+    score_column = (
+        PROVISIONAL if scorers else cast("str | None", score[0] if isinstance(score, list | tuple) else score)
+    )
+    read = partial(_read_unscored, read, prediction) if scorers else read
+    choices = {"score": score_column, "prediction": prediction, "gold": gold, "cluster": cluster}
     data_of = cache(partial(_read_references, references, split, where))
     reader = _TrackReader(read, data_of if by_track else lambda _: data_of(""), choices, drop_unparsed)
     parts = partial(_iter_parts, paths, cache(read) if by_track and keep_rows else read, path_pattern)
@@ -99,9 +109,49 @@ def read_tracks(
     named_tracks = [
         replace(track, dataset=names[origin].dataset, track=names[origin].track) for origin, track in tracks
     ]
+    if scorers:
+        return score_tracks(named_tracks, scorers, warn=warn)
     for key in dict.fromkeys((track.model, track.dataset) for track in named_tracks):
         _check_vocabularies(key[0], [track for track in named_tracks if (track.model, track.dataset) == key])
     return named_tracks
+
+
+PROVISIONAL = "score"  # the column that is empty until scorers give their scores
+
+
+def find_scorers(
+    score: str | Scorer | Sequence[str | Scorer] | None,
+    read: Callable[[Path], PredictionTable],
+    paths: Sequence[Path],
+    rubric: Path | None = None,
+) -> tuple[Scorer, ...]:
+    """Return the scorers that are named; none where the one name is that of a column, which wins over a scorer's.
+
+    Beside scorers, the name of a column stands for the scores in it.
+    """
+    named_scores = score if isinstance(score, list | tuple) else () if score is None else (score,)
+    specs = cast("Sequence[str | Scorer]", named_scores)
+    known = load_scorer_providers() if specs else {}
+    named = [spec for spec in specs if isinstance(spec, str) and (len(specs) > 1 or spec.partition(":")[0] in known)]
+    columns = set(read(paths[0]).columns) if named and paths else set()
+    if not any(isinstance(spec, Scorer) or (spec in named and spec not in columns) for spec in specs):
+        if len(specs) > 1:
+            raise ValueError(f"{format_list(map(str, specs))} are all columns; name one, or scorers")
+        return ()
+    if "score" in columns & set(named):
+        raise ValueError("the column score cannot stand beside scorers; give it another name")
+    from lapsus.evaluation.models.packaged import find_cache_folder
+
+    chosen = [make_column_scorer(spec) if isinstance(spec, str) and spec in columns else spec for spec in specs]
+    return open_scorers(chosen, ScorerOptions(rubric, find_cache_folder() / "judgements.sqlite"))
+
+
+def _read_unscored(read: Callable[[Path], PredictionTable], prediction: str | None, path: Path) -> PredictionTable:
+    """Return the rows of a file without scores; a column of predictions that a user names is what scorers read."""
+    file = read(path)
+    columns = {name: column for name, column in file.table.columns.items() if name != "response" or not prediction}
+    table = replace(file.table, columns={**columns, PROVISIONAL: [None] * file.table.length})
+    return replace(file, table=table, metrics=())
 
 
 def _is_built_folder(source: Any) -> bool:

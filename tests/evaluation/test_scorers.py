@@ -5,16 +5,15 @@ from __future__ import annotations
 import pytest
 
 from lapsus.core.messages import USER_ERRORS
+from lapsus.evaluation.parsing import list_golds, parse_answers
 from lapsus.evaluation.scorers import (
     Answer,
     AnswerScore,
     FunctionScorer,
     check_scores,
-    list_golds,
     load_scorer_providers,
     open_scorer,
     open_scorers,
-    parse_answers,
 )
 from lapsus.metrics import answer_f1
 

@@ -10,19 +10,18 @@ entry point `lapsus.scorers` names. `lapsus run`, `lapsus report` and `lapsus sc
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from lapsus.core.checks import shorten_repr
 from lapsus.core.messages import format_unknown_name
 from lapsus.core.plugins import load_units
 from lapsus.core.text import to_label
 from lapsus.core.types import Row
-from lapsus.evaluation.parsing import strip_reasoning
+from lapsus.evaluation.parsing import list_golds, strip_reasoning
 
 Reference = Literal["gold", "clean", "either"]
 ROUNDING = 1e-6  # a cosine of equal vectors may be a little over 1
@@ -65,6 +64,7 @@ class AnswerScore:
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
+@runtime_checkable
 class Scorer(Protocol):
     """Something that scores answers."""
 
@@ -163,35 +163,6 @@ def open_scorers(specs: Sequence[str | Scorer], options: ScorerOptions | None = 
     if repeated is not None:
         raise ValueError(f"the scorer {repeated} is named twice; name it once")
     return scorers
-
-
-def list_golds(gold: Any) -> tuple[Any, ...]:
-    """Return the accepted answers of a gold value: one, a list of them, or SQuAD's `{"text": [...]}`.
-
-    >>> list_golds("a"), list_golds(["a", "b"]), list_golds({"text": ["a"], "answer_start": [3]})
-    (('a',), ('a', 'b'), ('a',))
-    """
-    if isinstance(gold, Mapping) and isinstance(gold.get("text"), list):
-        gold = gold["text"]
-    return tuple(gold) if isinstance(gold, list | tuple) else () if gold is None else (gold,)
-
-
-def parse_answers(value: Any, where: str) -> Any:
-    """Return the accepted answers of a cell of `--answers`: a list, or the JSON of one as a CSV file holds it.
-
-    >>> parse_answers('["Paris", "the city of Paris"]', "row 1")
-    ['Paris', 'the city of Paris']
-    """
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            value = None
-    is_list = isinstance(value, list | tuple) or (isinstance(value, Mapping) and isinstance(value.get("text"), list))
-    golds = list(list_golds(value)) if is_list else []
-    if not golds:
-        raise ValueError(f'{where} holds no list of accepted answers; write one such as ["Paris", "in Paris"]')
-    return golds
 
 
 def check_scores(name: str, answers: Sequence[Answer], scores: Sequence[AnswerScore]) -> list[AnswerScore]:

@@ -56,6 +56,7 @@ from lapsus.reporting.analysis.scores import (
     find_gaps,
     score_groups,
 )
+from lapsus.reporting.analysis.scorers import measure_agreement
 from lapsus.reporting.analysis.task_scores import TASK_COLUMNS, measure_task
 from lapsus.reporting.score_table import (
     MAX_GROUPS,
@@ -136,6 +137,7 @@ def _measure_dataset(runs: Sequence[TrackScores], options: AnalysisOptions) -> d
         "lost_examples": find_lost_examples(runs, models),
         "warnings": find_warnings(runs),
         "dialects": dialects,
+        "scorers": list(measure_agreement(runs, options.confidence_level)),
         "task_scores": [
             score
             for run in runs

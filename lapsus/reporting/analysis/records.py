@@ -231,6 +231,22 @@ class TaskScore:
 
 
 @dataclass(frozen=True, slots=True)
+class ScorerAgreement:
+    """A scorer of the answers of a dataset, and its agreement with people where these judged some answers.
+
+    The one that `decides` gives every score of the report. `alpha` is Krippendorff's, of the scorer and people;
+    `difference` is how much higher the scorer scores on average.
+    """
+
+    dataset: str
+    scorer: str
+    decides: bool
+    judged: int
+    alpha: float | None
+    difference: Estimate
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Two models on the examples that both answered; `measure` is clean, average or worst."""
 
@@ -417,6 +433,7 @@ class Results:
     warnings: tuple[ReportWarning, ...] = ()
     dialects: tuple[DialectScore, ...] = ()
     task_scores: tuple[TaskScore, ...] = ()
+    scorers: tuple[ScorerAgreement, ...] = ()
     sources: tuple[SourceFile, ...] = ()
     datasets: tuple[DatasetDigest, ...] = ()
 

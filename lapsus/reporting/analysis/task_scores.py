@@ -125,6 +125,34 @@ def _measure_queries(rows: Rows, clusters: Sequence[Any] | None, level: float) -
     return estimates
 
 
+def _measure_scorers(rows: Rows, clusters: Sequence[Any] | None, level: float) -> Measures:
+    """Measure what each scorer says; answers that it could not score are left out."""
+    scores = [row if isinstance(row, Mapping) else {} for row in rows["scores"]]
+    estimates: Measures = {}
+    for name in dict.fromkeys(name for row in scores for name in row):
+        known = [place for place, row in enumerate(scores) if row.get(name) is not None]
+        if known:
+            originals = None if clusters is None else [clusters[place] for place in known]
+            values = [[float(scores[place][name])] for place in known]
+            result = micro_worst_average(values, clusters=originals, confidence_level=level)
+            estimates[name] = Estimate.from_result(result, "micro_average")
+    return estimates
+
+
+def _measure_calls(rows: Rows, clusters: Sequence[Any] | None, level: float) -> Measures:
+    """Measure calls of functions: all of it, the names of the functions, and the share of right arguments."""
+    names = {"score": "Right calls", "right_tool": "Right tools", "right_arguments": "Right arguments"}
+    return {
+        label: Estimate.from_result(
+            micro_worst_average(
+                [[float(mark or 0.0)] for mark in rows[column]], clusters=clusters, confidence_level=level
+            ),
+            "micro_average",
+        )
+        for column, label in names.items()
+    }
+
+
 def _has_free_text_golds(run: TrackScores) -> bool:
     """Whether gold answers are whole sentences."""
     return is_free_text(run.golds)
@@ -139,6 +167,8 @@ def _convert_percent(result: Mapping[str, Any]) -> Estimate:
 
 
 TASK_MEASURES = (
+    TaskMeasure(("scores",), _measure_scorers),
+    TaskMeasure(("right_tool", "right_arguments", "score"), _measure_calls),
     TaskMeasure(("tags", "gold_tags"), _measure_frames),
     TaskMeasure(("slots", "gold_slots"), _measure_slots),
     TaskMeasure(("entities", "gold_entities"), _measure_slots),

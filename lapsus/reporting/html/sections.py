@@ -82,6 +82,7 @@ def build_sections(key: str, results: Results, parts: Sequence[ExamplePart] = ()
     writers = (
         _overview_section,
         _task_section,
+        _scorer_section,
         _dialect_section,
         _annotator_section,
         _transition_section,
@@ -136,14 +137,16 @@ def _overview_section(key: str, results: Results) -> Iterator[Section]:
         }
         for record in summary
     ]
+    scorer = next((record.scorer for record in results.scorers if record.decides), "")
+    named, origin = (f" ({scorer})", f"Scores are those of {scorer}. ") if scorer else ("", "")
     yield Section(
         f"{key}-overview",
-        "Clean, average and worst",
-        "Clean: score on clean text. Average: mean over annotators. Worst: mean over examples of the lowest annotator’s"
-        f" score.{_describe_chance(summary)}",
+        f"Clean, average and worst{named}",
+        f"{origin}Clean: score on clean text. Average: mean over annotators. Worst: mean over examples of the lowest"
+        f" annotator’s score.{_describe_chance(summary)}",
         figures,
         legend="states",
-        table=make_table("Clean, average and worst scores", rows_of_cells),
+        table=make_table(f"Clean, average and worst scores{named}", rows_of_cells),
     )
 
 
@@ -169,6 +172,29 @@ def _task_section(key: str, results: Results) -> Iterator[Section]:
         "The usual measure of the task, over all examples of a track. All other numbers on this page are means of the"
         " scores of single examples.",
         table=make_table("Measures of the task", cells),
+    )
+
+
+def _scorer_section(key: str, results: Results) -> Iterator[Section]:
+    """Show how far scorers agree with the verdicts of people, where there are some."""
+    judged = [record for record in results.scorers if record.judged]
+    if not judged:
+        return
+    cells = [
+        {
+            "Scorer": text_cell(record.scorer),
+            "Krippendorff’s alpha": Cell("–" if record.alpha is None else f"{record.alpha:.2f}", record.alpha),
+            "Scorer minus people": rate_cell(record.difference, "points", sign="+"),
+            "Answers judged": count_cell(record.judged),
+        }
+        for record in judged
+    ]
+    yield Section(
+        f"{key}-scorers",
+        "Scorers beside people",
+        "How far each scorer agrees with the verdicts of people (column human_score). An alpha of 1 is full agreement,"
+        " 0 is what chance would give.",
+        table=make_table("Agreement of scorers with people", cells),
     )
 
 
