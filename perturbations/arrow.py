@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
 
 
 def perturb_schema(schema: Any, noise: Noise) -> Any:
-    """Return the Arrow schema of the noisy rows."""
+    """Return the Arrow schema of the noisy rows; the other columns keep what `datasets` notes of them."""
     import pyarrow as pa
 
-    schema = schema.remove_metadata()  # the metadata describes the clean columns only
+    notes = json.loads((schema.metadata or {}).get(b"huggingface", b"{}")).get("info", {}).get("features", {})
+    schema = schema.remove_metadata()  # it describes the clean columns only
     places = [("turn", pa.int64()), ("part", pa.int64())] if noise.turns else []
     edits = pa.list_(pa.struct([*places, ("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]))
     added = {clean: schema.field(name).type for clean, name in noise.clean_columns().items()}
@@ -34,7 +36,10 @@ def perturb_schema(schema: Any, noise: Noise) -> Any:
     for name, kind in added.items():
         index = schema.get_field_index(name)
         schema = schema.append(pa.field(name, kind)) if index < 0 else schema.set(index, pa.field(name, kind))
-    return schema
+    unchanged = {name: feature for name, feature in notes.items() if name in schema.names and name not in added}
+    if not unchanged:
+        return schema
+    return schema.with_metadata({"huggingface": json.dumps({"info": {"features": unchanged}})})
 
 
 def list_input_columns(noise: Noise, columns: Sequence[str]) -> list[str]:

@@ -94,7 +94,7 @@ class Price(click.ParamType[tuple[float, float]]):
     metavar="DIR|ORG/NAME",
     help="Dataset folder from lapsus build, or a Hub repo. [default: build it, if it needs no source files]",
 )
-@click.option("--rows", type=PATH, metavar="PATH", help="Your own rows instead: JSON lines, JSON, CSV or Parquet.")
+@click.option("--rows", type=PATH, metavar="PATH", help="Your own rows instead: a file, a saved dataset, or ORG/NAME.")
 @add_option("--text", "With --rows: input column, which noise changes; repeatable.")
 @add_option("--gold", "With --rows: column of gold answers.")
 @add_option("--id", "With --rows: column of the id.", default="id", show_default=True)
@@ -261,16 +261,16 @@ def _run_with_progress(evaluation: Evaluation) -> None:
 
 
 def _load_own_rows(task: str | None, rows: Path, options: dict[str, Any], scorers: Sequence[Scorer]) -> TrackSet:
-    for name, option in {"data": "--data", "split": "--split", "sql_databases": "--sql-databases"}.items():
+    for name, option in {"data": "--data", "sql_databases": "--sql-databases"}.items():
         if options[name]:
-            raise click.UsageError(f"{option} is for a dataset, but --rows names a file; leave one out")
+            raise click.UsageError(f"{option} is for a dataset of a task, but --rows names your own; leave one out")
     if task is not None:
         for name in ("text", "gold", "answers", "labels", "prompt"):
             if options[name]:
                 raise click.UsageError(
                     f"--{name} belongs to rows without a task, but the task {task} is named; leave one out"
                 )
-        return TrackSet.from_file(rows, find_task(task), options["id_column"])
+        return TrackSet.from_file(rows, find_task(task), options["id_column"], options["split"])
     gold = options["answers"] or options["gold"]
     if options["answers"] and options["gold"]:
         raise click.UsageError("--gold and --answers both name the gold answers; leave one out")
@@ -290,7 +290,7 @@ def _load_own_rows(task: str | None, rows: Path, options: dict[str, Any], scorer
         free=bool(scorers),
         answers=options["answers"],
     )
-    track_set = TrackSet.from_file(rows, user_task, options["id_column"])
+    track_set = TrackSet.from_file(rows, user_task, options["id_column"], options["split"])
     if not scorers and not labels:
         check_scorer_is_named([str(row[gold]) for row in next(iter(track_set.tracks.values()))])
     return track_set

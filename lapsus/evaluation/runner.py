@@ -40,6 +40,7 @@ from lapsus.evaluation.score_tracks import copy_scores, score_tracks
 from lapsus.evaluation.scorers import Scorer, ScorerOptions, open_scorers
 from lapsus.evaluation.tasks import Task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks, to_folder_name
+from lapsus.io.tables import is_saved_dataset
 from lapsus.io.writers import read_previous, write_prediction_files
 
 if TYPE_CHECKING:
@@ -489,7 +490,8 @@ def run(
 
     Args:
         task: A name of `lapsus tasks`, or a `Task`.
-        rows: A dataset folder or ORG/NAME of the Hub; a list of rows or a `datasets.Dataset`; or rows by track.
+        rows: A dataset folder or ORG/NAME of the Hub; a file of rows, or a folder that `save_to_disk` wrote; rows as
+            dicts, a `datasets.Dataset` or a data frame; or such rows by track.
         model: Such as `hf:PATH`, `http://HOST/v1#NAME`, `python:MODULE:FUNCTION`; an adapter; or a function of rows.
         noise: Noise to add to the clean rows, each as `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]`.
         score: Scorers of free answers, such as `f1`; the first decides the score of a row.
@@ -536,6 +538,8 @@ def _to_adapter(model: Any, options: Mapping[str, Any]) -> ModelAdapter:
 
 def _to_track_set(task: Task, rows: Any, patterns: Sequence[str], split: str | None) -> TrackSet:
     if isinstance(rows, str | os.PathLike):
+        if Path(rows).is_file() or is_saved_dataset(Path(rows)):
+            return TrackSet.from_file(rows, task, split=split).select(patterns)
         return load_tracks(rows, task, patterns, split=split)
     if split is not None:
         raise TypeError(f"split is {split!r}, but the rows are in memory; give the rows of that split alone")

@@ -28,6 +28,7 @@ from lapsus.evaluation.answer_types import FrameAnswer, SimilarityAnswer, SqlAns
 from lapsus.evaluation.sql_execution import find_database
 from lapsus.evaluation.tasks import Task
 from lapsus.io.readers import read_class_names, read_rows
+from lapsus.io.tables import is_hub_id, open_dataset, read_table
 from lapsus.perturbations import Noise
 from lapsus.perturbations.noise import apply_in_turn
 from lapsus.perturbations.specs import parse_noises
@@ -54,9 +55,13 @@ class TrackSet:
         return cls.from_tracks(name, task, {CLEAN[0]: rows}, key)
 
     @classmethod
-    def from_file(cls, path: StrPath, task: Task, key: str = "id") -> TrackSet:
-        """Return the rows of a file: JSON lines, JSON, CSV or Parquet."""
+    def from_file(cls, path: StrPath, task: Task, key: str = "id", split: str | None = None) -> TrackSet:
+        """Return the rows of a file, of a folder that `save_to_disk` of `datasets` wrote, or of ORG/NAME on the Hub."""
         path = Path(path)
+        if path.is_dir() or is_hub_id(str(path)):
+            return cls.from_rows(path.name, task, open_dataset(str(path), split), key)
+        if split is not None:
+            raise ValueError(f"{path} is a file, which has no split {split!r}; leave the split out")
         if not path.is_file():
             raise FileNotFoundError(f"{path}: no such file; give the path of a file of rows")
         names = read_class_names(path)
@@ -70,6 +75,8 @@ class TrackSet:
         notes: list[str] = []
         for track, rows in tracks.items():
             features = getattr(rows, "features", None)
+            if features is None and hasattr(rows, "columns"):  # a data frame, or a table of Arrow
+                rows = read_table(rows).with_class_names().to_rows()  # noqa: PLW2901
             own_names = _find_label_names(features) if features is not None else {}
             names = _merge_label_names(names, own_names)
             where = name if len(tracks) == 1 else f"{name}, track {track}"

@@ -28,6 +28,7 @@ from lapsus.dataset_scripts import Benchmark, Source, noisy_features, perturb_ro
 from lapsus.hub.build import BuildResult, build_dataset
 from lapsus.hub.dataset_card import check_license
 from lapsus.io import readers as files
+from lapsus.io.tables import open_dataset
 from lapsus.perturbations import Noise, NoiseTrack
 from lapsus.perturbations.conversations import Turns
 from lapsus.perturbations.protection import Protection
@@ -131,7 +132,7 @@ def build_rows(
     """Build the folder `out` from a file of rows.
 
     Args:
-        rows: JSON lines, JSON, CSV, TSV or Parquet.
+        rows: JSON lines, JSON, CSV, TSV, Parquet or Arrow, or a folder that `save_to_disk` of `datasets` wrote.
         out: The folder to write.
         text: The column to perturb: texts, messages, or tokens where `tags` are given.
         noise: Noise of one track or of several, each as `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]`, such as
@@ -245,7 +246,7 @@ def _read_checked_rows(
     file: Path, text: str, id: str, tags: str | None, answers: str | None
 ) -> tuple[list[Row], Features]:
     """Return the checked rows, each with its `id` first and then every column of the file, and their features."""
-    raw_rows = files.read_rows(file)
+    raw_rows, known_features = _read_rows(file)
     if not raw_rows:
         raise ValueError(f"{file} has no rows; give it some")
     columns = [name for name in dict.fromkeys(chain.from_iterable(raw_rows)) if name != id]
@@ -272,6 +273,8 @@ def _read_checked_rows(
         raise ValueError(
             f"the rows of {file} have columns of mixed types ({error}); give each column one type"
         ) from error
+    perturbed = {"id", text, tags, answers}
+    features.update({name: each for name, each in known_features.items() if name in columns and name not in perturbed})
     empty = [name for name, kind in features.items() if getattr(kind, "dtype", "") == "null"]
     if empty:
         raise ValueError(f"the column {format_list(empty)} of {file} is empty in every row; leave it out")
@@ -312,6 +315,19 @@ def _find_features(rows: Sequence[Row]) -> Features:
     others = [{name: cell for name, cell in row.items() if name not in conversations} for row in rows]
     found = datasets.Dataset.from_list(others).features
     return Features({name: List(datasets.Json()) if name in conversations else found[name] for name in rows[0]})
+
+
+def _read_rows(file: Path) -> tuple[list[Row], Mapping[str, Any]]:
+    """Return the rows of a file, or of a folder that `save_to_disk` wrote, and the features that it states itself."""
+    if file.is_dir():
+        if splits := sorted(path.parent for path in file.glob("*/state.json")):
+            raise LookupError(f"{file} has {len(splits)} splits; give the folder of one, such as {splits[0]}")
+        dataset = open_dataset(str(file))
+        return dataset.with_format("arrow")[:].to_pylist(), dataset.features
+    if file.suffix.lower() in files.COLUMNAR:
+        table = files.read_arrow(file)
+        return table.to_pylist(), Features.from_arrow_schema(table.schema)
+    return files.read_rows(file), {}
 
 
 def _check_column_names(file: Path, columns: Sequence[str], text: str, tags: str | None) -> None:

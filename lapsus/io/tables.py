@@ -157,7 +157,7 @@ def read_table(source: Any, *, split: str | None = None) -> Table:
         return _read_path(os.fspath(source), split)
     library = type(source).__module__.partition(".")[0]
     if library == "datasets":
-        return _from_dataset(source, "the dataset", split)
+        return _from_dataset(source, split)
     if library == "pandas":
         return _from_pandas(source)
     return Table.from_arrow(source) if library == "pyarrow" else _from_iterable(source)
@@ -167,11 +167,55 @@ def _read_path(source: str, split: str | None) -> Table:
     path = Path(source)
     if path.is_file():
         return _read_file(path)
-    if path.is_dir():
-        return _read_saved_dataset(path, split)
-    if HUB_ID.fullmatch(source) and path.suffix.lower() not in readers.SUFFIXES:
-        return _read_hub_dataset(source, split)
+    if path.is_dir() or is_hub_id(source):
+        return _from_dataset(open_dataset(source, split), split)
     raise FileNotFoundError(f"{source}: no such file; give the path of a file of rows.")
+
+
+def is_saved_dataset(folder: Path) -> bool:
+    """Return whether `save_to_disk` of `datasets` wrote a folder."""
+    return any((folder / name).is_file() for name in SAVED_DATASET_FILES)
+
+
+def is_hub_id(source: str) -> bool:
+    """Return whether a text can be a repo of the Hub, and no file has its name.
+
+    >>> is_hub_id("org/name"), is_hub_id("org/name:config"), is_hub_id("data/rows.csv"), is_hub_id("rows")
+    (True, True, False, False)
+    """
+    path = Path(source)
+    return not path.exists() and bool(HUB_ID.fullmatch(source)) and path.suffix.lower() not in readers.SUFFIXES
+
+
+def open_dataset(source: str, split: str | None = None) -> Any:
+    """Return a dataset of `datasets`: a folder that `save_to_disk` wrote, or a repo, ORG/NAME or ORG/NAME:CONFIG."""
+    folder = Path(source)
+    if folder.is_dir() and not is_saved_dataset(folder):
+        raise IsADirectoryError(f"{folder}: is a folder; name the files in it.")
+    import datasets
+
+    if folder.is_dir():
+        return _select_split(datasets.load_from_disk(source), source, split)
+    repo, _, config = source.partition(":")
+    try:
+        dataset = datasets.load_dataset(repo, config or None, split=split)
+    except (datasets.exceptions.DatasetNotFoundError, ConnectionError) as error:
+        problem = f"{source}: no such file, and no dataset of the Hub ({readers.strip_error_message(error)})"
+        raise FileNotFoundError(f"{problem}; give the path of a file of rows.") from None
+    return _select_split(dataset, source, split)
+
+
+def _select_split(dataset: Any, name: str, split: str | None) -> Any:
+    """Return one split of a dataset that has several."""
+    if not isinstance(dataset, Mapping):
+        return dataset
+    if split is None and len(dataset) == 1:
+        (split,) = dataset
+    if split not in dataset:
+        splits = format_list(map(repr, dataset))
+        problem = f"has the splits {splits}" if split is None else f"has no split {split!r}; it has {splits}"
+        raise LookupError(f"{name}: {problem}: name one of them.")
+    return dataset[split]
 
 
 def _from_iterable(rows: Any) -> Table:
@@ -196,37 +240,9 @@ def _read_file(path: Path) -> Table:
     return Table.from_rows(readers.read_rows(path)) if table is None else table
 
 
-def _read_saved_dataset(folder: Path, split: str | None) -> Table:
-    """Return the columns of a folder that `save_to_disk` wrote."""
-    if not any((folder / name).is_file() for name in SAVED_DATASET_FILES):
-        raise IsADirectoryError(f"{folder}: is a folder; name the files in it.")
-    import datasets
-
-    return _from_dataset(datasets.load_from_disk(str(folder)), str(folder), split)
-
-
-def _read_hub_dataset(name: str, split: str | None) -> Table:
-    """Return the columns of a repo of the Hub, ORG/NAME or ORG/NAME:CONFIG."""
-    import datasets
-
-    repo, _, config = name.partition(":")
-    try:
-        dataset = datasets.load_dataset(repo, config or None, split=split)
-    except (datasets.exceptions.DatasetNotFoundError, ConnectionError) as error:
-        problem = f"{name}: no such file, and no dataset of the Hub ({readers.strip_error_message(error)})"
-        raise FileNotFoundError(f"{problem}; give the path of a file of rows.") from None
-    return _from_dataset(dataset, name, split)
-
-
-def _from_dataset(dataset: Any, name: str, split: str | None) -> Table:
+def _from_dataset(dataset: Any, split: str | None) -> Table:
     """Return the columns of a dataset of `datasets`, of one split where it has several."""
-    if isinstance(dataset, Mapping):
-        if split is None and len(dataset) == 1:
-            (split,) = dataset
-        if split not in dataset:
-            splits = format_list(map(repr, dataset))
-            raise LookupError(f"{name}: has no split {split!r}; it has {splits}: name one of them.")
-        dataset = dataset[split]
+    dataset = _select_split(dataset, "the dataset", split)
     if not hasattr(dataset, "with_format") or not hasattr(dataset, "num_rows"):  # one that is streamed
         return Table.from_rows(list(dataset))
     table = dataset.with_format("arrow")[:]

@@ -31,7 +31,8 @@ from lapsus.core.terminal import defer_interrupts
 from lapsus.io.json_columns import list_rows, make_array
 from lapsus.io.readers import (
     BYTE_ORDER_MARK,
-    FORMATS,
+    COLUMNAR,
+    SUFFIXES,
     Row,
     check_objects,
     decode_lines,
@@ -39,10 +40,12 @@ from lapsus.io.readers import (
     detect_format,
     parse_csv,
     parse_json_lines,
+    read_arrow,
     read_json,
     to_arrow,
     translate_arrow_errors,
 )
+from lapsus.io.tables import is_saved_dataset, open_dataset
 from lapsus.jobs.partitions import REASON_COLUMN, Summary, check_columns, hash_keys, prepare_noises
 from lapsus.perturbations.answers import check_answers_move, is_answers_column
 from lapsus.perturbations.arrow import fit_to_schema, list_input_columns, perturb_schema
@@ -91,7 +94,8 @@ def perturb_file(
     """Perturb `source` into `target`.
 
     Args:
-        source: A file of JSON lines, CSV or Parquet, a folder that `load_dataset` reads, or a dataset's id on the Hub.
+        source: A file of JSON lines, CSV, Parquet or Arrow, a folder that `save_to_disk` wrote or `load_dataset` reads,
+            or a dataset's id on the Hub.
         target: The file to write; its suffix gives the format.
         noise: The noise of each row, or the name of an operator. Several are applied in order, each to the outcome of
             those before; they differ in their operators and seeds only.
@@ -392,9 +396,12 @@ def _open_source(source: str | Path, *, split: str | None, config: str | None) -
     if path.is_file():
         stat = path.stat()
         identity = [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
-        return {"json": _open_json, "csv": _open_csv, "parquet": _open_parquet}[detect_format(path)](path, identity)
-    if path.suffix.lower() in FORMATS:
+        openers = {"json": _open_json, "csv": _open_csv, "parquet": _open_parquet, "arrow": _open_arrow}
+        return openers[COLUMNAR.get(path.suffix.lower()) or detect_format(path)](path, identity)
+    if path.suffix.lower() in SUFFIXES and not path.is_dir():
         raise FileNotFoundError(f"there is no file {path}; check its name")
+    if path.is_dir() and is_saved_dataset(path):
+        return _read_dataset(open_dataset(str(path), split))
     return _open_dataset(str(path.resolve() if path.is_dir() else source), split, config)
 
 
@@ -454,6 +461,15 @@ def _open_parquet(path: Path, identity: list[Any]) -> RowSource:
     return RowSource(schema.names, iter_chunks, _decode_arrow, schema, rows, identity)
 
 
+def _open_arrow(path: Path, identity: list[Any]) -> RowSource:
+    table = read_arrow(path)
+
+    def iter_chunks() -> Iterator[Any]:
+        return map(_serialise_arrow, (table.slice(start, CHUNK) for start in range(0, table.num_rows, CHUNK)))
+
+    return RowSource(table.column_names, iter_chunks, _decode_arrow, table.schema, table.num_rows, identity)
+
+
 def _serialise_arrow(rows: Any) -> bytes:
     """Return the bytes of these Arrow rows; pickling a slice would include the whole table."""
     import pyarrow as pa
@@ -479,8 +495,10 @@ def _open_dataset(name: str, split: str | None, config: str | None) -> RowSource
         if len(names) > 1:
             raise ValueError(f"{name} has the splits {', '.join(names)}; name one")
         split = names[0]
-    data = load_dataset(name, config, split=split)
+    return _read_dataset(load_dataset(name, config, split=split))
 
+
+def _read_dataset(data: Any) -> RowSource:
     def iter_chunks() -> Iterator[Any]:
         for start in range(0, len(data), CHUNK):
             yield _serialise_arrow(data.with_format("arrow")[start : start + CHUNK])

@@ -19,11 +19,13 @@ import numpy as np
 from lapsus import metrics
 from lapsus.core.messages import format_unknown_name
 from lapsus.core.text import to_label
+from lapsus.io.encoding import encode_column
 from lapsus.io.join import ROLES, JoinedTable, extract_ids, find_first, find_gold, join_references
 from lapsus.io.labels import check_shared_vocabulary, map_to_gold_labels
 from lapsus.io.predictions import PredictionTable, format_quoted, read_predictions, read_references, select_known
 from lapsus.io.tables import Table, concatenate, to_list
-from lapsus.reporting.score_table import NO_ANSWER, find_noisy_columns
+from lapsus.metrics.answer_f1.score import score_passages
+from lapsus.reporting.score_table import NO_ANSWER, find_noisy_columns, is_unparsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,6 +184,7 @@ def score(
         _check_are_scores(
             columns[0], [*files, *filter(None, [data])], files[0].metrics, has_references="references" in column_types
         )
+    _check_are_labels(columns[0], examples.first)
     values = {
         column.name: _collect_values(column, examples, where)
         for column in columns
@@ -240,6 +243,18 @@ def _check_are_scores(
     if column_name in ROLES["prediction"]:
         what = f"{column.metric} takes scores, and column {column_name!r} beside {gold_column!r} holds answers"
         raise MissingColumnError(f"{what}; add a column 'score', or name the one with scores", "predictions=acc")
+
+
+def _check_are_labels(column: MetricColumn, first: JoinedTable) -> None:
+    """Raise if a metric of labels would compare passages, which a report scores by their F1."""
+    if not column.is_label or first.gold is None:
+        return
+    name = column.find(list(first.predictions.columns), first.source.metrics)
+    if score_passages(first.predictions.columns[name], first.gold.values) is not None:
+        raise ValueError(
+            f"{column.metric} takes labels, and column {first.gold.name!r} beside {first.source.path} holds lists of"
+            " right answers; use the metric answer_f1, or name a column of labels as references."
+        )
 
 
 def _join_files(
@@ -366,24 +381,34 @@ def _collect_predictions(column: MetricColumn, examples: _Examples, harness_metr
         values = column.get_values(table, column.find(list(table.columns), harness_metrics))
         if not column.is_list or isinstance(values[0], list):  # a single file may hold lists of values
             return values
-        return [[value] for value in _count_missing_as_wrong(column, values)]
+        return [[value] for value in _count_missing_as_wrong(column, values, table)]
     names = list(dict.fromkeys(chain.from_iterable(part.predictions.columns for part in examples.files)))
     name = column.find(names, harness_metrics)
     by_file = []
     for part, rows in zip(examples.files, examples.rows, strict=True):
         if name in part.predictions.columns:
-            values = [*_count_missing_as_wrong(column, column.get_values(part.predictions, name)), None]
+            own = column.get_values(part.predictions, name)
+            values = [*_count_missing_as_wrong(column, own, part.predictions), None]
             by_file.append([values[row] for row in rows.tolist()])  # the last one, where a file has no row
         else:
             by_file.append([None] * len(rows))
     return [list(values) for values in zip(*by_file, strict=True)]
 
 
-def _count_missing_as_wrong(column: MetricColumn, values: list[Any]) -> list[Any]:
-    """Return scores with 0 for those that rows lack, where other rows have one; a missing row is no score."""
-    if not column.is_score or all(value is None for value in values):
+def _count_missing_as_wrong(column: MetricColumn, values: list[Any], table: Table) -> list[Any]:
+    """Return scores with 0 for those that rows lack, unless no row has one although the model answered some."""
+    if not column.is_score or (all(value is None for value in values) and not _is_unanswered(table)):
         return values
     return [0.0 if value is None else value for value in values]
+
+
+def _is_unanswered(table: Table) -> bool:
+    """Return whether the model answered no row, so that none could be scored."""
+    name = find_first(ROLES["prediction"], table.columns)
+    if name is None:
+        return False
+    table = table.with_columns({"prediction": table.columns[name]})
+    return bool(is_unparsed(table, encode_column(table.columns["prediction"]), None, None).all())
 
 
 def _collect_references(column: MetricColumn, first: JoinedTable, harness_metrics: tuple[str, ...]) -> list[Any]:
@@ -409,7 +434,9 @@ def _map_to_gold_labels(
         predictions = {name: values[name] for name in ("predictions", "original_predictions") if name in values}
         words = {name: map_to_gold_labels(answers, golds, names) for name, answers in predictions.items()}
         if not has_label_map:
-            check_shared_vocabulary(file, words["predictions"], golds)
+            pairs = zip(words["predictions"], golds, strict=True)
+            answered = [pair for pair in pairs if pair[0] != NO_ANSWER and pair[0].strip()]
+            check_shared_vocabulary(file, *(zip(*answered, strict=True) if answered else ((), ())))
         return {**values, **words}
     if gold.is_frame:
         intents, gold_intents = ([row.get("intent") for row in rows] for rows in (values["predictions"], golds))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections import Counter
@@ -24,7 +25,7 @@ from lapsus.io.encoding import encode_column
 from lapsus.io.join import ORIGIN_COLUMNS, ROLES, JoinedTable, extract_ids, find_first, join_references
 from lapsus.io.labels import check_shared_vocabulary, map_to_gold_labels
 from lapsus.io.predictions import PredictionTable, format_quoted, read_predictions, read_references
-from lapsus.io.tables import SAVED_DATASET_FILES, Column, Table, concatenate, take, to_list
+from lapsus.io.tables import Column, Table, concatenate, is_saved_dataset, take, to_list
 from lapsus.perturbations.specs import OPERATORS
 from lapsus.reporting.score_table import (
     FileRows,
@@ -156,8 +157,8 @@ def _read_unscored(read: Callable[[Path], PredictionTable], prediction: str | No
 
 def _is_built_folder(source: Any) -> bool:
     """Return whether references are a folder that `lapsus build` wrote, with the data of each track."""
-    is_folder = isinstance(source, str | Path) and Path(source).is_dir()
-    return is_folder and not any((Path(source) / name).is_file() for name in SAVED_DATASET_FILES)
+    is_folder = isinstance(source, str | os.PathLike) and Path(source).is_dir()
+    return is_folder and not is_saved_dataset(Path(source))
 
 
 def _find_logs(folder: Path, warn: Callable[[str], object]) -> list[Path]:

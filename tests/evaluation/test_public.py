@@ -212,7 +212,7 @@ def test_rows_of_a_file_beside_a_dataset_are_refused(tmp_path, monkeypatch):
     Path("mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     words = ["run", "--rows", "mine.jsonl", "--text", "text", "--gold", "label", "--model", "python:json:dumps"]
     result = CliRunner().invoke(main, [*words, "--data", "folder", "--out", "out"])
-    assert result.exit_code != 0 and "--data is for a dataset, but --rows names a file" in result.output
+    assert result.exit_code != 0 and "--data is for a dataset of a task, but --rows names your own" in result.output
 
 
 def test_a_task_of_another_package_names_its_cure(tmp_path):

@@ -704,7 +704,7 @@ OWN = ("run", "--rows", "mine.jsonl", "--text", "text", "--gold", "label", "--ou
         ),
         (
             (*OWN, "--model", "python:my_test_model:answer", "--split", "dev"),
-            "--split is for a dataset, but --rows names a file",
+            "mine.jsonl is a file, which has no split 'dev'; leave the split out",
         ),
         (("run", "--rows", "none.jsonl", *OWN[3:], "--model", "nothing"), "none.jsonl: no such file"),
         (

@@ -58,21 +58,38 @@ def write(path, rows):
     [{"id": "1", "prediction": "x", "gold": "x"}, {"id": "2", "prediction": "x", "gold": "x"}],
     [{"id": "1", "label": "y"}, {"id": "2", "label": "y"}],
 )
+@example(
+    [{"id": "0", "prediction": "x", "score": 0}, {"id": "1", "prediction": None, "score": None}],
+    [{"id": "1"}, {"id": "2"}],  # the one row that joins was not answered
+)
+@example(
+    [{"id": key, "prediction": "" if key < "3" else "x", "target": "y"} for key in IDS],
+    None,
+)
+@example([{"id": key, "prediction": "the x", "answers": ["x", "y"]} for key in IDS], None)
+@example([{"id": key, "prediction": "x"} for key in IDS], [{"id": key, "label": {"text": ["x", "z"]}} for key in IDS])
 def test_score_and_report_say_the_same_of_the_same_files(tmp_path_factory, rows, data):
     folder = tmp_path_factory.mktemp("f")
     path = write(folder / "m" / "clean.jsonl", rows)
     references = None if data is None else write(folder / "data.jsonl", data)
     is_scored = "score" in rows[0]
     assume(not is_scored or any(row["score"] is not None for row in rows))
-    metric, key = ("micro_worst_average", "micro_average") if is_scored else ("prediction_consistency", "accuracy")
-    options = {} if is_scored else {"original_predictions": str(path)}
+    is_passage = any(isinstance(value, list | dict) for row in [*rows, *(data or ())] for value in row.values())
+    metric, key = ("prediction_consistency", "accuracy")
+    options = {"original_predictions": str(path)}
+    if is_passage:
+        with pytest.raises(ValueError, match="holds lists of right answers; use the metric answer_f1"):
+            score(metric, [path], references, options)
+        metric, key, options = "answer_f1", "f1", {}
+    elif is_scored:
+        metric, key, options = "micro_worst_average", "micro_average", {"n_resamples": "0"}
 
     def report_number():
         [track] = measure(read_tracks([path], references=references), AnalysisOptions(n_resamples=0)).tracks
         return track.average.value
 
     def score_number():
-        return score(metric, [path], references, {**options, **({"n_resamples": "0"} if is_scored else {})})[key]
+        return score(metric, [path], references, options)[key]
 
     from_report, from_score = attempt(report_number), attempt(score_number)
     if isinstance(from_report, str) or isinstance(from_score, str):

@@ -10,9 +10,12 @@ import pytest
 from datasets import ClassLabel, Dataset, DatasetDict, Features, List, Value
 from pyarrow import feather
 
+from lapsus.evaluation import make_task, run
+from lapsus.hub import build_rows
 from lapsus.io.predictions import read_predictions
 from lapsus.io.readers import FileFormatError, read_rows
 from lapsus.io.tables import Table, read_table
+from lapsus.jobs.perturb_file import perturb_file
 from lapsus.reporting.score import score
 from lapsus.reporting.tracks import read_tracks
 
@@ -90,8 +93,10 @@ def test_types_and_classes_survive_whatever_holds_them(dataset, tmp_path, make):
 
 
 def test_a_split_is_named_where_there_are_several(dataset, tmp_path):
-    with pytest.raises(LookupError, match=r"saved: has no split None; it has 'train', 'test': name one of them"):
+    with pytest.raises(LookupError, match=r"saved: has the splits 'train', 'test': name one of them"):
         read_table(make_saved_splits(dataset, tmp_path))
+    with pytest.raises(LookupError, match=r"saved: has no split 'dev'; it has 'train', 'test': name one of them"):
+        read_table(tmp_path / "saved", split="dev")
 
 
 def test_a_repo_of_the_hub_is_read_by_its_name(dataset, monkeypatch):
@@ -126,6 +131,56 @@ def test_a_data_frame_keeps_its_types_and_mixed_columns():
 def test_what_is_no_table_is_refused(source):
     with pytest.raises(TypeError, match="is no row; give a path, rows as dicts, a dataset or a data frame"):
         read_table(source)
+
+
+SOURCES = [make_parquet, make_feather, make_stream, make_saved]
+
+
+def with_text(dataset):
+    return dataset.add_column("text", [f"slow down {i}" for i in range(len(dataset))])
+
+
+def answer(rows):
+    return ["yes" for _ in rows]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *SOURCES,
+        lambda dataset, _: dataset,
+        lambda dataset, _: dataset.with_format("arrow")[:],
+        lambda dataset, _: pd.DataFrame(row | {"label": ["no", "yes"][row["label"]]} for row in dataset),
+    ],
+)
+def test_a_model_is_run_on_rows_whatever_holds_them(dataset, tmp_path, make):
+    clean, noisy = run(make_task("text", "label"), make(with_text(dataset), tmp_path), answer, noise=["filler_eos"])
+    assert [(row["id"], row["gold"], row["score"]) for row in clean.rows] == [
+        (row["id"], row["label"], float(row["label"] == "yes")) for row in NAMED
+    ]
+    assert noisy.track == "filler_eos" and noisy.rows[3]["clean_text"] == "slow down 3"
+
+
+@pytest.mark.parametrize("make", SOURCES)
+def test_noise_keeps_types_and_classes_whatever_holds_the_rows(dataset, tmp_path, make):
+    source = make(with_text(dataset), tmp_path)
+    perturb_file(source, tmp_path / "noisy.parquet", "filler_eos", text="text", id="id")
+    build_rows(source, tmp_path / "built", text="text", noise="filler_eos")
+    built = tmp_path / "built" / "filler_eos" / "test-00000-of-00001.parquet"
+    for features in (Dataset.from_parquet(str(path)).features for path in (tmp_path / "noisy.parquet", built)):
+        assert {name: features[name] for name in FEATURES} == dict(FEATURES)
+
+
+def test_splits_that_are_not_named_are_refused_with_their_names(dataset, tmp_path):
+    source = make_saved_splits(with_text(dataset), tmp_path)
+    with pytest.raises(LookupError, match=r"saved has 2 splits; give the folder of one, such as .*test$"):
+        build_rows(source, tmp_path / "built", text="text", noise="filler_eos")
+    with pytest.raises(LookupError, match="has the splits 'train', 'test': name one of them"):
+        perturb_file(source, tmp_path / "noisy.jsonl", "filler_eos", text="text", id="id")
+    [track] = run(make_task("text", "label"), source, answer, split="train")
+    assert [row["id"] for row in track.rows] == ["0"]
+    with pytest.raises(ValueError, match=r"data\.parquet is a file, which has no split 'train'; leave the split out"):
+        run(make_task("text", "label"), make_parquet(with_text(dataset), tmp_path), answer, split="train")
 
 
 def test_files_are_read_as_their_rows_are(tmp_path):

@@ -47,6 +47,7 @@ from lapsus.reporting.analysis.records import (
     Transition,
     UnmatchedIds,
 )
+from lapsus.reporting.analysis.scorers import measure_agreement
 from lapsus.reporting.analysis.scores import (
     ExampleScores,
     bin_by_noise_rate,
@@ -56,7 +57,6 @@ from lapsus.reporting.analysis.scores import (
     find_gaps,
     score_groups,
 )
-from lapsus.reporting.analysis.scorers import measure_agreement
 from lapsus.reporting.analysis.task_scores import TASK_COLUMNS, measure_task
 from lapsus.reporting.score_table import (
     MAX_GROUPS,
