@@ -45,6 +45,16 @@ FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 @click.option(
     "--drop-unparsed", is_flag=True, help="Exclude rows without a prediction; by default they count as wrong."
 )
+@click.option(
+    "--normalize",
+    is_flag=True,
+    help="Compare without case, spaces, marks around an answer, width and Unicode form.",
+)
+@click.option(
+    "--lower-is-better/--higher-is-better",
+    default=None,
+    help="Whether scores are error rates. [default: by the name of --score, such as wer]",
+)
 @click.option("--title", help="Title of the page.")
 @add_option("--confidence-level")
 @click.option(
@@ -64,6 +74,8 @@ def report(
     where: tuple[str, ...],
     split: str,
     drop_unparsed: bool,
+    normalize: bool,
+    lower_is_better: bool | None,
     title: str | None,
     confidence_level: float,
     log_to: tuple[str, ...],
@@ -84,6 +96,8 @@ def report(
         where=parse_assignments(where) if where else None,
         split=split,
         drop_unparsed=drop_unparsed,
+        normalize=normalize,
+        lower_is_better=lower_is_better,
         warn=partial(click.echo, err=True),
     )
     bar = partial(tqdm, unit=" models", disable=None, dynamic_ncols=True)

@@ -27,21 +27,33 @@ from lapsus.reporting.score import score as compute_score
     metavar="NAME=VALUE",
     help="Option of the metric, or the column of one of its inputs; repeatable.",
 )
+@click.option(
+    "--normalize", is_flag=True, help="Compare without case, spaces, marks around an answer, width and Unicode form."
+)
 def score(
     metric: str,
     predictions: tuple[Path, ...],
     references: Path | None,
     where: tuple[str, ...],
     options: tuple[str, ...],
+    *,
+    normalize: bool,
 ) -> None:
     """Compute METRIC over prediction files, and print it as JSON."""
     try:
         result = compute_score(
-            metric, predictions, references, parse_assignments(options), where=parse_assignments(where)
+            metric,
+            predictions,
+            references,
+            parse_assignments(options),
+            where=parse_assignments(where),
+            normalize=normalize,
         )
     except MissingColumnError as error:
         raise LookupError(f"{error.what}: add --option {error.option}") from error
     click.echo(json.dumps(result, ensure_ascii=False, indent=2))
+    for warning in result.get("warnings", ()):
+        click.echo(f"warning: {warning}", err=True)
 
 
 @click.command(

@@ -29,7 +29,7 @@ METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, ZSTANDARD}  # that inspect 
 MAX_MEMBER_BYTES = 128 * 1024**2  # that one file of an archive unpacks to; LAPSUS_MAX_BYTES overrides both limits
 MAX_BYTES = 512 * 1024**2  # that all of them unpack to
 BLOCK = 1 << 20  # bytes of a read
-SAMPLE_FIELDS = ("id", "epoch", "target", "metadata", "scores", "output")  # that rows are made of
+SAMPLE_FIELDS = ("id", "epoch", "target", "metadata", "scores", "output", "error")  # that rows are made of
 
 
 class InspectLog(NamedTuple):
@@ -132,6 +132,26 @@ def to_rows(path: Path, log: InspectLog) -> tuple[list[Row], tuple[str, ...]]:
     return rows, tuple(metrics)
 
 
+ERROR = "error"  # the column that says why a sample has no answer
+
+
+def leave_out_failed(path: Path, rows: Sequence[Row]) -> tuple[list[Row], str | None]:
+    """Return the rows without those of samples that failed, which say nothing of the model, and a note of these.
+
+    >>> rows = [{"id": "a", "error": "no connection"}, {"id": "b", "error": None}]
+    >>> leave_out_failed(None, rows)
+    ([{'id': 'b'}], '1 of 2 samples failed with an error (no connection) and are left out; run them again')
+    """
+    failed = [row for row in rows if row.get(ERROR)]
+    rest = [{name: value for name, value in row.items() if name != ERROR} for row in rows if not row.get(ERROR)]
+    if not failed:
+        return list(rest), None
+    share = f"{len(failed)} of {len(rows)} samples failed with an error ({str(failed[0][ERROR])[:80]})"
+    if not rest:
+        raise ValueError(f"{path}: {share}; run it again.")
+    return rest, f"{share} and are left out; run them again"
+
+
 def merge_epochs(rows: Sequence[Row], metrics: Sequence[str]) -> list[Row]:
     """Merge the rows of an example's epochs into one: average scores, and the most common prediction.
 
@@ -188,7 +208,10 @@ def _parse_sample(sample: Mapping[str, Any]) -> tuple[dict[str, float], Row]:
         "prediction": prediction,
         "reference": target[0] if isinstance(target, list) and len(target) == 1 else target,
     }
-    unparsed = {"unparsed": True} if prediction is None else {}
+    unparsed: Row = {"unparsed": True} if prediction is None else {}
+    if (error := sample.get("error")) is not None:
+        message = error.get("message") if isinstance(error, dict) else error
+        unparsed[ERROR] = str(message or "no message").partition("\n")[0]
     return numbers, {**(sample.get("metadata") or {}), **row, **unparsed, **numbers}
 
 

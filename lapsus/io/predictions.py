@@ -44,6 +44,7 @@ class PredictionTable:
     metrics: tuple[str, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict)
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # what a reader must know of the file, such as requests that failed
 
     @property
     def columns(self) -> list[str]:
@@ -103,11 +104,12 @@ def select_known(file: PredictionTable, where: Mapping[str, str] | None) -> Pred
 
 def _make_log_table(path: Path, log: inspect_logs.InspectLog, where: Mapping[str, str] | None) -> PredictionTable:
     rows, metrics = inspect_logs.to_rows(path, log)
-    table = _filter_table(path, Table.from_rows(rows), where)
-    table = Table.from_rows(inspect_logs.merge_epochs(table.to_rows(), metrics))
+    rows, note = inspect_logs.leave_out_failed(path, _filter_table(path, Table.from_rows(rows), where).to_rows())
+    table = Table.from_rows(inspect_logs.merge_epochs(rows, metrics))
     spec = log.spec
     arguments = inspect_logs.find_text_arguments(spec)
-    return PredictionTable(path, table, spec.get("model"), spec.get("task"), metrics, arguments)
+    notes = (note,) if note else ()
+    return PredictionTable(path, table, spec.get("model"), spec.get("task"), metrics, arguments, notes=notes)
 
 
 def _make_samples_table(path: Path, samples: Sequence[Row], where: Mapping[str, str] | None) -> PredictionTable:

@@ -56,7 +56,7 @@ class Table:
     def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> Table:
         """Return rows as lists by column; a row without a column has None there."""
         names = dict.fromkeys(chain.from_iterable(rows))
-        return cls({name: [row.get(name) for row in rows] for name in names}, len(rows))
+        return cls({name: [replace_surrogates(row.get(name)) for row in rows] for name in names}, len(rows))
 
     @classmethod
     def from_arrow(cls, table: Any) -> Table:
@@ -113,6 +113,24 @@ class LazyRows(Sequence["Mapping[str, Any]"]):
         if isinstance(numbers, range):
             return self.load().take(numbers).to_rows()
         return self.load().take([numbers]).to_rows()[0]
+
+
+HALVES = re.compile("[\ud800-\udfff]")  # of letters beyond U+FFFF: no text that is written holds one alone
+
+
+def replace_surrogates(value: Any) -> Any:
+    r"""Return a value with U+FFFD for each half of a letter, as an answer has that was cut within an emoji.
+
+    >>> replace_surrogates(["no\ud83d", 1]) == ["no\ufffd", 1]
+    True
+    """
+    if isinstance(value, str):
+        return value if value.isascii() else HALVES.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [replace_surrogates(each) for each in value]
+    if isinstance(value, dict):
+        return {name: replace_surrogates(each) for name, each in value.items()}
+    return value
 
 
 def to_list(column: Column) -> list[Any]:

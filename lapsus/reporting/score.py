@@ -19,13 +19,30 @@ import numpy as np
 from lapsus import metrics
 from lapsus.core.messages import format_unknown_name
 from lapsus.core.text import to_label
+<<<<<<< HEAD
+=======
+from lapsus.io.answers import is_error_measure
+>>>>>>> ccb675c (report, score: no confidence as score; failed samples, lists, errors, spellings)
 from lapsus.io.encoding import encode_column
 from lapsus.io.join import ROLES, JoinedTable, extract_ids, find_first, find_gold, join_references
 from lapsus.io.labels import check_shared_vocabulary, map_to_gold_labels
 from lapsus.io.predictions import PredictionTable, format_quoted, read_predictions, read_references, select_known
 from lapsus.io.tables import Table, concatenate, to_list
+<<<<<<< HEAD
 from lapsus.metrics.answer_f1.score import score_passages
 from lapsus.reporting.score_table import NO_ANSWER, find_noisy_columns, is_unparsed
+=======
+from lapsus.reporting.answers import (
+    OWN_COLUMN,
+    AnswerRules,
+    compare_answers,
+    get_harness_score,
+    is_sheet,
+    list_answer_notes,
+    prepare_answers,
+)
+from lapsus.reporting.score_table import NO_ANSWER, find_noisy_columns
+>>>>>>> ccb675c (report, score: no confidence as score; failed samples, lists, errors, spellings)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,6 +166,7 @@ def score(
     *,
     where: Mapping[str, str] | None = None,
     option_files: Mapping[str, Path] | None = None,
+    normalize: bool = False,
 ) -> dict[str, Any]:
     """Return the metric `name` of the predictions, and how their ids joined.
 
@@ -157,7 +175,8 @@ def score(
     from another file, `original_predictions=clean.jsonl` or `clean_scores=clean.jsonl:acc`. In a file of `lapsus
     perturb`, the noisy texts are the predictions and the clean ones the references. `where` keeps the rows with these
     values, in the other files too where they have such rows. `option_files` are the only files that options may name,
-    by what they are called there; by default these are any.
+    by what they are called there; by default these are any. `normalize` compares as that of `read_tracks` does. The
+    result holds `warnings` where there are any, the same as those of a report.
     """
     function = _load_metric(name)
     column_types = list_metric_columns(name)
@@ -179,7 +198,8 @@ def score(
         for column, kind in column_types.items()
     ]
     data = None if references is None else read_references(references, where)
-    examples = _join_files(columns, files, data)
+    notes: list[str] = []
+    examples = _join_files(columns, files, data, _Preparation(columns[0], normalize, notes).apply)
     if columns[0].is_score and columns[0].source is None:
         _check_are_scores(
             columns[0], [*files, *filter(None, [data])], files[0].metrics, has_references="references" in column_types
@@ -193,8 +213,59 @@ def score(
     if "references" in values:
         gold = next(column for column in columns if column.name == "references")
         values = _map_to_gold_labels(gold, values, examples.first, "label_map" in arguments)
+        notes += _list_notes(gold, values)
+    if columns[0].is_score and columns[0].source and is_error_measure(columns[0].source):
+        notes.append(f"of {columns[0].source!r} lower is better; say so where the metric has the option direction")
+        if "direction" in known and "direction" not in arguments:
+            arguments["direction"] = "lower"
+            notes[-1] = f"of {columns[0].source!r} lower is better, so direction=lower is taken"
     result: dict[str, Any] = function(**values, **{option: _parse_option(value) for option, value in arguments.items()})
-    return {**result, "join": dict(examples.counts)}
+    warnings = {"warnings": list(dict.fromkeys(notes))} if notes else {}
+    return {**result, **warnings, "join": dict(examples.counts)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Preparation:
+    """How the answers of each file are read: as a report reads them. `notes` are what a reader must know of that."""
+
+    column: MetricColumn
+    normalize: bool
+    notes: list[str]
+
+    def apply(self, joined: JoinedTable) -> JoinedTable:
+        """Return a file with plain answers, and with a score that says how right they are."""
+        file, gold, source = joined.source, joined.gold, self.column.source
+        self.notes.extend(file.notes)
+        name = find_first([source] if source else ROLES["prediction"], joined.predictions.columns)
+        if self.column.is_frame or name is None or gold is None or name == gold.name:
+            return joined
+        columns = joined.table.columns
+        sides = {"prediction": joined.predictions.columns[name], "gold": gold.values}
+        scores = {} if source else {column: columns[column] for column in ("score", OWN_COLUMN) if column in columns}
+        rules = AnswerRules(get_harness_score(file), None, self.normalize, gold.class_names, is_sheet(file))
+        table, notes = prepare_answers(Table({**sides, **scores}, joined.table.length), str(file.path), rules)
+        self.notes.extend(notes)
+        changed = {name: table.columns["prediction"]}
+        if "score" in scores:
+            changed["score"] = table.columns["score"] if "score" in table.columns else compare_answers(table).tolist()
+        return replace(
+            joined,
+            table=joined.table.with_columns(changed),
+            predictions=joined.predictions.with_columns(changed),
+            gold=gold._replace(values=table.columns["gold"]),
+        )
+
+
+def _list_notes(gold: MetricColumn, values: Mapping[str, Any]) -> list[str]:
+    """Return what the wrong labels have in common, as a report says it."""
+    if not gold.is_label:
+        return []
+    predictions, golds = (encode_column(list(values[name])) for name in ("predictions", "references"))
+    scores = compare_answers(
+        Table({"prediction": predictions.to_column(), "gold": golds.to_column()}, len(golds.codes))
+    )
+    unparsed = np.array([word == NO_ANSWER for word in (*predictions.words, "")])[predictions.codes]
+    return list(list_answer_notes(predictions, golds, scores, unparsed, by_equality=True))
 
 
 def list_metric_columns(name: str) -> dict[str, str]:
@@ -258,9 +329,12 @@ def _check_are_labels(column: MetricColumn, first: JoinedTable) -> None:
 
 
 def _join_files(
-    columns: Sequence[MetricColumn], files: Sequence[PredictionTable], references: PredictionTable | None
+    columns: Sequence[MetricColumn],
+    files: Sequence[PredictionTable],
+    references: PredictionTable | None,
+    prepare: Callable[[JoinedTable], JoinedTable],
 ) -> _Examples:
-    """Join the files by id.
+    """Join the files by id, and prepare their answers.
 
     For a metric with a column that names each row's example, files are stacked and every row is a unit of its own.
     """
@@ -273,10 +347,10 @@ def _join_files(
     gold = next((column.source for column in columns if column.name == "references"), None)
     if len(files) == 1 and references is None and (stacked or "id" not in files[0].columns):
         table = files[0].table
-        joined = JoinedTable(files[0], table, table, None, find_gold(files[0], table, gold))
+        joined = prepare(JoinedTable(files[0], table, table, None, find_gold(files[0], table, gold)))
         return _Examples([joined], [np.arange(table.length)], joined, {"examples": table.length})
     answers = ("intent", "tags") if predictions.is_frame else tuple(filter(None, [predictions.source]))
-    parts = [join_references(file, references, gold=gold, answer_columns=answers) for file in files]
+    parts = [prepare(join_references(file, references, gold=gold, answer_columns=answers)) for file in files]
     ids = [to_list(part.table.columns["id"]) for part in parts]
     example_ids = list(dict.fromkeys(chain.from_iterable(ids)))
     row_numbers = [{key: row for row, key in enumerate(part_ids)} for part_ids in ids]

@@ -21,11 +21,13 @@ import pyarrow.compute as pc
 from lapsus.core.checks import shorten_repr
 from lapsus.core.track_names import CLEAN
 from lapsus.core.types import Track
+from lapsus.io.answers import accepts_empty
 from lapsus.io.encoding import NO_VALUE, EncodedColumn, HashedColumn, encode_column, hash_column, hash_texts
 from lapsus.io.join import extract_ids
 from lapsus.io.labels import check_free_text
 from lapsus.io.tables import Column, LazyRows, Table, take, to_list
 from lapsus.metrics.answer_f1.score import score_passages
+from lapsus.reporting.answers import AnswerRules, list_answer_notes, prepare_answers
 from lapsus.stats.noise_rates import compute_edit_distances
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ class TrackScores:
     groups: Mapping[str, HashedColumn] = field(default_factory=dict, repr=False)
     names: tuple[str, ...] = field(default=(), repr=False)
     scored_by_equality: bool = False  # whether a score says that the prediction is the gold answer
+    notes: tuple[str, ...] = ()  # what a reader must know of how the rows were read and scored
     clusters: IntArray | None = field(default=None, repr=False)
     row_indices: IntArray | None = field(default=None, repr=False)
 
@@ -139,7 +142,11 @@ def score_track(track: Track) -> TrackScores:
     """Return the scores of the rows of a track; an answer that is missing is wrong."""
     if isinstance(track.rows, FileRows):
         return replace(track.rows.scores, track=track)
-    return score_rows(Table.from_rows(track.rows), track)
+    table = Table.from_rows(track.rows)
+    prepared, notes = prepare_answers(table, format_track_name(track), AnswerRules())
+    scores = score_rows(prepared, track, notes)
+    rows = track.rows if prepared is table else FileRows(lambda: prepared, scores)
+    return replace(scores, track=replace(track, rows=rows))
 
 
 def format_track_name(track: Track) -> str:
@@ -147,8 +154,8 @@ def format_track_name(track: Track) -> str:
     return " / ".join(filter(None, (track.dataset, track.model, track.track)))
 
 
-def score_rows(table: Table, track: Track) -> TrackScores:
-    """Return the scores of rows that hold a score, or a prediction with its gold answer."""
+def score_rows(table: Table, track: Track, notes: Iterable[str] = ()) -> TrackScores:
+    """Return the scores of rows that hold a score, or a prediction with its gold answer; `notes` are of their file."""
     columns, place = table.columns, format_track_name(track)
     ids = extract_ids(table, place)
     predicted = encode_column(columns["prediction"]) if "prediction" in columns else None
@@ -160,6 +167,7 @@ def score_rows(table: Table, track: Track) -> TrackScores:
         raise ValueError(f"{place}, id {ids[0].as_py()!r}: has neither a score nor a prediction with its gold answer.")
     passage_f1 = None if known_scores is not None else score_passages(columns["prediction"], columns["gold"])
     unparsed = is_unparsed(table, predicted, gold, known_scores)
+    answers = predicted
     if predicted is not None and unparsed.any():
         predicted = EncodedColumn(
             np.where(unparsed, len(predicted.words), predicted.codes), [*predicted.words, NO_ANSWER]
@@ -176,11 +184,14 @@ def score_rows(table: Table, track: Track) -> TrackScores:
             check_free_text(predictions.codes[~unparsed], golds, place)  # type: ignore[union-attr,arg-type]
         is_correct = predictions.codes == golds.codes  # type: ignore[union-attr]
         scores = is_correct.astype(float) if passage_f1 is None else passage_f1
+    scores = np.where(unparsed, 0.0, scores)
+    by_equality = known_scores is None and passage_f1 is None
+    notes = (*notes, *list_answer_notes(answers, gold, scores, unparsed, by_equality=by_equality))
     noise, text_hashes, clean_text_hashes = _measure_texts(table, ids, place)
     return TrackScores(
         track,
         ids,
-        np.where(unparsed, 0.0, scores),
+        scores,
         unparsed,
         predictions,
         golds,
@@ -190,7 +201,8 @@ def score_rows(table: Table, track: Track) -> TrackScores:
         clean_text_hashes,
         _find_groups(table),
         tuple(columns),
-        scored_by_equality=known_scores is None and passage_f1 is None,
+        scored_by_equality=by_equality,
+        notes=notes,
     )
 
 
@@ -242,7 +254,8 @@ def is_unparsed(
         words = [*predictions.words, None]
         unparsed = (predictions.codes < 0) | blank[predictions.codes]
         for row in np.flatnonzero(unparsed & (predictions.codes >= 0)).tolist():  # an empty answer may be the right one
-            unparsed[row] = gold is None or words[predictions.codes[row]] != golds[gold.codes[row]]
+            right = None if gold is None else golds[gold.codes[row]]
+            unparsed[row] = right is None or not (words[predictions.codes[row]] == right or accepts_empty(right))
         nan = np.array([word == "NaN" for word in predictions.words] + [False])
         if nan.any():
             column = to_list(table.columns["prediction"])

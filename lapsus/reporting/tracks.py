@@ -23,10 +23,11 @@ from lapsus.evaluation.scorers import Scorer, ScorerOptions, load_scorer_provide
 from lapsus.io import inspect_logs, lm_eval_logs
 from lapsus.io.encoding import encode_column
 from lapsus.io.join import ORIGIN_COLUMNS, ROLES, JoinedTable, extract_ids, find_first, join_references
-from lapsus.io.labels import check_shared_vocabulary, map_to_gold_labels
+from lapsus.io.labels import check_shared_vocabulary
 from lapsus.io.predictions import PredictionTable, format_quoted, read_predictions, read_references
 from lapsus.io.tables import Column, Table, concatenate, is_saved_dataset, take, to_list
 from lapsus.perturbations.specs import OPERATORS
+from lapsus.reporting.answers import AnswerRules, get_harness_score, is_sheet, prepare_answers
 from lapsus.reporting.score_table import (
     FileRows,
     extract_scores,
@@ -68,6 +69,8 @@ def read_tracks(
     where: Mapping[str, str] | None = None,
     split: str = "test",
     drop_unparsed: bool = False,
+    normalize: bool = False,
+    lower_is_better: bool | None = None,
     warn: Callable[[str], object] = warnings.warn,
 ) -> list[Track]:
     """Read the tracks in `files`, or in the logs of harnesses in a folder.
@@ -80,8 +83,15 @@ def read_tracks(
     a table of any origin (as `lapsus.io.tables.read_table` takes it): its columns are joined by id, and win over those
     of the predictions.
     `where` keeps the rows with these values, in the references too where they have such rows. An answer that is missing
-    is wrong; `drop_unparsed` leaves such rows out instead. `warn` is told which files of a folder are skipped.
+    is wrong; `drop_unparsed` leaves such rows out instead. `normalize` compares without case, spaces, marks around an
+    answer, width and Unicode form. `lower_is_better` says that scores are error rates; without it, their column's name
+    does. `warn` is told which files of a folder are skipped.
     """
+<<<<<<< HEAD
+=======
+    choices = {"score": score, "prediction": prediction, "gold": gold, "cluster": cluster}
+    rules = AnswerRules(lower_is_better=lower_is_better, normalize=normalize)
+>>>>>>> ccb675c (report, score: no confidence as score; failed samples, lists, errors, spellings)
     paths = [path for file in files for path in (_find_logs(file, warn) if file.is_dir() else [file])]
     keep_rows = sum(path.stat().st_size for path in paths) <= MAX_KEPT_BYTES
     by_track = _is_built_folder(references)
@@ -93,7 +103,7 @@ def read_tracks(
     read = partial(_read_unscored, read, prediction) if scorers else read
     choices = {"score": score_column, "prediction": prediction, "gold": gold, "cluster": cluster}
     data_of = cache(partial(_read_references, references, split, where))
-    reader = _TrackReader(read, data_of if by_track else lambda _: data_of(""), choices, drop_unparsed)
+    reader = _TrackReader(read, data_of if by_track else lambda _: data_of(""), choices, drop_unparsed, rules)
     parts = partial(_iter_parts, paths, cache(read) if by_track and keep_rows else read, path_pattern)
     names = _parse_origins([part.origin for _, part in parts()]) if by_track else {}
     pool: dict[bytes, Any] = {}
@@ -101,7 +111,8 @@ def read_tracks(
     for file, part in parts():
         origin = names.get(part.origin, part.origin)
         content = reader.join(part.select(file), origin.track)
-        scores = score_rows(content.table, Track(part.origin.model, origin.track, (), origin.dataset))
+        track = Track(part.origin.model, origin.track, (), origin.dataset)
+        scores = score_rows(content.table, track, content.notes)
         load = partial(_identity, content.table) if keep_rows else partial(reader.reload, part, origin.track)
         ids = (tuple(content.missing), tuple(content.unmatched), tuple(content.dropped))
         rows = FileRows(load, share_arrays(scores, pool))
@@ -328,6 +339,7 @@ class _Content(NamedTuple):
     missing: Sequence[str]
     unmatched: Sequence[str]
     dropped: Sequence[str]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +350,7 @@ class _TrackReader:
     read_references: Callable[[str], PredictionTable | None]
     choices: Mapping[str, str | None]
     drop_unparsed: bool
+    rules: AnswerRules
 
     def reload(self, part: _Part, track: str) -> Table:
         """Return the rows of a track, read from its file again."""
@@ -345,22 +358,27 @@ class _TrackReader:
 
     def join(self, file: PredictionTable, track: str) -> _Content:
         """Return the rows of a file with the columns of the data, and those of the roles by their names."""
-        answer_columns = filter(None, (self.choices["prediction"], self.choices["score"]))
-        joined = join_references(
-            file, self.read_references(track), gold=self.choices["gold"], answer_columns=answer_columns
+        references = self.read_references(track)
+        prediction = self.choices["prediction"] or find_pipeline_answers(file, references, self.choices)
+        choices = {**self.choices, "prediction": prediction}
+        answer_columns = filter(None, (prediction, choices["score"]))
+        joined = join_references(file, references, gold=choices["gold"], answer_columns=answer_columns)
+        roles = find_role_columns(joined, choices)
+        rules = replace(
+            self.rules,
+            score_name=self.choices["score"] or get_harness_score(file),
+            class_names=joined.gold.class_names if joined.gold else None,
+            is_sheet=is_sheet(file),
         )
-        roles = find_role_columns(joined, self.choices)
         table = joined.table.with_columns({**_pair_texts(joined.table), **roles})
-        predictions = encode_column(roles["prediction"]) if "prediction" in roles else None
-        golds = encode_column(roles["gold"]) if "gold" in roles else None
-        if "score" not in roles and predictions is not None and golds is not None and joined.gold:
-            class_names = joined.gold.class_names
-            mapped = predictions.rename(lambda words: map_to_gold_labels(words, golds.words, class_names))
-            if list(mapped.words) != list(predictions.words):
-                table, predictions = table.with_columns({"prediction": mapped.to_column()}), mapped
+        table, notes = prepare_answers(table, str(file.path), rules)
+        roles = {name: table.columns[name] for name in roles if name in table.columns}
         dropped: list[str] = []
         if self.drop_unparsed:
             scores = extract_scores(roles["score"], extract_ids(table, file.path), "") if "score" in roles else None
+            predictions, golds = (
+                encode_column(roles[name]) if name in roles else None for name in ("prediction", "gold")
+            )
             unparsed = is_unparsed(table, predictions, golds, scores)
             dropped = to_list(take(table.columns["id"], np.flatnonzero(unparsed)))
             table = table.take(np.flatnonzero(~unparsed))
@@ -370,7 +388,36 @@ class _TrackReader:
                 ids = format_quoted(to_list(take(table.columns["id"], without_gold)), 3)
                 problem = f"{without_gold.size} rows have no gold answer (id {ids})"
                 raise ValueError(f"{file.path}: {problem}; leave them out, or give the references.")
-        return _Content(table, joined.missing, joined.unmatched, dropped)
+        return _Content(table, joined.missing, joined.unmatched, dropped, (*file.notes, *notes))
+
+
+PIPELINE_ANSWERS = ("label", "answer")  # columns beside `score` in what a pipeline of transformers returns
+
+
+def find_pipeline_answers(
+    file: PredictionTable, references: PredictionTable | None, choices: Mapping[str, str | None]
+) -> str | None:
+    """Return the column of answers that stands beside their confidences, with the gold answers elsewhere.
+
+    >>> rows = [{"id": 1, "label": "yes", "score": 0.98, "gold": "no"}]
+    >>> file = PredictionTable(Path("p.csv"), Table.from_rows(rows))
+    >>> find_pipeline_answers(file, None, {"score": None, "gold": None})
+    'label'
+    """
+    columns = file.table.columns
+    if choices["score"] or "score" not in columns or find_first(ROLES["prediction"], columns):
+        return None
+    scores = (value for value in to_list(columns["score"]) if isinstance(value, int | float))
+    if all(score in {0, 1} for score in scores):
+        return None  # marks of right and wrong
+    for name in PIPELINE_ANSWERS:
+        gold_names = [choices["gold"]] if choices["gold"] else [gold for gold in ROLES["gold"] if gold != name]
+        has_gold = find_first(gold_names, columns) or (
+            references and find_first([*gold_names, name], references.table.columns)
+        )
+        if name in columns and has_gold:
+            return name
+    return None
 
 
 def find_role_columns(joined: JoinedTable, choices: Mapping[str, str | None]) -> dict[str, Column]:

@@ -208,7 +208,8 @@ def score_passages(predictions: Column, gold: Column) -> FloatArray | None:
         return None
     right = [parse_golds([] if each is None else each) for each in golds]
     rules = choose_rules(right)
-    return np.array([match_best(a, g, rules)[1] if a else 0.0 for a, g in zip(answers, right, strict=True)])
+    pairs = zip(answers, right, strict=True)
+    return np.array([0.0 if answer is None else match_best(answer, golds, rules)[1] for answer, golds in pairs])
 
 
 def _is_answer_list(gold: Any) -> bool:

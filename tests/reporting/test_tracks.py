@@ -165,11 +165,11 @@ def test_answers_that_call_the_right_ones_otherwise_are_doubts():
     )
     for scored in (True, False):
         assert told(lambda i: names[i % 2] if i > 2 else names[i % 2].lower() + " ", scored=scored) == (
-            "3 of 8 predictions differ from the gold answer only in case or whitespace and count as wrong, "
-            "such as 'card lost ' for 'Card lost'"
+            "3 of 8 predictions differ from the gold answer only in writing (case, spaces, marks, width or Unicode "
+            "form) and count as wrong, such as 'card lost ' for 'Card lost'; --normalize compares without these"
         )
         assert told(lambda i: names[i % 2], scored=scored) == ""
-        assert "in case" not in told(lambda i: "Aa"[i % 2], "aA", scored=scored)  # two classes of one letter
+        assert "in writing" not in told(lambda i: "Aa"[i % 2], "aA", scored=scored)  # two classes of one letter
     assert told(lambda i: i % 2 if i else 1, (1, 2)) == (
         "predictions are the numbers 0 to 1, and gold answers 1 to 2; if both count classes, count them from the "
         "same number on"
@@ -452,13 +452,31 @@ def test_epochs_are_averaged(tmp_path):
     assert [row["score"] for row in track.rows] == [1.0, 0.75, 0.25]
 
 
-def test_a_sample_that_failed_in_a_run_that_did_not_is_wrong(tmp_path):
+def test_a_sample_that_failed_in_a_run_that_did_not_is_left_out_and_counted(tmp_path):
     samples = [
         sample(1, "yes") | {"scores": {"match": {"value": "C"}}},
         sample(2, None) | {"error": {"message": "timeout"}},
     ]
-    [record] = measure(read_tracks([save(tmp_path / "log.json", log(samples, track="clean"))]), QUICK).tracks
-    assert (record.average.value, record.unparsed) == (0.5, 1)
+    numbers = measure(read_tracks([save(tmp_path / "log.json", log(samples, track="clean"))]), QUICK)
+    assert [(record.average.value, record.unparsed, record.examples) for record in numbers.tracks] == [(1.0, 0, 1)]
+    [warning] = numbers.warnings
+    assert "1 of 2 samples failed with an error (timeout)" in warning.message
+    failed = save(tmp_path / "log.json", log(samples[1:], track="clean"))
+    with pytest.raises(ValueError, match=r"1 of 1 samples failed with an error \(timeout\); run it again"):
+        read_tracks([failed])
+
+
+def test_epochs_that_failed_count_neither_as_right_nor_as_wrong(tmp_path):
+    samples = [
+        sample(n, None if epoch == 1 else "yes", epoch=epoch)
+        | {"scores": {} if epoch == 1 else {"match": {"value": "C"}}}
+        | ({"error": {"message": "no connection"}} if epoch == 1 else {})
+        for n in range(4)
+        for epoch in (1, 2, 3)
+    ]
+    numbers = measure(read_tracks([save(tmp_path / "log.json", log(samples, track="clean"))]), QUICK)
+    assert [(record.average.value, record.examples) for record in numbers.tracks] == [(1.0, 4)]
+    assert "4 of 12 samples failed with an error (no connection)" in str(numbers.warnings[0])
 
 
 EVALUATED = {"doc_id": 0, "doc": {"id": "t-1"}, "target": "x", "filtered_resps": ["x"], "exact_match": 1.0}

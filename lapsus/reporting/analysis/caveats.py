@@ -51,6 +51,7 @@ def _warn_model(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
 def _list_messages(run: TrackScores) -> Iterator[str]:
     """Yield what limits the numbers of one track."""
     track, n_rows = run.track, int(run.present.sum())
+    yield from run.notes
     if n_missing := len(track.missing_predictions):
         n_examples = n_missing + n_rows + len(track.dropped)
         yield f"{n_missing} of the {n_examples} examples of the data have no prediction, and are left out"
@@ -70,13 +71,6 @@ def _warn_vocabulary(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
         message = f"no prediction is correct (predictions: {predictions}; gold: {golds})"
         message = f"{message}; if they mean the same, use the gold labels"
         yield ReportWarning(dataset, model, format_list(vocabularies, 4), message)
-    for run in runs:
-        if mismatch := _count_case_mismatches(run):
-            number, prediction, gold = mismatch
-            share = f"{number} of {int(run.present.sum())} predictions"
-            message = f"{share} differ from the gold answer only in case or whitespace"
-            example = f"{prediction!r} for {gold!r}"
-            yield ReportWarning(dataset, model, run.track.track, f"{message} and count as wrong, such as {example}")
     if numbers := _find_index_offset(runs):
         names = format_list((run.track.track for run in runs), 4)
         message = f"predictions are the numbers {numbers[0]}, and gold answers {numbers[1]}"
@@ -127,21 +121,6 @@ def _find_never_correct(run: TrackScores) -> tuple[str, str] | None:
     )
 
 
-def _count_case_mismatches(run: TrackScores) -> tuple[int, str, str] | None:
-    """Return how many wrong predictions differ from the gold in case or spaces alone, one of them, and its gold."""
-    if run.predictions is None or run.golds is None:
-        return None
-    gold_codes = set(run.golds.hashes.tolist())
-    golds_by_text = {_normalise(word): (code, word) for code, word in run.golds.words.items()}
-    mismatches = []
-    for code, word in run.predictions.words.items():
-        gold_code, gold = golds_by_text.get(_normalise(word), (code, word))
-        if code not in gold_codes and gold_code != code:
-            is_mismatch = (run.predictions.codes == code) & (run.golds.codes == gold_code) & (run.scores == 0)
-            mismatches += [(int(is_mismatch.sum()), word, gold)] if is_mismatch.any() else []
-    return (sum(number for number, *_ in mismatches), *max(mismatches)[1:]) if mismatches else None
-
-
 def _find_index_offset(runs: Iterable[TrackScores]) -> tuple[str, str] | None:
     """Return the numbers that are said and those that are right where these are the same ones counted from another."""
     predicted, gold = set[str](), set[str]()
@@ -157,10 +136,6 @@ def _find_index_offset(runs: Iterable[TrackScores]) -> tuple[str, str] | None:
         (min(numbers), max(numbers)) for numbers in ({*map(int, predicted)}, {*map(int, gold)})
     )
     return (f"{low} to {high}", f"{first} to {last}") if abs(low - first) == 1 and high - low == last - first else None
-
-
-def _normalise(word: str) -> str:
-    return " ".join(word.casefold().split())
 
 
 def _find_constant_prediction(run: TrackScores) -> str | None:
