@@ -19,19 +19,13 @@ import numpy as np
 from lapsus import metrics
 from lapsus.core.messages import format_unknown_name
 from lapsus.core.text import to_label
-<<<<<<< HEAD
-=======
 from lapsus.io.answers import is_error_measure
->>>>>>> ccb675c (report, score: no confidence as score; failed samples, lists, errors, spellings)
 from lapsus.io.encoding import encode_column
 from lapsus.io.join import ROLES, JoinedTable, extract_ids, find_first, find_gold, join_references
 from lapsus.io.labels import check_shared_vocabulary, map_to_gold_labels
 from lapsus.io.predictions import PredictionTable, format_quoted, read_predictions, read_references, select_known
 from lapsus.io.tables import Table, concatenate, to_list
-<<<<<<< HEAD
 from lapsus.metrics.answer_f1.score import score_passages
-from lapsus.reporting.score_table import NO_ANSWER, find_noisy_columns, is_unparsed
-=======
 from lapsus.reporting.answers import (
     OWN_COLUMN,
     AnswerRules,
@@ -41,8 +35,7 @@ from lapsus.reporting.answers import (
     list_answer_notes,
     prepare_answers,
 )
-from lapsus.reporting.score_table import NO_ANSWER, find_noisy_columns
->>>>>>> ccb675c (report, score: no confidence as score; failed samples, lists, errors, spellings)
+from lapsus.reporting.score_table import NO_ANSWER, find_noisy_columns, is_unparsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

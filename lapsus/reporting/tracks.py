@@ -87,11 +87,7 @@ def read_tracks(
     answer, width and Unicode form. `lower_is_better` says that scores are error rates; without it, their column's name
     does. `warn` is told which files of a folder are skipped.
     """
-<<<<<<< HEAD
-=======
-    choices = {"score": score, "prediction": prediction, "gold": gold, "cluster": cluster}
     rules = AnswerRules(lower_is_better=lower_is_better, normalize=normalize)
->>>>>>> ccb675c (report, score: no confidence as score; failed samples, lists, errors, spellings)
     paths = [path for file in files for path in (_find_logs(file, warn) if file.is_dir() else [file])]
     keep_rows = sum(path.stat().st_size for path in paths) <= MAX_KEPT_BYTES
     by_track = _is_built_folder(references)
