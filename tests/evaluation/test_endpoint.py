@@ -17,7 +17,7 @@ from lapsus.core.messages import format_error
 from lapsus.evaluation.cache import ResponseCache
 from lapsus.evaluation.models import open_model
 from lapsus.evaluation.models.endpoint_client import Endpoint, EndpointError
-from lapsus.evaluation.models.endpoint_transport import post
+from lapsus.evaluation.models.endpoint_transport import ConnectionPool
 from lapsus.evaluation.outcomes import TooManyFailuresError
 from lapsus.evaluation.runner import Evaluation
 from lapsus.evaluation.tasks import make_task
@@ -242,7 +242,7 @@ def test_a_key_goes_to_no_other_machine_unencrypted(monkeypatch):
     with pytest.raises(ValueError, match=r"key in \$MY_KEY is not sent there; use https, or add --key-over-http"):
         open_model("http://192.0.2.1/v1#m", {"key_env": "MY_KEY"})
     sent = []
-    monkeypatch.setattr("lapsus.evaluation.models.endpoint_client.post", lambda *arguments: sent.append(arguments[2]))
+    monkeypatch.setattr(ConnectionPool, "post", lambda *arguments: sent.append(arguments[3]))
     monkeypatch.setenv("OPENAI_API_KEY", "of another server")
     for url, options in [
         ("http://192.0.2.1/v1", {}),
@@ -273,7 +273,7 @@ def test_a_reply_that_drips_ends_at_the_deadline(head):
         threading.Thread(target=serve, daemon=True).start()
         began = time.monotonic()
         with pytest.raises(OSError, match="timed out"):
-            post(f"http://127.0.0.1:{listener.getsockname()[1]}/", b"{}", {}, 0.5)
+            ConnectionPool().post(f"http://127.0.0.1:{listener.getsockname()[1]}/", b"{}", {}, 0.5)
         assert time.monotonic() - began < 3
 
 
@@ -292,3 +292,69 @@ def test_a_reply_without_end_is_not_read_whole(status):
         with pytest.raises(EndpointError, match=r"longer than 16 MB|status 400"):
             Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", "m", retries=0).complete("x")
         assert sum(n_sent) < 40_000_000
+
+
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+
+
+def test_a_connection_is_used_again_and_one_that_the_server_closed_is_not():
+    accepted = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve():
+            for n_replies in (3, 2):
+                connection, _ = listener.accept()
+                accepted.append(connection)
+                with connection:
+                    for _ in range(n_replies):
+                        while not connection.recv(10_000).endswith(b"{}"):
+                            pass
+                        connection.sendall(REPLY)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        pool = ConnectionPool()
+        for number in range(5):
+            assert pool.post(f"http://127.0.0.1:{listener.getsockname()[1]}/", b"{}", {}, PATIENCE).body == b"{}"
+            if number == 2:
+                time.sleep(0.1)  # the server closes
+        thread.join(PATIENCE)
+    assert len(accepted) == 2
+
+
+def test_the_proxy_of_the_environment_is_asked_but_not_for_hosts_that_it_excludes(monkeypatch):
+    with serving() as proxy, serving() as server:
+        monkeypatch.setenv("http_proxy", f"127.0.0.1:{proxy.server_port}")
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        assert Endpoint("http://example.invalid/v1", "m").complete("x") == "yes"
+        assert Endpoint(server.word.partition("#")[0], "m").complete("x") == "yes"
+    assert [asked[2] for asked in proxy.asked] == ["http://example.invalid/v1/chat/completions"]
+    assert [asked[2] for asked in server.asked] == ["/v1/chat/completions"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (b"SSH-2.0-OpenSSH\r\n", "breaks off its answers"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "breaks off its answers"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{", "breaks off its answers"),
+        (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n", "breaks off its answers"),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n", "breaks off its answers"),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n\x1f\x8b", "sent no chat completion"),
+        (b"HTTP/1.1 999 X\r\nContent-Length: 0\r\n\r\n", "status 999"),
+        (b"HTTP/1.1 302 X\r\nContent-Length: 0\r\n\r\n", "redirects to"),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", "sent no chat completion"),
+        (b"", "breaks off its answers"),
+    ],
+)
+def test_a_reply_that_is_no_reply_is_one_sentence(reply, message):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve():
+            with listener.accept()[0] as connection:
+                connection.recv(10_000)
+                connection.sendall(reply)
+
+        threading.Thread(target=serve, daemon=True).start()
+        with pytest.raises(EndpointError, match=message):
+            Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", "m", retries=0).complete("x")

@@ -125,7 +125,7 @@ class LogprobScorer:
 
 GRACE = 20.0  # seconds in which answers that are under way may arrive when a run is stopped
 CountedResponse = tuple[Response, Mapping[str, int]]  # an answer, and what it adds to the counts
-REQUESTS_PER_WORKER = 8  # questions of each worker in one batch
+REQUESTS_PER_WORKER = 16  # of one batch
 
 
 @dataclass(frozen=True)

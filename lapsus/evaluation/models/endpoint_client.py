@@ -13,15 +13,11 @@ ValueError: 'ftp://localhost/v1' is no web address; give the endpoint's base, su
 from __future__ import annotations
 
 import hashlib
-import http.client
 import json
 import os
 import re
-import socket
-import ssl
 import threading
 import time
-import urllib.error
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -30,12 +26,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lapsus.core.files import stage_file
 from lapsus.evaluation.models.endpoint_transport import (
+    BrokenReplyError,
+    ConnectionPool,
     EndpointError,
     OversizedReplyError,
+    Reply,
+    UnreachableError,
     check_url,
     is_local,
-    post,
-    read_error,
 )
 
 if TYPE_CHECKING:
@@ -88,14 +86,14 @@ class Fault:
     """What went wrong with one try, where another may go well.
 
     Args:
-        cause: The error.
+        cause: The error; None where the server said so.
         message: What is said after the last try; `{tries}` is their number.
         error_class: What is raised then: `EndpointError` ends the run, `FailedRequestError` is of one question.
         is_busy: Whether the server asks for patience: the try counts toward the deadline alone.
         wait: Seconds that the server asks to wait.
     """
 
-    cause: Exception
+    cause: Exception | None
     message: str
     error_class: type[EndpointError] = FailedRequestError
     is_busy: bool = False
@@ -155,6 +153,7 @@ class Endpoint:
     deadline: float = 600.0
     workers: int = 4
     key_over_http: bool = False
+    pool: ConnectionPool = field(default_factory=ConnectionPool, repr=False, compare=False)
     stop: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)  # ends all waiting
 
     def __post_init__(self) -> None:
@@ -254,32 +253,26 @@ class Endpoint:
     def _try(self, url: str, body: bytes, parse: Callable[[bytes], T], timeout: float) -> T | Fault:
         """Ask once; return the answer, or a fault that another try may cure."""
         try:
-            return parse(self._send(url, body, timeout))
+            reply = self._send(url, body, timeout)
+            return parse(reply.body) if reply.status < 400 else self._check_error(reply, url)
         except OversizedReplyError as error:
             raise FailedRequestError(str(error)) from error
         except EndpointError:
             raise
-        except urllib.error.HTTPError as error:
-            return self._check_error(error, url)
-        except http.client.HTTPException as error:  # the connection broke during an answer
-            return Fault(
-                error, f"{url} breaks off its answers ({clean_message(repr(error))}); look at the server's log"
-            )
         except MalformedResponseError as error:
             return Fault(error, clean_message(error, 500))
+        except BrokenReplyError as error:
+            return Fault(error, f"{url} breaks off its answers ({clean_message(error)}); look at the server's log")
         except OSError as error:  # no connection, or a timeout
-            reason = getattr(error, "reason", error)
-            message = f"no answer from {url} ({clean_message(reason)}); start the server, or check the url"
-            if isinstance(reason, ssl.SSLCertVerificationError):
-                raise EndpointError(f"no answer from {url} ({reason}); check its certificate") from error
-            unreachable = isinstance(reason, ConnectionRefusedError | socket.gaierror)
-            return Fault(error, message, EndpointError if unreachable else FailedRequestError)
+            message = f"no answer from {url} ({clean_message(error)}); start the server, or check the url"
+            is_unreachable = isinstance(error, UnreachableError)
+            return Fault(error, message, EndpointError if is_unreachable else FailedRequestError)
 
-    def _send(self, url: str, body: bytes, timeout: float) -> bytes:
+    def _send(self, url: str, body: bytes, timeout: float) -> Reply:
         headers = {"Content-Type": "application/json"}
         if secret := self._read_key():
             headers["Authorization"] = f"Bearer {secret}"
-        return post(url, body, headers, timeout)
+        return self.pool.post(url, body, headers, timeout)
 
     def _read_key(self) -> str:
         """Return the API key; empty where there is none, or it must not be sent."""
@@ -294,38 +287,38 @@ class Endpoint:
         secret = self._read_key()
         return text.replace(secret, "***") if secret else text
 
-    def _check_error(self, error: urllib.error.HTTPError, url: str) -> Fault:
+    def _check_error(self, reply: Reply, url: str) -> Fault:
         """Return a fault that another try may cure; raise if none can."""
-        message = clean_message(self._redact(read_error(error)))
-        if error.code in {401, 403}:
+        message = clean_message(self._redact(reply.body.decode(errors="replace")))
+        if reply.status in {401, 403}:
             if not self.accepts_key and os.environ.get(DEFAULT_KEY):
                 raise EndpointError(
-                    f"{url} wants a key (status {error.code}), and $OPENAI_API_KEY is not sent there since the address "
-                    "is not encrypted; use https, or add --key-over-http"
-                ) from error
+                    f"{url} wants a key (status {reply.status}), and $OPENAI_API_KEY is not sent there since the "
+                    "address is not encrypted; use https, or add --key-over-http"
+                )
             raise EndpointError(
-                f"{url} refused the key (status {error.code}); set ${self.key or DEFAULT_KEY} to a valid one"
-            ) from error
-        if error.code in {400, 413, 422} and TOO_LONG.search(message):
+                f"{url} refused the key (status {reply.status}); set ${self.key or DEFAULT_KEY} to a valid one"
+            )
+        if reply.status in {400, 413, 422} and TOO_LONG.search(message):
             raise ContextTooLongError(
                 f"longer than the context of {self.model}; shorten the rows, or take another model"
-            ) from error
-        if error.code in {400, 422, 451} and FILTERED.search(message):
-            raise FilteredError(f"a content filter of the server refused the question ({message})") from error
-        if error.code in {400, 413, 422}:
+            )
+        if reply.status in {400, 422, 451} and FILTERED.search(message):
+            raise FilteredError(f"a content filter of the server refused the question ({message})")
+        if reply.status in {400, 413, 422}:
             raise RefusedRequestError(
-                f"{url} refused the question (status {error.code}: {message}); check the model's name {self.model!r}"
-            ) from error
-        if error.code not in BUSY or "insufficient_quota" in message:
+                f"{url} refused the question (status {reply.status}: {message}); check the model's name {self.model!r}"
+            )
+        if reply.status not in BUSY or "insufficient_quota" in message:
             raise UnsupportedRequestError(
-                f"{url} answered with status {error.code} ({message}); check the model's name {self.model!r}"
-            ) from error
+                f"{url} answered with status {reply.status} ({message}); check the model's name {self.model!r}"
+            )
         hint = ", the answers so far are kept" if self.cache is not None else ""
-        retry_after = error.headers.get("Retry-After")
+        retry_after = reply.headers.get("Retry-After")
         return Fault(
-            error,
-            f"{url} is still busy (status {error.code}) after {{tries}} tries; run again later{hint}",
-            is_busy=error.code == 429 or retry_after is not None,
+            None,
+            f"{url} is still busy (status {reply.status}) after {{tries}} tries; run again later{hint}",
+            is_busy=reply.status == 429 or retry_after is not None,
             wait=parse_retry_after(retry_after),
         )
 

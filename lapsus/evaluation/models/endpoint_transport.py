@@ -1,4 +1,4 @@
-"""Send one request to a model's server: no redirects, a size limit, one deadline for the whole reply.
+"""Send requests to a model's server, through urllib3: no redirects, a size limit, one deadline for the whole reply.
 
 >>> check_url("http://ann:secret@localhost:8000/v1")
 Traceback (most recent call last):
@@ -16,15 +16,24 @@ import ipaddress
 import socket
 import ssl
 import time
-import urllib.error
 import urllib.request
-from functools import cache, partial
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+import urllib3
+from urllib3 import exceptions
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MAX_REPLY_BYTES = 16_000_000  # of a reply that is read; a chat completion has a few thousand
 MAX_ERROR_BYTES = 64_000  # of the body of an error, of which a message shows the first few hundred
 CHUNK = 1 << 16
+MAX_IDLE = 256  # connections that are kept for the next request
 
 
 class EndpointError(ConnectionError):
@@ -33,6 +42,23 @@ class EndpointError(ConnectionError):
 
 class OversizedReplyError(EndpointError):
     """The reply is longer than `MAX_REPLY_BYTES`."""
+
+
+class UnreachableError(ConnectionError):
+    """There is no such host, or it takes no connection."""
+
+
+class BrokenReplyError(ConnectionError):
+    """The connection ended before the reply did, or the reply is no HTTP."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a server sent; of the body of an error only the beginning."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
 
 
 def find_host(url: str) -> str:
@@ -95,74 +121,125 @@ class _LimitedResponse(http.client.HTTPResponse):
         self.fp = io.BufferedReader(_DeadlineReader(connection, deadline), CHUNK)
 
 
-@cache
-def _limit_connection(base: type[http.client.HTTPConnection]) -> Any:
-    """Return a kind of connection whose timeout is a deadline for the whole reply."""
+class _DeadlineMixin:
+    """A connection whose timeout is a deadline for the whole reply."""
 
-    class LimitedConnection(base):  # type: ignore[misc, valid-type]
-        def connect(self) -> None:
-            self.response_class = partial(_LimitedResponse, deadline=time.monotonic() + self.timeout)
-            super().connect()
+    timeout: Any
+    response_class: Any
 
-    return LimitedConnection
-
-
-class _HTTPHandler(urllib.request.HTTPHandler):
-    def http_open(self, request: urllib.request.Request) -> Any:
-        return self.do_open(_limit_connection(http.client.HTTPConnection), request)
+    def getresponse(self) -> Any:
+        deadline = time.monotonic() + float(self.timeout)
+        self.response_class = partial(_LimitedResponse, deadline=deadline)
+        return super().getresponse()  # type: ignore[misc]
 
 
-class _HTTPSHandler(urllib.request.HTTPSHandler):
-    def https_open(self, request: urllib.request.Request) -> Any:
-        return self.do_open(_limit_connection(http.client.HTTPSConnection), request, context=_make_ssl_context())
+class _HTTPConnection(_DeadlineMixin, HTTPConnection):
+    pass
 
 
-class _RedirectRefuser(urllib.request.HTTPRedirectHandler):
-    def http_error_302(self, req: Any, fp: Any, code: int, msg: str, headers: Any) -> Any:
-        fp.close()
-        target = headers.get("Location") or headers.get("URI") or ""
-        host = find_host(target) if "//" in target else find_host(req.full_url)
+class _HTTPSConnection(_DeadlineMixin, HTTPSConnection):
+    pass
+
+
+class _HTTPPool(urllib3.HTTPConnectionPool):
+    ConnectionCls = _HTTPConnection
+
+
+class _HTTPSPool(urllib3.HTTPSConnectionPool):
+    ConnectionCls = _HTTPSConnection
+
+
+def _open_manager(url: str) -> urllib3.PoolManager:
+    """Return the connections to an address, through the proxy that the environment names for it."""
+    parts = urlsplit(url)
+    context = ssl.create_default_context() if parts.scheme == "https" else None  # reads $SSL_CERT_FILE
+    proxy = urllib.request.getproxies().get(parts.scheme)
+    manager: urllib3.PoolManager
+    if proxy and not urllib.request.proxy_bypass(parts.netloc):
+        proxy = proxy if "://" in proxy else f"http://{proxy}"
+        login = urlsplit(proxy).netloc.rpartition("@")[0]
+        headers = urllib3.make_headers(proxy_basic_auth=login) if login else None
+        manager = urllib3.ProxyManager(proxy, proxy_headers=headers, maxsize=MAX_IDLE, ssl_context=context)
+    else:
+        manager = urllib3.PoolManager(maxsize=MAX_IDLE, ssl_context=context)
+    manager.pool_classes_by_scheme = {"http": _HTTPPool, "https": _HTTPSPool}
+    return manager
+
+
+class ConnectionPool:
+    """Connections to one server that are used again; threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._manager: urllib3.PoolManager | None = None
+
+    def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout: float) -> Reply:
+        """Return the reply, all of which must arrive within `timeout` seconds.
+
+        Raises:
+            EndpointError: The server redirects, its certificate is none, or its reply is too long.
+            OSError: There is no connection, it breaks, or no time is left.
+        """
+        with self._lock:
+            manager = self._manager = self._manager or _open_manager(url)
+        try:
+            response = manager.request(
+                "POST",
+                url,
+                body=body,
+                headers=headers,
+                timeout=urllib3.Timeout(total=timeout),
+                retries=False,
+                redirect=False,
+                preload_content=False,
+                decode_content=False,
+            )
+            try:
+                return _read_reply(url, response)
+            finally:
+                response.close()  # no effect on a connection whose reply was read whole
+                response.release_conn()
+        except exceptions.HTTPError as error:
+            raise _translate_error(url, error) from error
+
+
+def _read_reply(url: str, response: urllib3.BaseHTTPResponse) -> Reply:
+    """Read a reply up to its limit; refuse a redirect."""
+    if 300 <= response.status < 400:
+        target = response.headers.get("Location") or response.headers.get("URI") or ""
+        host = find_host(target) if "//" in target else find_host(url)
         raise EndpointError(
-            f"{find_host(req.full_url)} redirects to {host} (status {code}), where neither question nor key is sent; "
+            f"{find_host(url)} redirects to {host} (status {response.status}), where neither question nor key is sent; "
             "give the final address of the model"
         )
-
-    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
-
-
-@cache
-def _make_ssl_context() -> ssl.SSLContext:
-    return ssl.create_default_context()
-
-
-def post(url: str, body: bytes, headers: dict[str, str], timeout: float) -> bytes:
-    """Return the body of the reply, all of which must arrive within `timeout` seconds.
-
-    Raises:
-        EndpointError: The server redirects, or its reply is too long.
-        urllib.error.HTTPError: The status is no success.
-        OSError: There is no connection, or no time is left.
-    """
-    request = urllib.request.Request(url, body, headers)  # noqa: S310 - `check_url` has checked the scheme
-    opener = urllib.request.build_opener(_HTTPHandler, _HTTPSHandler, _RedirectRefuser)
-    with opener.open(request, timeout=timeout) as response:
-        chunks: list[bytes] = []
-        length = 0
-        while chunk := response.read(CHUNK):
+    is_error = response.status >= 400
+    limit = MAX_ERROR_BYTES if is_error else MAX_REPLY_BYTES
+    chunks: list[bytes] = []
+    length = 0
+    try:
+        for chunk in response.stream(CHUNK, decode_content=False):
             chunks.append(chunk)
             length += len(chunk)
-            if length > MAX_REPLY_BYTES:
-                raise OversizedReplyError(f"the reply of {url} is longer than {MAX_REPLY_BYTES // 1_000_000} MB")
-        declared = response.headers.get("Content-Length", "")
-        if declared.isdigit() and length < int(declared):
-            raise http.client.IncompleteRead(b"", int(declared) - length)
-        return b"".join(chunks)
+            if length > limit:
+                break
+    except exceptions.HTTPError:
+        if not is_error:
+            raise
+    if length > limit and not is_error:
+        raise OversizedReplyError(f"the reply of {url} is longer than {MAX_REPLY_BYTES // 1_000_000} MB")
+    return Reply(response.status, response.headers, b"".join(chunks))
 
 
-def read_error(error: urllib.error.HTTPError) -> str:
-    """Return the beginning of what a server says about an error."""
-    try:
-        with error:
-            return error.read(MAX_ERROR_BYTES)[:400].decode(errors="replace").strip()
-    except (OSError, http.client.HTTPException):
-        return ""
+def _translate_error(url: str, error: exceptions.HTTPError) -> OSError:
+    """Return an error of urllib3 as one of the system."""
+    if isinstance(error, exceptions.ProxyError):
+        return UnreachableError(f"the proxy for {find_host(url)}: {error.original_error}")
+    if isinstance(error, exceptions.NewConnectionError):  # NameResolutionError is one, too
+        return UnreachableError(str(error).partition(": ")[2] or str(error))
+    if isinstance(error, exceptions.TimeoutError):
+        return TimeoutError("timed out")
+    if isinstance(error, exceptions.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return EndpointError(f"no answer from {url} ({error}); check its certificate")
+    if isinstance(error, exceptions.ProtocolError):
+        return BrokenReplyError(str(error))
+    return OSError(str(error))
