@@ -58,12 +58,12 @@ class TrackSet:
     def from_file(cls, path: StrPath, task: Task, key: str = "id", split: str | None = None) -> TrackSet:
         """Return the rows of a file, of a folder that `save_to_disk` of `datasets` wrote, or of ORG/NAME on the Hub."""
         path = Path(path)
-        if path.is_dir() or is_hub_id(str(path)):
+        if not path.is_file():
+            if not path.is_dir() and not is_hub_id(str(path)):
+                raise FileNotFoundError(f"{path}: no such file; give the path of a file of rows")
             return cls.from_rows(path.name, task, open_dataset(str(path), split), key)
         if split is not None:
             raise ValueError(f"{path} is a file, which has no split {split!r}; leave the split out")
-        if not path.is_file():
-            raise FileNotFoundError(f"{path}: no such file; give the path of a file of rows")
         names = read_class_names(path)
         return cls.from_rows(path.stem, task, (_name_labels(row, names) for row in read_rows(path)), key)
 

@@ -121,7 +121,7 @@ def join_references(
     gold_column = find_gold(predictions, table, gold, answers)
     if reference_gold:
         values = columns[reference_gold] if reference_gold not in answers else known.columns[reference_gold]
-        if not gold and gold_column and gold_column.name != reference_gold:
+        if gold_column and gold_column.name != reference_gold:
             compare((gold_column.name, gold_column.values), (reference_gold, values))
         gold_column = GoldColumn(reference_gold, values, references.classes.get(reference_gold))
     return JoinedTable(

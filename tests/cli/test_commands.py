@@ -119,6 +119,7 @@ def test_report_over_files(tmp_path):
             ],
             "'rate' is given twice, as '1' and '0'; give each name once",
         ),
+        (["report", "in.csv", "--out", "x", "--where", "=1"], "'=1' is no assignment; write NAME=VALUE"),
         (["report", "in.csv", "--out", "x"], "in.csv"),
     ],
 )
@@ -170,6 +171,11 @@ def test_an_option_that_takes_one_value_is_given_once(words, option):
     result = run(*words)
     assert result.exit_code == 2 and f"Error: {option} takes one value, but is given 2 times" in result.output
     assert f"Usage: main {' '.join(word for word in words[:3] if word.isalpha())}".split()[2] in result.output
+
+
+def test_the_address_of_a_cluster_needs_its_executor(tmp_path):
+    result = run("perturb", "--noise", "speako", "--text", "c", "--ray-address", "auto", "in.csv", str(tmp_path / "x"))
+    assert result.exit_code == 2 and "--ray-address names a Ray cluster; add --executor ray" in result.output
 
 
 def test_a_repeatable_option_and_a_flag_may_be_given_twice(tmp_path):

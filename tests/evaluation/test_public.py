@@ -215,6 +215,13 @@ def test_rows_of_a_file_beside_a_dataset_are_refused(tmp_path, monkeypatch):
     assert result.exit_code != 0 and "--data is for a dataset of a task, but --rows names your own" in result.output
 
 
+@pytest.mark.parametrize("noise", ["clean=filler_eos", "taken=filler_eos"])
+def test_noise_replaces_no_track(noise):
+    rows = [{"id": "a", "text": "slow down", "label": "x"}]
+    with pytest.raises(ValueError, match=f"two tracks are called '{noise.partition('=')[0]}'; give each noise once"):
+        run(make_task("text", "label"), {"clean": rows, "taken": rows}, lambda rows: ["x"] * len(rows), noise=[noise])
+
+
 def test_a_task_of_another_package_names_its_cure(tmp_path):
     from lapsus.evaluation import load_tracks
 

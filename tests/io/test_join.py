@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
@@ -100,8 +102,6 @@ def test_score_and_report_say_the_same_of_the_same_files(tmp_path_factory, rows,
 
 
 def joined(rows, data, **options):
-    from pathlib import Path
-
     files = (PredictionTable(Path(name), Table.from_rows(each)) for name, each in (("p.csv", rows), ("data.csv", data)))
     return join_references(*files, **options)
 
@@ -140,6 +140,7 @@ def test_references_win_and_fill_what_is_missing():
             "column 'clean_text' of id 'b' is 'x', but 'y' in column 'text'",
         ),
         ({"length": 3}, {"length": 4.5}, "column 'length' of id 'b' is 3, but 4.5 in"),
+        ({"spans": [1, 2]}, {"spans": [1, 2, 3]}, r"column 'spans' of id 'b' is \[1, 2\], but \[1, 2, 3\] in"),
         ({"spans": [1, 2]}, {"spans": [1, 3]}, r"column 'spans' of id 'b' is \[1, 2\], but \[1, 3\] in"),
     ],
 )
@@ -159,6 +160,7 @@ def test_a_conflict_names_the_first_row(row, known, sentence):
         (["x"], "x"),
         ({"start": 1}, {"start": 1, "end": None}),
         (True, "True"),
+        ("true", True),
         (None, "x"),
         (float("nan"), 0.5),
     ],
@@ -179,6 +181,25 @@ def test_a_noisy_text_is_compared_with_its_clean_twin():
     rows = [{"id": 1, "text": "nosy", "clean_text": "noisy", "prediction": "a"}]
     found = joined(rows, [{"id": 1, "text": "noisy", "label": "a"}])
     assert found.table.columns["text"] == ["nosy"]
+
+
+def test_a_noisy_text_is_compared_with_a_noisy_one_where_both_have_its_clean_twin():
+    row = {"id": "1", "text": "nosy", "clean_text": "noisy"}
+    assert joined([row | {"prediction": "a"}], [row | {"label": "a"}]).table.columns["text"] == ["nosy"]
+    with pytest.raises(ValueError, match="column 'text' of id '1' is 'nosy', but 'noisi' in"):
+        joined([row | {"prediction": "a"}], [row | {"label": "a", "text": "noisi"}])
+
+
+def test_the_number_of_a_class_is_its_name():
+    rows, data = [{"id": 1, "prediction": "a", "label": 1}], [{"id": 1, "label": "yes"}]
+    files = [PredictionTable(Path(name), Table.from_rows(each)) for name, each in (("p.csv", rows), ("d.csv", data))]
+    for names, fails in ((("no", "yes"), False), (("yes", "no"), True)):
+        references = replace(files[1], classes={"label": names})
+        if fails:
+            with pytest.raises(ValueError, match=r"column 'label' of id '1' is 1, but 'yes' in d\.csv"):
+                join_references(files[0], references)
+        else:
+            assert join_references(files[0], references).gold.values == ["yes"]
 
 
 def test_a_chosen_gold_column_is_not_compared_with_another():

@@ -293,6 +293,35 @@ def test_the_command_warns_and_drops_on_request(tmp_path):
         ]
 
 
+def test_answers_whose_scores_are_all_missing_are_refused(tmp_path):
+    rows = [{"id": i, "prediction": "a", "score": None} for i in range(3)]
+    with pytest.raises(ValueError, match="none of its 3 rows has a score"):
+        measure(read_tracks([write(tmp_path / "m" / "clean.jsonl", rows)]), QUICK)
+
+
+def test_the_annotator_of_a_clean_text_makes_no_other_track(tmp_path):
+    rows = [{"id": "1", "model": "m", "track": track, "annotator": 1, "score": 1} for track in ("clean", "keyboard")]
+    tracks = read_tracks([write(tmp_path / "all.jsonl", rows)])
+    assert [track.track for track in tracks] == ["clean", "keyboard.1"]
+
+
+def test_a_track_beside_a_dataset_keeps_words_that_are_no_known_track(tmp_path):
+    tracks = ("clean", "loud-keyboard-1", "keyboard_2")
+    rows = [{"id": "1", "model": "m", "dataset": "d", "track": track, "score": 1} for track in tracks]
+    found = read_tracks([write(tmp_path / "all.jsonl", rows)])
+    assert {(track.dataset, track.track) for track in found} == {
+        ("d", "clean"),
+        ("d", "loud-keyboard-1"),
+        ("d", "keyboard.2"),
+    }
+
+
+def test_the_order_of_the_texts_of_a_row_counts():
+    rows = [{"id": i, "score": 1, "text": texts} for i, texts in enumerate((["a", "b"], ["b", "a"], ["a", "b"]))]
+    first, swapped, same = score_track(Track("m", "keyboard.1", rows)).text_hashes.tolist()
+    assert first == same != swapped
+
+
 def test_an_empty_answer_may_be_the_right_one():
     [record] = measure([Track("m", "clean", [{"id": 1, "prediction": "", "gold": ""}])], QUICK).tracks
     assert (record.average.value, record.unparsed) == (1.0, 0)
@@ -550,6 +579,8 @@ def test_sentences_that_a_model_writes_are_not_compared_letter_by_letter():
     found = score_track(track(lambda i: SENTENCE.format(i % 3)))  # who looks among the right ones finds or misses
     assert found.scores.tolist() == [1, 1, 1, 0, 0, 0]
     assert score_track(track(lambda i: None if i else SENTENCE.format(i))).scores.sum() == 1
+    repeated = [{"id": i, "prediction": "no such class", "gold": SENTENCE.format(i % 2)} for i in range(6)]
+    assert score_track(Track("m", "clean", repeated)).scores.sum() == 0  # long names of classes
     chinese = [{"id": i, "prediction": "火车晚点", "gold": f"第{i}次列车将于中午十二点出发"} for i in range(4)]
     with pytest.raises(ValueError, match="sentences"):
         score_track(Track("m", "clean", chinese))
