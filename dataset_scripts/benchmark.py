@@ -13,7 +13,10 @@ from datasets import BuilderConfig, Features, SplitGenerator
 
 from lapsus.core.executors import LOCAL, Executor
 from lapsus.core.messages import format_list
+from lapsus.core.text import to_text
+from lapsus.dataset_scripts.human_tracks import HumanTrackChecks, join_texts, list_annotations
 from lapsus.dataset_scripts.source import MissingFileError, Source, open_files, open_source
+from lapsus.stats.noise_rates import find_noisy_columns
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -57,6 +60,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     ROWS: ClassVar[Mapping[str, Mapping[str, int | None]]]  # config -> split -> official row count
     AT_ADDRESS: ClassVar[Mapping[str, int]] = {}  # "config/split" -> row count at URL, if another
     NOISY: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # clean column -> path of its noisy twin, where not X / clean_X
+    OWN: ClassVar[bool] = False  # whether the rows are an author's own: counted and checked before
     JOINED: ClassVar[tuple[str, ...]] = ()  # noisy columns whose error rate is also given over all of them together
 
     VERSION = datasets.Version("1.0.0")
@@ -74,6 +78,7 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
         self, *args: Any, data_dir: str | Path | None = None, source: Source | None = None, **kwargs: Any
     ) -> None:
         root = source.path if source else Path(data_dir) if data_dir else self.get_bundled_folder()
+        self.flags: list[str] = []  # what is odd in the texts that people wrote
         self.source: Source | None = source or (open_source(root) if root else None)
         # The cache of `datasets` is keyed by module name and ignores the content of local files: so set name and hash.
         kwargs.setdefault("dataset_name", self.NAME)
@@ -142,10 +147,19 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
             raise RuntimeError("_split_generators opens the source; call download_and_prepare()")
         source, config = self.source, self.config.name
         id_hashes = array("q")  # `datasets` does not check for repeated ids; hashes take less memory than ids
+        is_synthetic = self.OWN or "operator" in self.info.features
+        columns = {} if is_synthetic else find_noisy_columns(self.info.features, self.NOISY)
+        checks = HumanTrackChecks(f"{self.NAME} {config}/{split}")
         try:
             for row in self.rows(source, config, split):
                 id_hashes.append(hash(row["id"]))
+                if columns:
+                    clean = "\n".join(to_text(row[name] or "") for name in columns)
+                    checks.add(
+                        row["id"], clean, join_texts(list_annotations(_follow(row, columns[name])) for name in columns)
+                    )
                 yield row["id"], row
+            self.flags += checks.finish()
         except (AttributeError, IndexError, KeyError, TypeError) as error:
             problem = f"{type(error).__name__}: {error}"
             raise ValueError(
@@ -172,6 +186,14 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
                                 f"which does not fit the column; mend {file}"
                             )
         return ""
+
+
+def _follow(row: Row, path: Iterable[str]) -> Any:
+    """Return the value at a path of a row."""
+    value: Any = row
+    for key in path:
+        value = value[key]
+    return value
 
 
 def _is_encodable(value: Any, feature: Any) -> bool:

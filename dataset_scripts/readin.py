@@ -7,20 +7,17 @@ read here. So are the public files that the tasks come from: they give the test 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
 from datasets import ClassLabel, Features, List, Translation, Value, Version
 
 from lapsus.dataset_scripts.benchmark import TEXT, Benchmark, Row, parse_label, parse_text
 from lapsus.dataset_scripts.source import MissingFileError
 from lapsus.dataset_scripts.squad import ANSWERS, iter_squad, strip_line_end
-from lapsus.stats.noise_rates import compute_edit_distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lapsus.core.checks import FloatArray
     from lapsus.dataset_scripts.source import Source
 
 ANNOTATIONS = List({"annotator": Value("int8"), "text": TEXT})
@@ -109,15 +106,12 @@ class Readin(Benchmark):
         read_rows = self.iter_examples if track == "speech" else self.read_texts
         files = [read_rows(source, name) for name in names]
         heads = [next(file, None) for file in files]
-        texts: dict[str, list[tuple[int, str, str]]] = {name: [] for name in names}
-        for number, clean in enumerate(self.read_texts(source, clean_name), start=1):
+        for clean in self.read_texts(source, clean_name):
             is_present = [head is not None and head["id"] == clean["id"] for head in heads]
             if all(is_present):
                 noisy = [head for head in heads if head is not None]
                 for name, row in zip(names, noisy, strict=True):
                     self.check_same(clean, row, clean_name, name)
-                    clean_text, noisy_text = ("\n".join(each[field] for field in self.FIELDS) for each in (clean, row))
-                    texts[name].append((number, clean_text, noisy_text))
                 yield clean, noisy
                 heads = [next(file, None) for file in files]
             elif any(is_present) or self.NUMBERED or track == "keyboard":
@@ -126,12 +120,6 @@ class Readin(Benchmark):
         for name, head in zip(names, heads, strict=True):
             if head is not None:
                 raise ValueError(f"{name} has row {head['id']!r}, which {clean_name} lacks or has in another place")
-        for name, pairs in texts.items():
-            for first, second in find_swapped_rows(find_outliers(pairs)):
-                raise ValueError(
-                    f"{name} has the texts of rows {first} and {second} exchanged: "
-                    f"each reads like the other's clean text in {clean_name}; align the files"
-                )
 
     def check_same(self, clean: Row, noisy: Row, clean_name: str, name: str) -> None:
         """Raise if a noisy row differs from its clean row in other than the annotated fields."""
@@ -150,48 +138,6 @@ class Readin(Benchmark):
         return row
 
 
-class OutlierRow(NamedTuple):
-    """A row whose noisy text is far from its clean one."""
-
-    number: int  # in the clean file, from 1
-    clean: str
-    noisy: str
-    rate: float
-
-
-def compute_noise_rates(noisy: Sequence[str], clean: Sequence[str]) -> FloatArray:
-    """Return the error rate of each pair of texts."""
-    return np.asarray(compute_edit_distances(noisy, clean) / np.array([len(text) for text in clean]))
-
-
-def find_outliers(texts: Sequence[tuple[int, str, str]]) -> list[OutlierRow]:
-    """Return those of rows, given as number, clean and noisy text, whose texts are far from each other."""
-    if not texts:
-        return []
-    _, clean, noisy = zip(*texts, strict=True)
-    rates = compute_noise_rates(noisy, clean).tolist()
-    return [OutlierRow(*row, rate) for row, rate in zip(texts, rates, strict=True) if rate > OUTLIER_RATE]
-
-
-def find_swapped_rows(rows: Sequence[OutlierRow]) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of two rows each of whose noisy texts is twice as near to the other's clean text.
-
-    People do type a neighbour's text now and then, so that one such row is no mistake of a file.
-
-    >>> first, second = OutlierRow(1, "借呗", "花贝", 1), OutlierRow(5, "花呗", "借被", 1)
-    >>> list(find_swapped_rows([first, second, OutlierRow(7, "余额", "借呗", 1)]))
-    [(1, 5)]
-    """
-    for index, row in enumerate(rows):
-        earlier_rows = rows[:index]
-        noisy_to_clean = compute_noise_rates([row.noisy] * index, [other.clean for other in earlier_rows])
-        clean_to_noisy = compute_noise_rates([other.noisy for other in earlier_rows], [row.clean] * index)
-        for other, own_rate, other_rate in zip(earlier_rows, noisy_to_clean, clean_to_noisy, strict=True):
-            if 2 * own_rate <= row.rate and 2 * other_rate <= other.rate:
-                yield other.number, row.number
-
-
-OUTLIER_RATE = 0.5  # error rate from which a row is held against others
 CLEAN_TEST = ("test_clean.json", "test_clean/test.json", "clean/test*.json", "clean/*/test*.json")
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from lapsus.dataset_scripts.source import Source
 
+MANY_MISPLACED = 5  # answers of a file; some of CMRC's are elsewhere than stated
 ANSWERS = {"text": List(TEXT), "answer_start": List(Value("int32"))}
 
 
@@ -84,6 +85,7 @@ def iter_squad(source: Source, name: str, *, unanswerable: bool = False) -> Iter
             for paragraph in article["paragraphs"]
             for question in paragraph["qas"]
         ]
+    n_answers = n_misplaced = 0
     for question in questions:
         where = f"{name} question {question['id']!r}"
         if not isinstance(question["id"], str | int) or question["id"] == "":
@@ -92,14 +94,22 @@ def iter_squad(source: Source, name: str, *, unanswerable: bool = False) -> Iter
         answers = read_answers(question, where)
         if not (answers["text"] or unanswerable):
             raise ValueError(f"{where} has no answer; mend the question")
+        for text, start in zip(answers["text"], answers["answer_start"], strict=True):
+            n_answers += start >= 0
+            n_misplaced += start >= 0 and question["context"][start : start + len(text)] != text
         question_text = strip_line_end(question, "question", where)
         yield {"id": str(question["id"]), "context": context, "question": question_text, "answers": answers}
+    if n_misplaced >= MANY_MISPLACED and 2 * n_misplaced > n_answers:
+        raise ValueError(
+            f"{n_misplaced:,} of the {n_answers:,} answers of {name} are not at their place in the paragraph; "
+            "they may be those of other rows: get the file again"
+        )
 
 
 def read_answers(question: Mapping[str, Any], where: str) -> dict[str, list[Any]]:
     """Return the answers of a question as SQuAD lists them, each within the paragraph.
 
-    That the answer is at its stated position is not checked: 200 of CMRC's are not.
+    Whether one answer is at its stated position is not checked: 200 of CMRC's are not.
     """
     answers = question["answers"]
     if isinstance(answers, list):

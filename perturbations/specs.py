@@ -56,6 +56,22 @@ class _Operators(Mapping[str, Operator]):
 OPERATORS: Mapping[str, Operator] = _Operators()
 
 
+def find_languages(unit: Any) -> tuple[str, ...]:
+    """Return the languages that a unit is for: those it states, or that of its package; a metric is for any.
+
+    >>> find_languages(OPERATORS["zh_homophone"]), find_languages(OPERATORS["semantic_delete_pt"])
+    (('zh',), ('pt',))
+    """
+    if isinstance(codes := getattr(unit, "LANGUAGES", None), tuple):
+        return codes
+    if isinstance(code := getattr(unit, "language", None), str):
+        return (code,)
+    if parts := getattr(unit, "operators", None) or [part for part in [getattr(unit, "operator", None)] if part]:
+        return find_languages(parts[0])
+    match = re.match(r"lapsus\.perturbations\.(en|zh)\b", type(unit).__module__)
+    return (match[1],) if match else ()
+
+
 SPEC = re.compile(r"(?P<name>[^:@=+\s]+)(:(?P<count>[0-9]+))?(@(?P<severity>[^:@=+\s]+))?")
 TRACK = re.compile(r"(?:(?P<track>[^:@=+]+)=)?(?P<noise>.*)", re.DOTALL)  # a spec has no other `=`
 MAX_ANNOTATORS = 1000  # tracks of one spec; each becomes a config

@@ -16,6 +16,7 @@ from textwrap import wrap
 from typing import Any
 
 from lapsus.core.plugins import index_units, iter_plugin_units
+from lapsus.perturbations.specs import find_languages
 
 FILE = Path(__file__).with_name("catalogue.json")
 GROUPS = {  # kind of unit -> entry point
@@ -87,23 +88,6 @@ def describe_requirements(benchmark: Any) -> str:
     """Return what a build needs: nothing, a download, or files to fetch by hand; and extras of lapsus."""
     files = "a download" if benchmark.URL else f"--source: {benchmark.WHERE}"
     return "; ".join(filter(None, ("" if benchmark.get_bundled_folder() else files, benchmark.EXTRAS)))
-
-
-def find_languages(unit: Any) -> tuple[str, ...]:
-    """Return the languages that a unit is for: those it states, or that of its package; a metric is for any.
-
-    >>> from lapsus.perturbations import OPERATORS
-    >>> find_languages(OPERATORS["zh_homophone"]), find_languages(OPERATORS["semantic_delete_pt"])
-    (('zh',), ('pt',))
-    """
-    if isinstance(codes := getattr(unit, "LANGUAGES", None), tuple):
-        return codes
-    if isinstance(code := getattr(unit, "language", None), str):
-        return (code,)
-    if parts := getattr(unit, "operators", ()):
-        return find_languages(parts[0])
-    match = re.match(r"lapsus\.perturbations\.(en|zh)\b", type(unit).__module__)
-    return (match[1],) if match else ()
 
 
 def filter_units(units: Iterable[Unit], words: Iterable[str], language: str | None) -> list[Unit]:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined] # public, but not in __all__
 
 from lapsus import dataset_scripts
-from lapsus.cli.options import PATH, add_executor_options, add_option, open_executor_from_options
+from lapsus.cli.options import PATH, add_executor_options, add_option, open_executor_from_options, split_list
 from lapsus.core.executors import Executor
 from lapsus.core.messages import format_examples, format_unknown_name
 from lapsus.dataset_scripts.benchmark import Benchmark
 from lapsus.hub import upload as hub_upload
-from lapsus.hub.build import build_dataset
+from lapsus.hub.build import BuildResult, build_dataset
 from lapsus.hub.built_folder import read_card
 from lapsus.hub.collection import update_collection
 from lapsus.hub.upload import Gate
-from lapsus.hub.user_dataset import build_rows
-from lapsus.perturbations.conversations import Turns
+from lapsus.hub.user_dataset import CardTexts, build_rows
 
 
 @click.command(epilog=format_examples("lapsus build readin-afqmc --source READIN.zip --out readin-afqmc"))
@@ -73,7 +75,7 @@ def build(
         result = build_dataset(benchmark, out, source=source, allow_partial=allow_partial, executor=executor)
     for location, (expected, actual) in result.row_count_mismatches.items():
         click.echo(f"partial: {location} has {actual:,} of {expected:,} rows", err=True)
-    click.echo(result.summary())
+    echo_result(result)
     if push:
         rights = {"i_have_the_rights": i_have_the_rights, "allow_partial": push_partial}
         upload_built(result.path, push, private=private, gated=gated, **rights)
@@ -119,21 +121,28 @@ def build_all(source: Path | None, out: Path, executor: Executor, *, allow_parti
         "  --out mine --license cc-by-4.0 --push ORG",
     )
 )
-@click.argument("rows", type=PATH)
-@add_option("--text", "Column to perturb: texts, messages, or tokens with --tags.", required=True, multiple=False)
+@click.argument("rows")
+@add_option(
+    "--text",
+    "Column to perturb: texts, messages, or tokens with --tags; repeatable. A.B: the key B in A.",
+    required=True,
+)
 @add_option("--turns")
 @add_option("--protect")
-@add_option("--id", "Column of the id. The noise of a row depends on it.", default="id", show_default=True)
-@add_option(
-    "--noise",
-    "Noise of a track, called TRACK or as its operators are; repeatable. Operators are joined by +.",
-    required=True,
+@add_option("--id", "Column of the id, on which the noise of a row depends. [default: id, or a hash of the texts]")
+@add_option("--split", "The split to take. [default: all]")
+@add_option("--noise", "Noise of a track, called TRACK or as its operators are; repeatable. Operators are joined by +.")
+@click.option(
+    "--people",
+    multiple=True,
+    metavar="TRACK=FILE,FILE",
+    help="Files of people who wrote a track: JSON lines with `id` and `text`, one file per person. Repeatable.",
 )
 @click.option(
     "--human",
     multiple=True,
     metavar="TRACK=FILE",
-    help="Human version of some rows, with the same columns; adds a fidelity table to the card. Repeatable.",
+    help="Human version of some rows of a synthetic track; adds a fidelity table to the card. Repeatable.",
 )
 @add_option("--tags", "Column of BIO tags, one per token.")
 @add_option("--answers", "Column of SQuAD answers within --text; they are kept whole and moved.")
@@ -141,7 +150,12 @@ def build_all(source: Path | None, out: Path, executor: Executor, *, allow_parti
 @add_option("--out", "Dataset folder to write.", required=True)
 @click.option("--name", metavar="NAME", help="Name of the dataset. [default: the name of --out]")
 @click.option("--license", metavar="LICENSE", help="Its licence, as the Hub spells it, e.g. cc-by-4.0.")
-@click.option("--language", metavar="CODE", help="Its language, e.g. zh. [default: detected from the texts]")
+@click.option("--language", metavar="CODE", help="Its language, e.g. zh, or a column of languages. [default: detected]")
+@click.option("--title", default="", metavar="TEXT", help="Title of the card. [default: the name]")
+@click.option("--description", default="", metavar="TEXT", help="What the rows are, for the card.")
+@click.option("--author", default="", metavar="NAME", help="Who made the rows, for the card.")
+@click.option("--task", default="", metavar="TASK", help="Its task, as the Hub spells it, e.g. text-classification.")
+@click.option("--citation", metavar="FILE", type=PATH, help="File with BibTeX for the card.")
 @click.option(
     "--version",
     metavar="X.Y.Z",
@@ -154,68 +168,111 @@ def build_all(source: Path | None, out: Path, executor: Executor, *, allow_parti
 @add_option("--gated")
 @add_executor_options
 def make(
-    rows: Path,
-    text: str,
-    turns: Turns | None,
-    protect: tuple[str, ...],
-    id_column: str,
-    noise: tuple[str, ...],
-    human: tuple[str, ...],
-    tags: str | None,
-    answers: str | None,
-    seed: int,
+    rows: str,
+    text: tuple[str, ...],
     out: Path,
     name: str | None,
     license: str | None,
-    language: str | None,
-    version: str,
     push: str | None,
+    people: tuple[str, ...],
+    human: tuple[str, ...],
+    citation: Path | None,
     executor_name: str,
     ray_address: str | None,
     *,
     private: bool,
     gated: Gate | None,
+    **options: Any,
 ) -> None:
     """Build a dataset folder from your own ROWS.
 
-    It has a clean config, one config per annotator, and for each track one with all annotators. ROWS is a file of JSON
-    lines, JSON, CSV, TSV or Parquet. ANNOTATORS is the number of simulated persons or, of an operator that has none,
-    of seeds. SEVERITY is the operator's rate, or the share of its edits that are kept.
+    It has a clean config, one config per annotator, and for each track one with all annotators. ROWS is a file (JSON
+    lines, JSON, CSV, TSV, Parquet, Arrow, CoNLL), a folder of such files or one that save_to_disk wrote, a pattern such
+    as "data/*.jsonl", or a dataset of the Hub (ORG/NAME). Splits stay: they are told by the names of files, or by a
+    column `split`. ANNOTATORS is the number of simulated persons or, of an operator that has none, of seeds. SEVERITY
+    is the operator's rate, or the share of its edits that are kept.
     """
-    human_files: dict[str, list[str | Path]] = {}
-    for word in human:
-        track, _, file = word.partition("=")
-        if not (track and file):
-            raise click.UsageError(f"--human {word} lacks a track or a file; write TRACK=FILE")
-        human_files.setdefault(track, []).append(Path(file))
-
     name = name or out.absolute().name
     if push and not license:
         raise click.UsageError("rows without a licence cannot be published for you; name theirs with --license")
     if push:
         check_repo_id(f"{push}/{name}")
+    context = click.get_current_context()
+    card = CardTexts(
+        citation=citation.read_text(encoding="utf-8").strip() if citation else "",
+        command=format_command(context.command, context.params),
+        **{key: options.pop(key) for key in ("title", "description", "author", "task")},
+    )
     with open_executor_from_options(executor_name, ray_address) as executor:
         result = build_rows(
             rows,
             out,
             text=text,
-            id=id_column,
-            noise=noise,
-            tags=tags,
-            answers=answers,
-            turns=turns,
-            protect=protect,
-            seed=seed,
+            id=options.pop("id_column"),
             name=name,
             license=license,
-            language=language,
-            version=version,
-            human=human_files,
+            people=parse_track_files("--people", people),
+            human=parse_track_files("--human", human),
+            card=card,
             executor=executor,
+            **options,
         )
-    click.echo(result.summary())
+    echo_result(result)
     if push:
         upload_built(result.path, push, private=private, gated=gated)
+
+
+def parse_track_files(option: str, words: tuple[str, ...]) -> dict[str, list[str | Path]]:
+    """Return the files of each track.
+
+    >>> parse_track_files("--people", ("keyboard=a.jsonl,b.jsonl", "keyboard=c.jsonl"))["keyboard"][2].name
+    'c.jsonl'
+    """
+    files: dict[str, list[str | Path]] = {}
+    for word in words:
+        track, _, names = word.partition("=")
+        paths = [Path(name) for name in split_list(names)]
+        if not (track and paths):
+            raise click.UsageError(f"{option} {word} lacks a track or a file; write TRACK=FILE")
+        files.setdefault(track, []).extend(paths)
+    return files
+
+
+SECRET = {"push", "private", "gated", "executor_name", "ray_address", "out"}  # of the run, not of the data
+
+
+def format_command(command: click.Command, params: Mapping[str, Any]) -> str:
+    """Return the command line that makes the same data, with the names of files and not their folders."""
+    words = ["lapsus", str(command.name)]
+    for parameter in command.params:
+        value = params.get(parameter.name or "")
+        if parameter.name in SECRET or value in (None, "", ()) or value == parameter.default:
+            continue
+        for each in value if isinstance(value, tuple) else (value,):
+            option = [] if isinstance(parameter, click.Argument) else [parameter.opts[0]]
+            words += [*option, _strip_folders(each) if parameter.name in FILES else str(each)]
+    return shlex.join(words)
+
+
+FILES = {"rows", "people", "human", "citation"}
+
+
+def _strip_folders(value: str | Path) -> str:
+    """Return the names of the files in a word; a dataset of the Hub keeps its owner.
+
+    >>> _strip_folders("keyboard=/home/me/a.jsonl,b/c.jsonl"), _strip_folders("org/name")
+    ('keyboard=a.jsonl,c.jsonl', 'org/name')
+    """
+    track, sign, names = str(value).rpartition("=")
+    parts = [name.rpartition("/")[2] if "." in name or name.startswith("/") else name for name in names.split(",")]
+    return track + sign + ",".join(parts)
+
+
+def echo_result(result: BuildResult) -> None:
+    """Print what was built, and what is odd in it."""
+    for flag in result.flags:
+        click.echo(f"note: {flag}", err=True)
+    click.echo(result.summary())
 
 
 @click.command(epilog=format_examples("lapsus push readin-afqmc my-org --private"))

@@ -56,7 +56,7 @@ def stage_folder(
     'hello'
     """
     out = resolve_link(out)
-    _remove_leftovers(out)
+    remove_leftovers(out)
     if out.exists() and not (
         out.is_dir() and (not any(out.iterdir()) or (may_replace(out) and not _has_hidden_entries(out)))
     ):
@@ -74,6 +74,22 @@ def stage_folder(
             if error.errno == errno.ENOSPC:
                 raise OSError(errno.ENOSPC, "no space is left; free some or name another --out", str(out)) from error
             raise
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+@contextmanager
+def open_scratch(out: Path) -> Iterator[Path]:
+    """Yield an empty folder beside `out` for a run's own files; it is deleted after the block.
+
+    The next run for `out` removes what a killed one left, as it does with the folders of `stage_folder`.
+    """
+    out = resolve_link(out)
+    with ExitStack() as stack:
+        staging = _make_locked_folder(out, stack)
+        try:
+            (staging / CACHE).mkdir()
+            yield staging / CACHE
         finally:
             shutil.rmtree(staging, ignore_errors=True)
 
@@ -129,7 +145,7 @@ def _copy_foreign_files(out: Path, new: Path, is_own_file: Callable[[str], bool]
             shutil.copy2(path, new / name)
 
 
-def _remove_leftovers(out: Path) -> None:
+def remove_leftovers(out: Path) -> None:
     """Remove what killed runs left beside `out`; if a run was killed between its two moves, restore the old folder."""
     for staging in sorted(out.parent.glob(f"{glob.escape(f'.{out.name}.')}*{SUFFIX}")):
         random_part = staging.name.removeprefix(f".{out.name}.").removesuffix(SUFFIX)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import traceback
+from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
@@ -24,6 +25,7 @@ from lapsus.core.terminal import hide_datasets_bars
 from lapsus.dataset_scripts.source import open_source
 from lapsus.hub.built_folder import select_own_files
 from lapsus.hub.dataset_card import render_card
+from lapsus.hub.viewer_rules import find_columns_without_statistics
 from lapsus.stats.noise_rates import NoiseRateAccumulator, TrackNoiseRates
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ class BuildResult:
     rates: tuple[TrackNoiseRates, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)  # file -> sha256
     foreign_files: tuple[str, ...] = ()  # files that others had put into the folder
+    flags: tuple[str, ...] = ()  # what is odd in the rows
 
     def summary(self) -> str:
         """Return the sentence about the build for the command line.
@@ -87,6 +90,8 @@ def build_dataset(
     rows: dict[str, dict[str, int]] = {}
     sources: dict[str, str] = {}
     rates: list[TrackNoiseRates] = []
+    flags: dict[str, None] = {}
+    unseen: defaultdict[str, set[str]] = defaultdict(set)  # columns of a config that the viewer has no statistics of
     with (
         stage_folder(
             out,
@@ -104,6 +109,7 @@ def build_dataset(
             builder = benchmark(config_name=config, source=files, cache_dir=str(cache), hash="publish")
             builder.executor = executor
             splits = run_builder(builder, missing_is_empty=allow_partial)
+            flags |= dict.fromkeys(builder.flags)
             if builder.source:
                 sources |= builder.source.hashes
             rows[config] = {split: len(splits.get(split, ())) for split in benchmark.ROWS[config]}
@@ -118,7 +124,11 @@ def build_dataset(
             for split, dataset in splits.items():
                 check_rows(f"{config}/{split}", dataset)
                 rates += measure_noise(f"{config}/{split}", dataset, benchmark)
+                unseen[config] |= {*find_columns_without_statistics(dataset.data.table, dataset.features)}
             infos[config] = write_config(splits, folder / config, config, max_shard_bytes)
+        if columns := sorted(set().union(*unseen.values())):
+            configs = format_list(config for config, names in unseen.items() if names)
+            flags[f"the Hub's viewer will show no statistics of {configs}, because of {format_list(columns)}"] = None
         mismatches = {
             f"{config}/{split}": (official, rows[config][split])
             for config, splits in benchmark.ROWS.items()
@@ -140,7 +150,7 @@ def build_dataset(
             raise ValueError(f"no rows of {benchmark.NAME} were found in {source}; check the source")
         foreign_files = tuple(sorted(set(_list_files(out)) - select_own_files(_list_files(out))))
         result = BuildResult(
-            out.absolute(), rows, mismatches, tuple(rates), dict(sorted(sources.items())), foreign_files
+            out.absolute(), rows, mismatches, tuple(rates), dict(sorted(sources.items())), foreign_files, tuple(flags)
         )
         (folder / "README.md").write_text(render_card(benchmark, infos, result), encoding="utf-8")
     return result

@@ -10,12 +10,14 @@ import inspect
 import sys
 from copy import copy
 from difflib import get_close_matches
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jinja2
 
 import lapsus.hub_cards
+from lapsus.core.messages import format_list
 from lapsus.hub.built_folder import NO_LICENSE, PARTIAL
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ def render_card(benchmark: type[Benchmark], infos: DatasetInfosDict, build: Buil
         benchmark,
         files=build.sources,
         partial=_format_partial_notice(benchmark, build),
+        flags=build.flags,
         rows_table=_format_rows_table(benchmark, build),
         columns_table=_format_columns_table(infos),
         error_rates_table=_format_noise_rates_table(build),
@@ -97,6 +100,7 @@ def render_prose(
     *,
     files: Iterable[str] = (),
     partial: str = "",
+    flags: Sequence[str] = (),
     rows_table: str = "",
     columns_table: str = "",
     error_rates_table: str = "",
@@ -115,6 +119,10 @@ def render_prose(
         "license": benchmark.get_license(files),
         "license_link": benchmark.LICENSE_LINK,
         "partial": partial,
+        "flags": flags,
+        "columns": format_list(f"`{name}`" for name in _list_noisy(benchmark)),
+        "clean_columns": format_list(f"`clean_{name}`" for name in _list_noisy(benchmark)),
+        "package_version": version("lapsus"),
         "rows_table": rows_table,
         "columns_table": columns_table,
         "error_rates_table": error_rates_table,
@@ -139,6 +147,11 @@ def render_prose(
         raise ValueError(f"{location} cannot be read as a card ({error.message}); mend the prose") from error
     except jinja2.TemplateError as error:
         raise ValueError(f"the card {benchmark.NAME}.md cannot be filled in ({error}); mend the prose") from error
+
+
+def _list_noisy(benchmark: type[Benchmark]) -> list[str]:
+    """Return the names of the noisy texts of an author's own rows."""
+    return [path.name for path in benchmark.STORE.texts] if benchmark.OWN else []
 
 
 def _find_card_folder(benchmark: type[Benchmark]) -> list[Path]:
@@ -180,14 +193,15 @@ def _format_partial_notice(benchmark: type[Benchmark], build: BuildResult) -> st
 
 
 def _format_rows_table(benchmark: type[Benchmark], build: BuildResult) -> str:
+    official_header = [] if benchmark.OWN else ["official rows"]
     return format_table(
-        ["config", "split", "rows", "official rows"],
+        ["config", "split", "rows", *official_header],
         (
             [
                 f"`{config}`",
                 f"`{split}`",
                 f"{build.rows[config][split]:,}",
-                f"{official:,}" if official else "–",
+                *([f"{official:,}" if official else "–"] if official_header else []),
             ]
             for config, splits in benchmark.ROWS.items()
             for split, official in splits.items()

@@ -1,10 +1,11 @@
 r"""An author's own rows as a dataset folder: clean, one config per annotator, and all annotators of a row together.
 
+An annotator is a simulated one (`noise`) or a person (`people`).
+
 >>> import tempfile
 >>> with tempfile.TemporaryDirectory() as home:
-...     file = Path(home) / "mine.jsonl"
-...     _ = file.write_text('{"id": "a", "question": "slow down"}\n')
-...     built = build_rows(file, Path(home) / "mine", text="question", noise="polite=filler_eos:2")
+...     rows = [{"id": "a", "question": "slow down"}]
+...     built = build_rows(rows, Path(home) / "mine", text="question", noise="polite=filler_eos:2")
 ...     print(dict(built.rows))
 {'clean': {'test': 1}, 'polite.1': {'test': 1}, 'polite.2': {'test': 1}, 'polite': {'test': 1}}
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,103 +22,218 @@ from typing import Any, ClassVar
 import datasets
 from datasets import Features, List, Value
 
-from lapsus.core.conversations import holds_messages, is_messages, parse_messages
 from lapsus.core.executors import LOCAL, Executor
+from lapsus.core.files import open_scratch
 from lapsus.core.messages import format_list
-from lapsus.core.text import is_mostly_chinese, to_text
+from lapsus.core.text import to_text
 from lapsus.dataset_scripts import Benchmark, Source, noisy_features, perturb_rows
 from lapsus.hub.build import BuildResult, build_dataset
 from lapsus.hub.dataset_card import check_license
-from lapsus.io import readers as files
-from lapsus.io.tables import open_dataset
+from lapsus.hub.people import Person, check_people, read_people
+from lapsus.hub.row_store import RowStore, store_rows
+from lapsus.io.paths import ColumnPath
 from lapsus.perturbations import Noise, NoiseTrack
 from lapsus.perturbations.conversations import Turns
+from lapsus.perturbations.core import Shout
+from lapsus.perturbations.noise import explain_no_edits
 from lapsus.perturbations.protection import Protection
-from lapsus.perturbations.specs import parse_noises, split_track_name
+from lapsus.perturbations.specs import find_languages, parse_noises, split_track_name
 from lapsus.reporting.fidelity import TrackFidelity, measure_fidelity
 
 Row = dict[str, Any]
 
 CLEAN = "clean"
-SPLIT = "test"
+USER_TURNS = re.compile(r"\[(role=user|from=human)\](\.(content|value))?$")  # behind a column of messages
 TRACK_NAME = re.compile(r"\w[\w-]*")
 NAME = re.compile(r"[\w-][\w.-]*")
 VERSION = re.compile(r"\d+\.\d+\.\d+")
+MANY_ROWS = 20  # of which an operator that fits the language changes some
+CHANCE = "finds nothing to change in this text"  # the reason that another text may not have
+FEW = 0.02  # share of Chinese letters, or of others
+RARE = 0.02  # share of changed rows that is worth a word
+
+
+@dataclass(frozen=True, slots=True)
+class CardTexts:
+    """What an author says of a dataset: for its card."""
+
+    title: str = ""
+    description: str = ""
+    citation: str = ""  # BibTeX
+    task: str = ""  # as the Hub names it, such as text-classification
+    author: str = ""
+    command: str = ""  # which makes the dataset
+
+
+@dataclass(frozen=True, slots=True)
+class Annotator:
+    """One annotator of a track: noise, or a person."""
+
+    suffix: str
+    writer: NoiseTrack | Person
 
 
 class OwnRows(Benchmark):
-    """Rows of an author, with synthetic noise."""
+    """Rows of an author, with noise."""
 
     PROSE = "_own_rows.md"
-    ANNOTATIONS = "machine-generated"
-    TAGS = ("noise", "synthetic")
 
-    DATA: ClassVar[Sequence[Row]]  # each has an `id`
-    FEATURES: ClassVar[Features]
-    TEXT: ClassVar[str]
-    TURNS: ClassVar[Turns | None]
+    STORE: ClassVar[RowStore]
+    TURNS: ClassVar[Turns | None]  # where the column holds conversations
     PROTECTION: ClassVar[Protection]
     TAGS_COLUMN: ClassVar[str | None]
     ANSWERS: ClassVar[str | None]
     SEED: ClassVar[int]
-    TRACKS: ClassVar[Mapping[str, tuple[NoiseTrack, ...]]]  # name of a track -> its annotators
-    SPECS: ClassVar[Mapping[str, str]]  # name of a track -> how it is spelt
+    TRACKS: ClassVar[Mapping[str, tuple[Annotator, ...]]]
+    SPECS: ClassVar[Mapping[str, str]]  # name of a track -> how it is spelt, or who wrote it
     LIKENESS: ClassVar[Sequence[TrackFidelity]]  # of the tracks of which people wrote some rows
+    TEXTS: ClassVar[CardTexts]
+    FLAGS: ClassVar[Sequence[str]]  # what was odd before the build
+    HAS_NOISE: ClassVar[bool]
+    HAS_PEOPLE: ClassVar[bool]
+
+    def __init__(self, *args: Any, source: Source | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, source=Source(Path(), {}, hashes=dict(self.STORE.files)), **kwargs)
+        self.flags += self.FLAGS
+
+    def _has_split(self, split: str) -> bool:
+        return True
+
+    @property
+    def text_names(self) -> tuple[str, ...]:
+        """What the texts are called beside the columns."""
+        return tuple(path.name for path in self.STORE.texts)
+
+    @property
+    def flat_features(self) -> Features:
+        """The clean columns, with the texts inside them as columns of their own."""
+        clean = self.STORE.features
+        return Features({**clean, **{path.name: get_feature(clean, path) for path in self.STORE.texts}})
 
     def columns(self, config: str) -> Features:
         """Return the clean columns, what noise adds, or the texts of all annotators."""
+        clean, flat = self.STORE.features, self.flat_features
         if config == CLEAN:
-            return self.FEATURES
-        track = self._find_track(config)
-        if track:
-            return noisy_features(self._make_noises(track)[0], self.FEATURES)
-        extra_features = {name: self.FEATURES[name] for name in filter(None, (self.TAGS_COLUMN, self.ANSWERS))}
-        text_feature = self.FEATURES[self.TEXT] if self.TURNS else Value("string")
-        texts = List({"annotator": Value("int64"), "text": text_feature, **extra_features})
-        return Features({**self.FEATURES, self.TEXT: texts, f"clean_{self.TEXT}": self.FEATURES[self.TEXT]})
+            return clean
+        if self._find_annotator(config):
+            noisy = noisy_features(Noise(Shout(), **self._noise_settings()), flat)  # any operator adds these columns
+            return Features({name: kind for name, kind in noisy.items() if name in clean or name not in flat})
+        extra = {name: clean[name] for name in filter(None, (self.TAGS_COLUMN, self.ANSWERS))}
+        text_feature = flat[self.text_names[0]] if self.TURNS else Value("string")
+        texts = List({"annotator": Value("int64"), "text": text_feature, **extra})
+        joined = dict(clean)
+        for path in self.STORE.texts:
+            joined[path.column] = path.put({path.column: dict(joined[path.column])}, texts) if path.keys else texts
+        return Features({**joined, **{f"clean_{name}": flat[name] for name in self.text_names}})
 
     def rows(self, source: Source, config: str, split: str) -> Iterator[Row]:
         """Yield the rows of a config."""
-        for name in source.list_names():
-            source.read(name)  # reading the file records its checksum, for the card
         if config == CLEAN:
-            return iter(self.DATA)
-        track = self._find_track(config)
-        if track:
-            return perturb_rows(self._make_noises(track), self.DATA, self.executor)
-        return self._iter_joined(self.TRACKS[config])
+            return iter(self.STORE.splits[split])
+        annotator = self._find_annotator(config)
+        if annotator is None:
+            return self._iter_joined(self.TRACKS[config], split)
+        return map(self._nest, self._check_changes(config, split, annotator))
 
-    def _find_track(self, config: str) -> NoiseTrack | None:
+    def _find_annotator(self, config: str) -> Annotator | None:
         """Return the annotator of a config; None for a config with all annotators."""
-        annotators = ((f"{name}{track.suffix}", track) for name, tracks in self.TRACKS.items() for track in tracks)
+        annotators = ((f"{name}{each.suffix}", each) for name, track in self.TRACKS.items() for each in track)
         return dict(annotators).get(config)
 
-    def _make_noises(self, track: NoiseTrack) -> tuple[Noise, ...]:
-        columns = {"text": self.TEXT, "id": "id", "tags": self.TAGS_COLUMN, "answers": self.ANSWERS}
-        return track.make_noises(seed=self.SEED, **columns, turns=self.TURNS, **self.PROTECTION.settings())
+    def _noise_settings(self) -> dict[str, Any]:
+        names = self.text_names
+        text = names[0] if len(names) == 1 else names
+        columns = {"text": text, "id": "id", "tags": self.TAGS_COLUMN, "answers": self.ANSWERS}
+        return {**columns, "turns": self.TURNS, **self.PROTECTION.settings()}
 
-    def _iter_joined(self, tracks: Sequence[NoiseTrack]) -> Iterator[Row]:
-        """Yield each row with the texts of all annotators."""
-        noisy_tracks = (perturb_rows(self._make_noises(track), self.DATA, self.executor) for track in tracks)
-        for clean, *noisy in zip(self.DATA, *noisy_tracks, strict=True):
-            texts = [
-                {
-                    "annotator": number,
-                    "text": row[self.TEXT] if self.TURNS else to_text(row[self.TEXT]),
-                    **{name: row[name] for name in filter(None, (self.TAGS_COLUMN, self.ANSWERS))},
-                }
-                for number, row in enumerate(noisy, 1)
-            ]
-            yield {**clean, self.TEXT: texts, f"clean_{self.TEXT}": clean[self.TEXT]}
+    def _make_noises(self, track: NoiseTrack) -> list[Noise]:
+        noises = track.make_noises(seed=self.SEED, **self._noise_settings())
+        return [noise.fit_to_features(self.flat_features) for noise in noises]
+
+    def _iter_flat(self, split: str) -> Iterator[Row]:
+        """Yield the clean rows, with the texts inside columns as columns of their own."""
+        for row in self.STORE.splits[split]:
+            yield {**row, **{path.name: path.get(row) for path in self.STORE.texts}}
+
+    def _iter_noisy(self, annotator: Annotator, split: str) -> Iterator[Row]:
+        """Yield the rows that an annotator wrote, flat."""
+        if isinstance(annotator.writer, Person):
+            return annotator.writer.iter_rows(split, self._iter_flat(split), self.text_names)
+        return perturb_rows(self._make_noises(annotator.writer), self._iter_flat(split), self.executor)
+
+    def _nest(self, row: Row) -> Row:
+        """Return a noisy row with its texts where the columns have them."""
+        for path in self.STORE.texts:
+            if path.keys:
+                row[path.column] = path.put(row, row.pop(path.name))
+        return row
+
+    def _check_changes(self, config: str, split: str, annotator: Annotator) -> Iterator[Row]:
+        """Yield the rows of an annotator; raise where noise changed none of many, or cannot read the language."""
+        n_rows = n_changed = 0
+        reason = ""
+        for row in self._iter_noisy(annotator, split):
+            n_rows += 1
+            if any(row[name] != row[f"clean_{name}"] for name in self.text_names):
+                n_changed += 1
+            elif not reason and isinstance(annotator.writer, NoiseTrack):
+                text = to_text(row[self.text_names[0]])
+                reason = explain_no_edits(annotator.writer.steps[0].operator, text)
+            yield row
+        place = f"{config}/{split}"
+        if not n_changed and isinstance(annotator.writer, NoiseTrack):
+            is_chance = reason.endswith(CHANCE) and n_rows < MANY_ROWS
+            if not is_chance:
+                raise ValueError(
+                    f"{place} changes none of the {n_rows:,} texts ({reason}); choose an operator for these texts"
+                )
+        if n_changed < RARE * n_rows or not n_changed:
+            self.flags.append(f"{place} changes only {n_changed:,} of {n_rows:,} texts ({reason or 'as written'})")
+
+    def _iter_joined(self, track: Sequence[Annotator], split: str) -> Iterator[Row]:
+        """Yield each row with the texts of all annotators who wrote it."""
+        streams = [self._iter_noisy(annotator, split) for annotator in track]
+        heads = [next(stream, None) for stream in streams]
+        extra = [name for name in (self.TAGS_COLUMN, self.ANSWERS) if name]
+        for clean in self.STORE.splits[split]:
+            written = {
+                number: head for number, head in enumerate(heads, 1) if head is not None and head["id"] == clean["id"]
+            }
+            if not written:
+                continue
+            joined = dict(clean)
+            for path in self.STORE.texts:
+                texts = [
+                    {
+                        "annotator": number,
+                        "text": row[path.name] if self.TURNS else to_text(row[path.name]),
+                        **{name: row[name] for name in extra},
+                    }
+                    for number, row in written.items()
+                ]
+                joined[path.column] = path.put(joined, texts)
+            yield {**joined, **{f"clean_{path.name}": path.get(clean) for path in self.STORE.texts}}
+            for number in written:
+                heads[number - 1] = next(streams[number - 1], None)
+
+
+def get_feature(features: Features, path: ColumnPath) -> Any:
+    """Return what a path holds."""
+    feature: Any = features[path.column]
+    for key in path.keys:
+        feature = feature[key]
+    return feature
 
 
 def build_rows(
-    rows: str | Path,
+    rows: Any,
     out: str | Path,
     *,
-    text: str,
-    noise: str | Sequence[str],
-    id: str = "id",
+    text: str | Sequence[str],
+    noise: str | Sequence[str] = (),
+    people: Mapping[str, Sequence[str | Path]] | None = None,
+    id: str | None = None,
+    split: str | None = None,
     tags: str | None = None,
     answers: str | None = None,
     turns: Turns | None = None,
@@ -127,17 +244,23 @@ def build_rows(
     language: str | None = None,
     version: str = "1.0.0",
     human: Mapping[str, Sequence[str | Path]] | None = None,
+    card: CardTexts | None = None,
     executor: Executor = LOCAL,
 ) -> BuildResult:
-    """Build the folder `out` from a file of rows.
+    """Build the folder `out` from rows of any origin.
 
     Args:
-        rows: JSON lines, JSON, CSV, TSV, Parquet or Arrow, or a folder that `save_to_disk` of `datasets` wrote.
+        rows: A file (JSON lines, JSON, SQuAD's JSON, CSV, TSV, Parquet, Arrow, CoNLL), a folder, a pattern such as
+            `data/*.jsonl`, a repo of the Hub, or an object: rows as dicts, a `Dataset` or `DatasetDict`, a data frame.
         out: The folder to write.
-        text: The column to perturb: texts, messages, or tokens where `tags` are given.
+        text: The column to perturb, or several: texts, messages, or tokens where `tags` are given. `translation.zh`
+            is a text inside a column.
         noise: Noise of one track or of several, each as `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]`, such as
             "keyboard=zh_keyboard:3". Operators joined by `+` are applied in order.
-        id: The column of the id. Noise depends on it, and not on the order of rows.
+        people: Name of a track -> the files of the people who wrote it, with the columns `id` and `text`.
+        id: The column of the id; otherwise `id`, or a hash of the texts where there is none. Noise depends on it, and
+            not on the order of rows.
+        split: The one split to take; otherwise all.
         tags: The column of BIO tags, one per token.
         answers: The column of SQuAD answers that lie in the text; they stay whole and are moved.
         turns: With messages, the turns of the user to perturb: `all`, the `first` or the `last`.
@@ -145,192 +268,228 @@ def build_rows(
         seed: The seed of the noise.
         name: The name of the dataset; that of `out` otherwise.
         license: Its licence, as the Hub spells it; without one the card says that none is stated.
-        language: Its language, as the Hub spells it; otherwise zh where most letters are Chinese characters, else en.
+        language: Its language, as the Hub spells it, or a column with the language of each row; otherwise zh where
+            most letters are Chinese characters, else en.
         version: That of the data, as in 1.0.0; other rows are another version.
-        human: Name of a track -> for each of some people a file of what they made of some of the rows, with the
-            columns `id` and `text`; the card then says how human the track is.
+        human: Name of a track of noise -> for each of some people a file of what they made of some of the rows, with
+            the columns `id` and `text`; the card then says how human the track is.
+        card: What the card says besides.
         executor: Where the noise is made.
     """
-    rows, out = Path(rows), Path(out)
-    benchmark = make_benchmark(
-        rows,
-        text=text,
-        noise=[noise] if isinstance(noise, str) else noise,
-        id=id,
-        tags=tags,
-        answers=answers,
-        turns=turns,
-        protection=Protection.parse(protect),
-        seed=seed,
-        name=name or out.absolute().name,
-        license=license,
-        language=language,
-        version=version,
-        human={track: [Path(path) for path in paths] for track, paths in (human or {}).items()},
-    )
-    return build_dataset(benchmark, out, source=rows, executor=executor)
+    out = Path(out)
+    name = name or out.absolute().name
+    _check_names(name, version, license)
+    protection = Protection.parse(protect)
+    specs = [noise] if isinstance(noise, str) else list(noise)
+    people_files = {track: [Path(path) for path in paths] for track, paths in (people or {}).items()}
+    noises = parse_noises(specs)
+    _check_tracks(noises, specs, people_files)
+    with open_scratch(out) as scratch:
+        store = store_rows(
+            rows,
+            scratch,
+            texts=[USER_TURNS.sub("", name) for name in ([text] if isinstance(text, str) else text)],
+            id=id,
+            tags=tags,
+            answers=answers,
+            split=split,
+            language=language,
+        )
+        _check_columns(store, tags, answers, protection)
+        turns = _check_turns(store, turns, human or people_files)
+        flags = _check_languages(noises, store, language)
+        persons = read_people(people_files, store, extra=[column for column in (tags, answers) if column])
+        flags += check_people(persons, store)
+        tracks = {track: tuple(Annotator(each.suffix, each) for each in group) for track, group in noises.items()}
+        tracks |= {track: _number_people(group) for track, group in persons.items()}
+        facts = {
+            "NAME": name,
+            "LICENSE": license,
+            "LANGUAGES": _find_languages(store, language),
+            "VERSION": datasets.Version(version),
+            "TURNS": turns,
+            "PROTECTION": protection,
+            "TAGS_COLUMN": tags,
+            "ANSWERS": answers,
+            "SEED": seed,
+            "FLAGS": tuple(flags),
+            "NOISY": {f"clean_{tags}": ()} if tags else {},  # tags have no error rate
+            "SPECS": {
+                **dict(zip(noises, (split_track_name(spec)[1] for spec in specs), strict=True)),
+                **{track: _describe_people(group) for track, group in persons.items()},
+            },
+            "LIKENESS": _measure_likeness(
+                store, noises, human, tags=tags, answers=answers, seed=seed, id=id, settings=protection.settings()
+            ),
+        }
+        benchmark = make_benchmark(store, tracks, card or CardTexts(), facts, str(_describe_source(rows)))
+        return build_dataset(benchmark, out, executor=executor)
 
 
 def make_benchmark(
-    rows: Path,
+    store: RowStore, tracks: Mapping[str, tuple[Annotator, ...]], card: CardTexts, facts: dict[str, Any], source: str
+) -> type[OwnRows]:
+    """Return the benchmark of stored rows and their tracks."""
+    rows: dict[str, dict[str, int | None]] = {CLEAN: {split: len(stored) for split, stored in store.splits.items()}}
+    for track, annotators in tracks.items():
+        for annotator in annotators:
+            rows[f"{track}{annotator.suffix}"] = _count_rows(store, [annotator])
+        rows[track] = _count_rows(store, annotators)
+    has_people = any(isinstance(each.writer, Person) for group in tracks.values() for each in group)
+    has_noise = any(isinstance(each.writer, NoiseTrack) for group in tracks.values() for each in group)
+    kinds = " and ".join(filter(None, ["synthetic noise" * has_noise, "what people wrote of them" * has_people]))
+    nested = {f"clean_{path.name}": (path.column, *path.keys) for path in store.texts if path.keys}
+    return type(
+        "OwnRows",
+        (OwnRows,),
+        {
+            **facts,
+            "__doc__": card.description or f"The rows of {source}, with {kinds}.",
+            "__module__": __name__,
+            "TITLE": card.title or facts["NAME"],
+            "TASKS": (card.task,) if card.task else (),
+            "CITATION": card.citation,
+            "ANNOTATIONS": "crowdsourced" if has_people else "machine-generated",
+            "TAGS": ("noise", *["synthetic"] * has_noise, *["human"] * has_people),
+            "ROWS": rows,
+            "STORE": store,
+            "TRACKS": tracks,
+            "NOISY": {**facts["NOISY"], **nested},
+            "JOINED": tuple(path.name for path in store.texts) if len(store.texts) > 1 and not nested else (),
+            "TEXTS": card,
+            "HAS_PEOPLE": has_people,
+            "HAS_NOISE": has_noise,
+            "OWN": True,
+        },
+    )
+
+
+def _count_rows(store: RowStore, annotators: Sequence[Annotator]) -> dict[str, int | None]:
+    """Return the rows of each split that any of the annotators wrote."""
+    counts: dict[str, int | None] = {}
+    for split, rows in store.splits.items():
+        if any(isinstance(each.writer, NoiseTrack) for each in annotators):
+            counts[split] = len(rows)
+        else:
+            people = [each.writer for each in annotators if isinstance(each.writer, Person)]
+            written = {key for person in people for key in person.rows if key[0] == split}
+            if written:
+                counts[split] = len(written)
+    return counts
+
+
+def _number_people(people: Sequence[Person]) -> tuple[Annotator, ...]:
+    if len(people) == 1:
+        return (Annotator("", people[0]),)
+    return tuple(Annotator(f".{number}", person) for number, person in enumerate(people, 1))
+
+
+def _describe_people(people: Sequence[Person]) -> str:
+    names = format_list(person.name for person in people)
+    return f"{len(people)} people ({names})" if len(people) > 1 else f"one person ({names})"
+
+
+def _describe_source(rows: Any) -> str:
+    return (
+        Path(rows).name
+        if isinstance(rows, str | Path) and Path(rows).exists()
+        else str(rows if isinstance(rows, str) else "the author")
+    )
+
+
+def _measure_likeness(
+    store: RowStore,
+    noises: Mapping[str, Sequence[NoiseTrack]],
+    human: Mapping[str, Sequence[str | Path]] | None,
     *,
-    text: str,
-    noise: Sequence[str],
-    id: str,
     tags: str | None,
     answers: str | None,
-    turns: Turns | None,
-    protection: Protection,
     seed: int,
-    name: str,
-    license: str | None,
-    language: str | None,
-    version: str,
-    human: Mapping[str, Sequence[Path]],
-) -> type[OwnRows]:
-    """Return the benchmark of a file of rows and its tracks; raise if either is wrong."""
+    id: str | None,
+    settings: Mapping[str, Any],
+) -> list[TrackFidelity]:
+    """Return how human the tracks are of which people wrote some rows."""
+    if not human:
+        return []
+    if len(store.texts) > 1 or store.texts[0].keys:
+        raise ValueError("--human compares one column of texts; leave it out where there are several")
+    files = {track: [Path(path) for path in paths] for track, paths in human.items()}
+    rows = list(chain.from_iterable(store.splits.values()))
+    text = store.texts[0].name
+    columns = {"text": text, "id": id or "id", "tags": tags, "answers": answers}
+    return measure_fidelity(rows, noises, files, **columns, seed=seed, settings=settings)
+
+
+def _find_languages(store: RowStore, language: str | None) -> tuple[str, ...]:
+    if language in store.features and language is not None:
+        return store.languages
+    return (language or ("zh" if 2 * store.chinese_share > 1 else "en"),)
+
+
+def _check_names(name: str, version: str, license: str | None) -> None:
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a dataset; give one of letters, digits, - and . with --name")
     if not VERSION.fullmatch(version):
         raise ValueError(f"{version!r} is no version; give three numbers, as in 1.0.0, with --version")
     if license is not None:
         check_license(license)
-    if not noise:
-        raise ValueError("there is no noise; give one such as keyboard=zh_keyboard:3 with --noise")
-    tracks = parse_noises(noise)
-    specs = dict(zip(tracks, (split_track_name(spec)[1] for spec in noise), strict=True))
-    for track, spec in specs.items():
-        _check_track_name(track, spec)
-    data, features = _read_checked_rows(rows, text, id, tags, answers)
-    turns = _check_turns(data, text, turns, human)
-    if unknown := [name for name in protection.columns if name not in features]:
-        raise LookupError(f"no column is called {unknown[0]!r}; {rows} has {format_list(features)}")
-    configs = [CLEAN]
-    for track, track_annotators in tracks.items():
-        configs += [f"{track}{annotator.suffix}" for annotator in track_annotators if annotator.suffix] + [track]
-    columns = {"text": text, "id": id, "tags": tags, "answers": answers}
-    facts = {
-        "__doc__": f"The rows of {rows.name}, and the same with synthetic noise.",
-        "__module__": __name__,
-        "NAME": name,
-        "TITLE": name,
-        "LANGUAGES": (language or ("zh" if is_mostly_chinese(to_text(row[text]) for row in data) else "en"),),
-        "LICENSE": license,
-        "VERSION": datasets.Version(version),
-        "ROWS": {config: {SPLIT: len(data)} for config in configs},
-        "DATA": data,
-        "FEATURES": features,
-        "TEXT": text,
-        "TURNS": turns,
-        "PROTECTION": protection,
-        "TAGS_COLUMN": tags,
-        "ANSWERS": answers,
-        "SEED": seed,
-        "TRACKS": tracks,
-        "NOISY": {f"clean_{tags}": ()} if tags else {},  # tags have no error rate
-        "SPECS": specs,
-        "LIKENESS": measure_fidelity(data, tracks, human, **columns, seed=seed, settings=protection.settings()),
-    }
-    return type("OwnRows", (OwnRows,), facts)
 
 
-def _check_track_name(track: str, spec: str) -> None:
-    """Raise where a track cannot be called so on the Hub."""
-    if track == CLEAN or not TRACK_NAME.fullmatch(track):
+def _check_tracks(
+    noises: Mapping[str, Sequence[NoiseTrack]], specs: Sequence[str], people: Mapping[str, Sequence[Path]]
+) -> None:
+    """Raise where there is no track, or one cannot be called so on the Hub."""
+    if not noises and not people:
         raise ValueError(
-            f"{track!r} is no name for a track; name it with letters, digits and -, and not {CLEAN}, as in noisy={spec}"
+            "there is no noise; give one such as keyboard=zh_keyboard:3 with --noise, or people's texts with --people"
         )
+    for track, spec in chain(zip(noises, specs, strict=True), ((track, "...") for track in people)):
+        if track == CLEAN or not TRACK_NAME.fullmatch(track):
+            example = f"noisy={split_track_name(spec)[1]}"
+            rule = f"name it with letters, digits and -, and not {CLEAN}"
+            raise ValueError(f"{track!r} is no name for a track; {rule}, as in {example}")
+    if both := sorted(noises.keys() & people.keys()):
+        raise ValueError(f"the track {both[0]!r} has noise and people; give each its own name")
 
 
-def _read_checked_rows(
-    file: Path, text: str, id: str, tags: str | None, answers: str | None
-) -> tuple[list[Row], Features]:
-    """Return the checked rows, each with its `id` first and then every column of the file, and their features."""
-    raw_rows, known_features = _read_rows(file)
-    if not raw_rows:
-        raise ValueError(f"{file} has no rows; give it some")
-    columns = [name for name in dict.fromkeys(chain.from_iterable(raw_rows)) if name != id]
-    required = [name for name in (text, id, tags, answers) if name]
-    if "id" in columns:
-        raise ValueError(f"{file} has a column 'id' beside --id {id}; rename it, or give --id id")
-    _check_column_names(file, columns, text, tags)
-    row_numbers: dict[str, int] = {}
-    rows: list[Row] = []
-    for number, row in enumerate(raw_rows, 1):
-        where = f"{file} row {number}"
-        missing = [name for name in required if row.get(name) is None]
-        if missing:
-            raise ValueError(f"{where} has no {format_list(missing)}; its columns are {format_list(row)}")
-        row[text] = _check_input(row[text], f"{where} has {row[text]!r} as its {text}", tokens=tags is not None)
-        name = str(row[id])
-        if name in row_numbers:
-            raise ValueError(f"{where} has the id {name!r} of row {row_numbers[name]}; ids must be unique")
-        row_numbers[name] = number
-        rows.append({"id": name} | {column: row.get(column) for column in columns})
-    try:
-        features = _find_features(rows)
-    except (TypeError, ValueError, ArithmeticError) as error:
-        raise ValueError(
-            f"the rows of {file} have columns of mixed types ({error}); give each column one type"
-        ) from error
-    perturbed = {"id", text, tags, answers}
-    features.update({name: each for name, each in known_features.items() if name in columns and name not in perturbed})
-    empty = [name for name, kind in features.items() if getattr(kind, "dtype", "") == "null"]
-    if empty:
-        raise ValueError(f"the column {format_list(empty)} of {file} is empty in every row; leave it out")
-    return rows, features
+def _check_languages(noises: Mapping[str, Sequence[NoiseTrack]], store: RowStore, language: str | None) -> list[str]:
+    """Return which tracks are for another language than the rows; raise where one side is Chinese and the other not."""
+    flags = []
+    row_languages = {code.split("-")[0] for code in _find_languages(store, language)}
+    for track, annotators in noises.items():
+        for step in annotators[0].steps:
+            codes = find_languages(step.operator)
+            foreign = store.chinese_share < FEW if codes == ("zh",) else store.chinese_share > 1 - FEW
+            if codes and foreign:
+                raise ValueError(
+                    f"the track {track!r} is {step.operator.name}, which is for {format_list(codes)}, and "
+                    f"{store.chinese_share:.0%} of the letters are Chinese; choose an operator for these texts"
+                )
+            if codes and not row_languages & set(codes):
+                flags.append(f"{track} is {step.operator.name}, which is for {format_list(codes)}, not for {language}")
+    return flags
 
 
-def _check_input(value: Any, where: str, *, tokens: bool) -> Any:
-    """Return a text, tokens or messages; messages in the place of a text are parsed."""
-    if tokens:
-        if not (isinstance(value, list) and value and all(isinstance(token, str) for token in value)):
-            raise ValueError(f"{where}, which are no tokens; give a list of words")
-        return value
-    if holds_messages(value):
-        return parse_messages(value)
-    if not (isinstance(value, str) and value.strip()):
-        raise ValueError(f"{where}, which is no text; mend the row")
-    return value
-
-
-def _check_turns(
-    rows: Sequence[Row], text: str, turns: Turns | None, human: Mapping[str, Sequence[Path]]
-) -> Turns | None:
+def _check_turns(store: RowStore, turns: Turns | None, files: Mapping[str, Any]) -> Turns | None:
     """Return which turns are perturbed; None where the column holds no messages."""
-    if not any(is_messages(row[text]) for row in rows):
+    name = store.texts[0].name
+    if name not in store.conversations:
         if turns:
-            raise ValueError(f"turns are those of conversations, and {text!r} holds no messages; name another column")
+            raise ValueError(f"turns are those of conversations, and {name!r} holds no messages; name another column")
         return None
-    if human:
-        raise ValueError(f"--human compares texts, and {text!r} holds messages; leave it out")
+    if files:
+        raise ValueError(f"--human compares texts, --people too, and {name!r} holds messages; leave them out")
     return turns or "all"
 
 
-def _find_features(rows: Sequence[Row]) -> Features:
-    """Return the features of rows; messages are lists of JSON, so that each comes back as it was."""
-    conversations = {name for name in rows[0] if any(is_messages(row[name]) for row in rows)}
-    if conversations and not hasattr(datasets, "Json"):
-        raise ImportError("messages become JSON columns, which this version lacks; upgrade: pip install -U datasets")
-    others = [{name: cell for name, cell in row.items() if name not in conversations} for row in rows]
-    found = datasets.Dataset.from_list(others).features
-    return Features({name: List(datasets.Json()) if name in conversations else found[name] for name in rows[0]})
-
-
-def _read_rows(file: Path) -> tuple[list[Row], Mapping[str, Any]]:
-    """Return the rows of a file, or of a folder that `save_to_disk` wrote, and the features that it states itself."""
-    if file.is_dir():
-        if splits := sorted(path.parent for path in file.glob("*/state.json")):
-            raise LookupError(f"{file} has {len(splits)} splits; give the folder of one, such as {splits[0]}")
-        dataset = open_dataset(str(file))
-        return dataset.with_format("arrow")[:].to_pylist(), dataset.features
-    if file.suffix.lower() in files.COLUMNAR:
-        table = files.read_arrow(file)
-        return table.to_pylist(), Features.from_arrow_schema(table.schema)
-    return files.read_rows(file), {}
-
-
-def _check_column_names(file: Path, columns: Sequence[str], text: str, tags: str | None) -> None:
-    added = {"edits", "operator", f"clean_{text}", *([f"clean_{tags}"] if tags else [])}
-    if conflicts := sorted(added.intersection(columns)):
-        raise ValueError(f"{file} has a column {format_list(conflicts)}, which noise writes itself; rename it")
+def _check_columns(store: RowStore, tags: str | None, answers: str | None, protection: Protection) -> None:
+    """Raise where the rows have a column that noise writes, or the tags are no tags."""
+    names = [path.name for path in store.texts]
+    if len(names) > 1 and (tags or answers):
+        raise ValueError(f"tags and answers belong to one column of text, and {format_list(names)} are named; name one")
+    if unknown := [name for name in protection.columns if name not in store.features]:
+        raise LookupError(f"no column is called {unknown[0]!r}; the rows have {format_list(store.features)}")
+    added = {"edits", "operator", *(f"clean_{name}" for name in names), *([f"clean_{tags}"] if tags else [])}
+    if conflicts := sorted(added.intersection(store.features)):
+        source = next(iter(store.files))
+        raise ValueError(f"{source} has a column {format_list(conflicts)}, which noise writes itself; rename it")

@@ -118,6 +118,20 @@ class TrackNoiseRates:
     corpus_rate: float  # all edits / all clean characters; a row without clean text has no rate
 
 
+def find_noisy_columns(features: Mapping[str, Any], noisy: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Return the clean columns with the path of their noisy twin: that of `noisy`, or the name without "clean_".
+
+    >>> find_noisy_columns({"text": 0, "clean_text": 0, "clean_zh": 0, "pair": 0}, {"clean_zh": ("pair", "zh")})
+    {'clean_text': ('text',), 'clean_zh': ('pair', 'zh')}
+    """
+    paths = {
+        name: noisy.get(name, (name.removeprefix("clean_"),))
+        for name in features
+        if name.startswith("clean_") and name != "clean_tags"
+    }
+    return {clean: path for clean, path in paths.items() if path and path[0] in features}
+
+
 class NoiseRateAccumulator:
     """Sums of the edit distances between the clean and noisy texts of one split.
 
@@ -133,11 +147,7 @@ class NoiseRateAccumulator:
         joined: tuple[str, ...] = (),
     ) -> None:
         self.location = location
-        self.columns: dict[str, tuple[str, ...]] = {}
-        for clean in features:
-            path = noisy.get(clean, (clean.removeprefix("clean_"),))
-            if clean.startswith("clean_") and clean != "clean_tags" and path and path[0] in features:
-                self.columns[clean] = path
+        self.columns = find_noisy_columns(features, noisy)
         self.annotated = {clean for clean, path in self.columns.items() if _has_annotations(features, path)}
         self.source_columns = {name for clean, path in self.columns.items() for name in (clean, path[0])}
         self.joined = joined if {f"clean_{name}" for name in joined} <= self.columns.keys() else ()

@@ -163,7 +163,10 @@ def test_debug_shows_the_traceback():
         (["perturb", "--noise", "speako", "--text", "a", "--id", "a", "--id", "b", "in.csv", "x.csv"], "--id"),
         (["run", "sample-intent", "--seed=0", "--model", "python:a:b", "--out", "o", "--seed", "1"], "--seed"),
         (["report", "in.csv", "--out", "x", "--out", "x"], "--out"),
-        (["make", "in.csv", "--text", "a", "--noise", "speako", "--out", "x", "--text", "b"], "--text"),
+        (
+            ["make", "in.csv", "--text", "a", "--noise", "speako", "--out", "x", "--license", "a", "--license", "b"],
+            "--license",
+        ),
         (["collect", "paraphrases", "judge", "sheet.csv", "--judge", "ida", "--judge", "ben"], "--judge"),
     ],
 )

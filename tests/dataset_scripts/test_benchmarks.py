@@ -17,6 +17,7 @@ from small_benchmarks import AALTO, BUILT
 
 from lapsus.core.imports import import_optional
 from lapsus.dataset_scripts import benchmarks
+from lapsus.dataset_scripts.human_tracks import HumanTrackChecks
 from lapsus.hub.build import build_dataset
 
 
@@ -432,19 +433,15 @@ def test_exchanged_rows_of_an_annotator_are_named(tmp_path):
         (folder / f"test_noisy_{annotator}.json").write_text(file)
     assert len(load("readin-afqmc", "keyboard.1", tmp_path / "cache", folder)["test"]) == 4
     for config in ("keyboard.2", "keyboard"):
-        with pytest.raises(ValueError, match=r"test_noisy_2.json has the texts of rows 2 and 3 exchanged: each reads"):
+        with pytest.raises(ValueError, match=r"has the texts of rows '1' and '2' exchanged: each reads"):
             load("readin-afqmc", config, tmp_path / "cache", folder)
 
 
 def test_a_neighbours_text_typed_twice_is_no_exchange():
-    from lapsus.dataset_scripts.readin import OutlierRow, find_swapped_rows
-
-    assert (
-        list(
-            find_swapped_rows([OutlierRow(1, "花呗还款", "借呗额度", 1.0), OutlierRow(2, "借呗额度", "借贝额度", 0.25)])
-        )
-        == []
-    )
+    checks = HumanTrackChecks("keyboard/test")
+    for name, clean, noisy in (("1", "花呗还款", "借呗额度"), ("2", "借呗额度", "借贝额度")):
+        checks.add(name, clean, {"": noisy})
+    assert checks.finish() == ["keyboard/test differs by more than half in 1 of 2 rows, such as 1 (75%)"]
 
 
 # The others

@@ -197,7 +197,7 @@ def test_the_command_makes_it_and_asks_for_a_licence_before_it_publishes(tmp_pat
 
 
 def test_stacked_operators_compose_and_their_edits_lead_from_the_clean_text(tmp_path):
-    noise = ["both=zh_homophone@0.5+zh_keyboard:2", "fillers=filler_bos+filler_eos"]
+    noise = ["both=zh_homophone@0.5+zh_keyboard:2", "fillers=zh_homophone@1+zh_homophone@0.5"]
     built = build_rows(str(mine(tmp_path)), str(tmp_path / "out"), text="question", id="key", noise=noise)
     assert list(built.rows) == ["clean", "both.1", "both.2", "both", "fillers"]
     for number in (1, 2):
