@@ -50,8 +50,8 @@ class Person:
 def derive_edits(clean: str, noisy: str) -> list[dict[str, Any]]:
     """Return the shortest edits that lead from a clean text to a noisy one.
 
-    >>> derive_edits("slow down", "slwo down")
-    [{'start': 2, 'end': 4, 'text': 'wo'}]
+    >>> derive_edits("slow down", "slow dawn")
+    [{'start': 6, 'end': 7, 'text': 'a'}]
     """
     return [Edit(start, start + len(old), new)._asdict() for start, old, new in diff_texts(clean, noisy)]
 

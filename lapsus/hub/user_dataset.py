@@ -416,7 +416,7 @@ def _measure_likeness(
     files = {track: [Path(path) for path in paths] for track, paths in human.items()}
     rows = list(chain.from_iterable(store.splits.values()))
     text = store.texts[0].name
-    columns = {"text": text, "id": id or "id", "tags": tags, "answers": answers}
+    columns: dict[str, Any] = {"text": text, "id": id or "id", "tags": tags, "answers": answers}
     return measure_fidelity(rows, noises, files, **columns, seed=seed, settings=settings)
 
 
