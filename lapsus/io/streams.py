@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from lapsus.core.messages import format_list
 from lapsus.io import readers
 from lapsus.io.json_columns import list_rows
-from lapsus.io.tables import HUB_ID, SAVED_DATASET_FILES, read_table
+from lapsus.io.tables import is_hub_id, is_saved_dataset, read_table
 
 if TYPE_CHECKING:
     from lapsus.io.readers import Row
@@ -98,14 +98,14 @@ def _open_path(source: str) -> dict[str, RowStream]:
         if not files:
             raise FileNotFoundError(f"{source}: no file matches; check the pattern")
         return _open_files(files)
-    if HUB_ID.fullmatch(source) and path.suffix.lower() not in (*readers.SUFFIXES, *CONLL):
+    if is_hub_id(source) and path.suffix.lower() not in CONLL:
         repo, _, config = source.partition(":")
         return _load(repo, config or None, source)
     raise FileNotFoundError(f"{source}: no such file; give the path of a file of rows")
 
 
 def _open_folder(folder: Path) -> dict[str, RowStream]:
-    if any((folder / name).is_file() for name in SAVED_DATASET_FILES):
+    if is_saved_dataset(folder):
         import datasets
 
         return open_streams(datasets.load_from_disk(str(folder)))
