@@ -9,16 +9,25 @@ import click
 
 from lapsus.cli.options import PATH, add_option, parse_assignments
 from lapsus.core.messages import format_examples
+from lapsus.evaluation.models.packaged import find_cache_folder
+from lapsus.evaluation.scorers import JUDGEMENTS, ScorerOptions
 from lapsus.reporting.fidelity import fidelity as measure_fidelity
 from lapsus.reporting.fidelity import format_fidelity
 from lapsus.reporting.score import MissingColumnError
 from lapsus.reporting.score import score as compute_score
+from lapsus.reporting.score_answers import is_scorer, score_answers
 
 
-@click.command(epilog=format_examples("lapsus score noise_rate --predictions noisy.jsonl --references clean.jsonl"))
+@click.command(
+    epilog=format_examples(
+        "lapsus score noise_rate --predictions noisy.jsonl --references clean.jsonl",
+        "lapsus score contains --predictions answers.jsonl --references gold.csv",
+    )
+)
 @click.argument("metric")
 @click.option("--predictions", type=PATH, multiple=True, required=True, help="File to score; repeatable.")
 @add_option("--references", "File joined to the predictions by id.")
+@add_option("--rubric")
 @add_option("--where")
 @click.option(
     "--option",
@@ -34,12 +43,28 @@ def score(
     metric: str,
     predictions: tuple[Path, ...],
     references: Path | None,
+    rubric: Path | None,
     where: tuple[str, ...],
     options: tuple[str, ...],
     *,
     normalize: bool,
 ) -> None:
-    """Compute METRIC over prediction files, and print it as JSON."""
+    """Compute METRIC over prediction files, and print it as JSON.
+
+    METRIC is a metric (lapsus list metrics), or a scorer of free answers (lapsus list scorers).
+    """
+    if is_scorer(metric):
+        scorer_options = ScorerOptions(rubric, find_cache_folder() / JUDGEMENTS)
+        result = score_answers(
+            metric,
+            predictions,
+            references,
+            parse_assignments(options),
+            where=parse_assignments(where),
+            scorer_options=scorer_options,
+        )
+        click.echo(json.dumps(result, ensure_ascii=False, indent=2))
+        return
     try:
         result = compute_score(
             metric,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         AnswerType,
         ExactAnswer,
         FrameAnswer,
+        FreeAnswer,
         LabelAnswer,
         SimilarityAnswer,
         SpanAnswer,
@@ -30,10 +31,23 @@ if TYPE_CHECKING:
     from lapsus.evaluation.models.function import FunctionModel
     from lapsus.evaluation.models.transformers import Classifier, TokenClassifier, TransformersModel
     from lapsus.evaluation.runner import Evaluation, run
+    from lapsus.evaluation.scorers import (
+        Answer,
+        AnswerScore,
+        FunctionScorer,
+        Scorer,
+        ScorerOptions,
+        ScorerProvider,
+        open_scorer,
+    )
+    from lapsus.evaluation.scoring import score_tracks
     from lapsus.evaluation.tasks import Task, make_task
+    from lapsus.evaluation.tool_answer import ToolCallAnswer
     from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks
 
 __all__ = [
+    "Answer",
+    "AnswerScore",
     "AnswerType",
     "CausalModel",
     "Classifier",
@@ -42,18 +56,24 @@ __all__ = [
     "ExactAnswer",
     "Example",
     "FrameAnswer",
+    "FreeAnswer",
     "FunctionModel",
+    "FunctionScorer",
     "LabelAnswer",
     "ModelAdapter",
     "ModelProvider",
     "Prediction",
     "Request",
     "Response",
+    "Scorer",
+    "ScorerOptions",
+    "ScorerProvider",
     "SimilarityAnswer",
     "SpanAnswer",
     "SqlAnswer",
     "Task",
     "TokenClassifier",
+    "ToolCallAnswer",
     "Track",
     "TrackSet",
     "TransformersModel",
@@ -65,7 +85,9 @@ __all__ = [
     "make_request",
     "make_task",
     "open_model",
+    "open_scorer",
     "run",
+    "score_tracks",
 ]
 
 _NAMES = {
@@ -74,6 +96,7 @@ _NAMES = {
         "AnswerType",
         "ExactAnswer",
         "FrameAnswer",
+        "FreeAnswer",
         "LabelAnswer",
         "SimilarityAnswer",
         "SpanAnswer",
@@ -87,6 +110,17 @@ _NAMES = {
     "lapsus.evaluation.models.function": ("FunctionModel",),
     "lapsus.evaluation.models.transformers": ("Classifier", "TokenClassifier", "TransformersModel"),
     "lapsus.evaluation.runner": ("Evaluation", "run"),
+    "lapsus.evaluation.scoring": ("score_tracks",),
+    "lapsus.evaluation.scorers": (
+        "Answer",
+        "AnswerScore",
+        "FunctionScorer",
+        "Scorer",
+        "ScorerOptions",
+        "ScorerProvider",
+        "open_scorer",
+    ),
+    "lapsus.evaluation.tool_answer": ("ToolCallAnswer",),
     "lapsus.evaluation.tasks": ("Task", "make_task"),
     "lapsus.evaluation.tracks": ("TrackSet", "add_noise", "load_tracks"),
 }

@@ -36,8 +36,8 @@ from lapsus.evaluation.cache import ResponseCache
 from lapsus.evaluation.models import ModelAdapter, check_options, make_request, open_model
 from lapsus.evaluation.models.function import FunctionModel, find_revision
 from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES, RunOutcomes, TooManyFailuresError
-from lapsus.evaluation.score_tracks import copy_scores, score_tracks
 from lapsus.evaluation.scorers import Scorer, ScorerOptions, open_scorers
+from lapsus.evaluation.scoring import copy_scores, score_tracks
 from lapsus.evaluation.tasks import Task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks, to_folder_name
 from lapsus.io.tables import is_saved_dataset

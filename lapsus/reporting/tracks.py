@@ -18,8 +18,8 @@ from lapsus.core.messages import format_list
 from lapsus.core.track_names import CLEAN, MANIFEST_NAME, TrackName, parse_track_name, parse_track_names
 from lapsus.core.types import Track
 from lapsus.dataset_scripts import benchmarks
-from lapsus.evaluation.score_tracks import make_column_scorer, score_tracks
-from lapsus.evaluation.scorers import Scorer, ScorerOptions, load_scorer_providers, open_scorers
+from lapsus.evaluation.scorers import JUDGEMENTS, Scorer, ScorerOptions, load_scorer_providers, open_scorers
+from lapsus.evaluation.scoring import make_column_scorer, score_tracks
 from lapsus.io import inspect_logs, lm_eval_logs
 from lapsus.io.encoding import encode_column
 from lapsus.io.join import ORIGIN_COLUMNS, ROLES, JoinedTable, extract_ids, find_first, join_references
@@ -151,7 +151,7 @@ def find_scorers(
     from lapsus.evaluation.models.packaged import find_cache_folder
 
     chosen = [make_column_scorer(spec) if isinstance(spec, str) and spec in columns else spec for spec in specs]
-    return open_scorers(chosen, ScorerOptions(rubric, find_cache_folder() / "judgements.sqlite"))
+    return open_scorers(chosen, ScorerOptions(rubric, find_cache_folder() / JUDGEMENTS))
 
 
 def _read_unscored(read: Callable[[Path], PredictionTable], prediction: str | None, path: Path) -> PredictionTable:

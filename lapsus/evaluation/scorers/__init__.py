@@ -24,6 +24,7 @@ from lapsus.core.types import Row
 from lapsus.evaluation.parsing import list_golds, strip_reasoning
 
 Reference = Literal["gold", "clean", "either"]
+JUDGEMENTS = "judgements.sqlite"  # the cache of judges outside of runs
 ROUNDING = 1e-6  # a cosine of equal vectors may be a little over 1
 
 
@@ -31,12 +32,14 @@ ROUNDING = 1e-6  # a cosine of equal vectors may be a little over 1
 class Answer:
     """What a model answered, what it is compared with, and the columns of its row.
 
-    `gold` is the gold answer, or a list of accepted ones; for a scorer that needs none, the answer to the clean text.
+    `gold` is the gold answer, or a list of accepted ones; where answers are `compared_with` those to the clean text, it
+    is the list of these.
     """
 
     prediction: Any
     gold: Any = None
     row: Row = field(default_factory=dict, repr=False)
+    compared_with: Reference = "gold"
 
     @property
     def text(self) -> str:

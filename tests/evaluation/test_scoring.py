@@ -11,8 +11,8 @@ from lapsus.cli.main import main
 from lapsus.core.messages import USER_ERRORS
 from lapsus.core.types import Track
 from lapsus.evaluation import make_task, run
-from lapsus.evaluation.score_tracks import score_tracks
 from lapsus.evaluation.scorers import Answer, AnswerScore, FunctionScorer
+from lapsus.evaluation.scoring import score_tracks
 from lapsus.reporting.analysis.measure import measure
 from lapsus.reporting.tracks import read_tracks
 
@@ -242,3 +242,22 @@ def test_scores_of_answers_without_one_are_not_wrong_ones():
     (record,) = measure(scored).tracks
     assert (record.examples, record.unparsed, record.average.value) == (2, 0, 1.0)
     assert Answer("x", ["y", "z"]).golds == ("y", "z")
+
+
+def test_lapsus_score_takes_scorers(files, tmp_path):
+    result = json.loads(invoke("score", "contains", "--predictions", files[0]).output)
+    assert (result["contains"], result["examples"], result["unscored"]) == (0.75, 4, 0)
+    assert result["contains_ci"][0] < 0.75 < result["contains_ci"][1]
+    gold = write(tmp_path / "gold.jsonl", [{"id": key, "answers": each} for key, each in list(GOLDS.items())[:3]])
+    answers = write(
+        tmp_path / "p.jsonl", [{"id": key, "output": text, "human_score": 1} for key, text in ANSWERS.items()]
+    )
+    command = ["score", "contains", "--predictions", answers, "--references", gold, "--option", "predictions=output"]
+    result = json.loads(invoke(*command, "--option", "references=answers").output)
+    assert result["contains"] == 1
+    assert result["join"]["not_in_references"] == {"count": 1, "ids": ["d"]}
+    assert result["people"]["examples"] == 3
+    result = json.loads(invoke("score", "consistency", "--predictions", files[1], "--references", files[0]).output)
+    assert result["consistency"] == 0
+    result = invoke("score", "f1", "--predictions", *files[:1], "--option", "prediction=x")
+    assert "did you mean predictions" in result.output

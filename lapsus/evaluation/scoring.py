@@ -123,7 +123,7 @@ def _score_rows(
             if needs_clean and not gold:
                 scores[number][place] = NO_REFERENCE
             elif prediction is not None:
-                answers.append(Answer(prediction, gold, row))
+                answers.append(Answer(prediction, gold, row, "clean" if needs_clean else "gold"))
                 places.append((number, place))
     on_clean = [answer for answer, (number, _) in zip(answers, places, strict=True) if tracks[number].family in CLEAN]
     prepared = scorer.fit(on_clean or answers)
@@ -169,7 +169,7 @@ def _collect_clean_answers(
             f"{tracks[0].model}: {scorer.name} compares with the answers to the clean texts, and there is no track "
             f"clean among {format_list(track.track for track in tracks)}; add its file"
         )
-    if len(clean) == 1:
+    if len(clean) == 1 and scorer.reference == "clean":
         warn(
             f"{tracks[0].model}: {scorer.name} has no floor, as the clean texts were answered once: a model that does "
             "not answer a text twice in the same way looks worse here; add --repeats 3 to the run"
