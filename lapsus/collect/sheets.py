@@ -17,7 +17,8 @@ from lapsus.collect.candidates import Paraphrase
 from lapsus.collect.judgements import InvalidJudgementError, Judgement, is_blank, parse_judgement
 from lapsus.core.files import stage_file
 from lapsus.core.messages import format_list
-from lapsus.io.readers import FileFormatError, Row, read_rows
+from lapsus.io.cells import escape_formula, restore_text
+from lapsus.io.readers import FileFormatError, Row, detect_format, read_rows
 
 JUDGE_COLUMNS = ("judge", "similarity", "grammatical")
 COLUMNS = ("item", "text", "paraphrase", *JUDGE_COLUMNS)
@@ -33,7 +34,7 @@ def write_sheets(candidates: Sequence[Paraphrase], folder: Path) -> list[Path]:
     table = io.StringIO()
     writer = csv.DictWriter(table, COLUMNS, restval="")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: escape_formula(text) for name, text in row.items()} for row in rows)
     blank = dict.fromkeys(JUDGE_COLUMNS)
     texts = {
         "sheet.csv": table.getvalue(),
@@ -52,7 +53,7 @@ def read_judgements(path: Path, judge: str | None = None) -> list[Judgement]:
 
     `judge` is who filled in a sheet whose column `judge` is empty; of `merge_judgements`, the file's name.
     """
-    rows = read_rows(path)
+    rows = _read_sheet(path)
     if is_export(rows):
         try:
             rows = list(iter_judgements(rows))
@@ -98,9 +99,17 @@ def merge_judgements(paths: Iterable[Path], items: Iterable[str]) -> list[Judgem
     return judgements
 
 
+def _read_sheet(path: Path) -> list[Row]:
+    """Return the rows of a sheet, with texts as they were before `write_sheets` made them safe for a spreadsheet."""
+    rows = list(read_rows(path))
+    if detect_format(path) != "csv":
+        return rows
+    return [{name: restore_text(value) for name, value in row.items()} for row in rows]
+
+
 def iter_sheet(path: Path) -> Iterator[Row]:
     """Yield the items of a sheet, to be judged."""
-    for number, row in enumerate(read_rows(path), 1):
+    for number, row in enumerate(_read_sheet(path), 1):
         missing = [name for name in ("item", "text", "paraphrase") if not row.get(name)]
         if missing:
             what = f"row {number} lacks {format_list(missing)} (it has {format_list(row)})"

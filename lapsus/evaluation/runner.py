@@ -36,6 +36,7 @@ from lapsus.evaluation.cache import ResponseCache
 from lapsus.evaluation.models import ModelAdapter, check_options, make_request, open_model
 from lapsus.evaluation.models.function import FunctionModel, find_revision
 from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES, RunOutcomes, TooManyFailuresError
+from lapsus.evaluation.run_folder import check_siblings, name_files
 from lapsus.evaluation.scorers import Scorer, ScorerOptions, open_scorers
 from lapsus.evaluation.scoring import copy_scores, score_tracks
 from lapsus.evaluation.tasks import Task, make_task
@@ -167,12 +168,12 @@ class Evaluation:
 
     def execute(self, progress: Callable[[int], Any] = lambda _: None) -> RunSummary:
         """Send the requests without a cached response, and write all predictions; `progress` gets numbers of rows."""
+        paths = {} if self.folder is None else name_files(self.folder, self.data.tracks)
         self.model.prepare(self.task)
         manifest = self._make_manifest()
         self._check_folder(manifest)
         examples = self._index_examples()
         folder, cache_path = self.folder, self.cache_path
-        paths = {} if folder is None else {track: folder / f"{to_folder_name(track)}.jsonl" for track in examples}
         n_requested = n_reused = 0
         with ExitStack() as stack:
             stack.enter_context(ensure_folders(*filter(None, (folder, cache_path and cache_path.parent))))
@@ -354,9 +355,15 @@ class Evaluation:
 
     def _check_folder(self, manifest: Mapping[str, Any]) -> None:
         """Refuse a folder with predictions of another model or task, or with tracks of another run beside the new."""
-        if self.folder is None or not (self.folder / MANIFEST_NAME).exists():
+        if self.folder is None:
+            return
+        check_siblings(self.folder)
+        if not (self.folder / MANIFEST_NAME).exists():
             return
         previous = _read_manifest(self.folder / MANIFEST_NAME)
+        dataset = str(previous.get("data_identity", "")).rpartition(" at ")[0]
+        if dataset and dataset != self.data.name:
+            raise ValueError(f"{self.folder} holds the predictions of {dataset!r}, another dataset; give another --out")
         if previous["task"].rpartition(" ")[0] != self.task.name:
             raise ValueError(
                 f"{self.folder} holds the predictions of another task ({previous['task']}); give another --out"

@@ -20,6 +20,7 @@ import numpy as np
 from lapsus.core.files import stage_folder
 from lapsus.core.track_names import MANIFEST_NAME
 from lapsus.core.types import Track
+from lapsus.io.cells import escape_formula
 from lapsus.io.encoding import NO_VALUE, HashedColumn
 from lapsus.io.tables import Table
 from lapsus.reporting.analysis.measure import measure_runs
@@ -301,12 +302,10 @@ def to_json(numbers: Results) -> dict[str, Any]:
 def _write_csv(path: Path, records: Sequence[dict[str, Any]]) -> None:
     columns = list(dict.fromkeys(name for record in records for name in record))
     with path.open("w", encoding="utf-8-sig", newline="") as file:  # with a byte order mark, spreadsheets read Chinese
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(map(escape_formula, columns))
         for record in records:
+            cells = (record.get(name, "") for name in columns)
             writer.writerow(
-                {
-                    name: " ".join(map(str, value)) if isinstance(value, tuple) else value
-                    for name, value in record.items()
-                }
+                escape_formula(" ".join(map(str, cell)) if isinstance(cell, tuple) else cell) for cell in cells
             )

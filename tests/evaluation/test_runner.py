@@ -912,3 +912,29 @@ def test_a_cache_that_stays_locked_is_not_to_be_deleted(tmp_path, monkeypatch):
             ResponseCache(path)
     with pytest.raises(ValueError, match=r"\(unable to open database file\); name another with --cache"):
         ResponseCache(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("K 1", "K-1"), ("Keyboard", "keyboard"), ("straße", "STRASSE"), ("\u00c5", "\u212b"), ("CLEAN", "clean2")],
+)
+def test_tracks_that_would_be_one_file_are_refused(tmp_path, names):
+    tracks = dict.fromkeys(("clean", *names), ROWS[:2])
+    model = FunctionModel(keywords, "m", "1")
+    with pytest.raises(ValueError, match=r"the tracks .* would be one file, .*; rename one of them"):
+        Evaluation(TrackSet.from_tracks("mine", TASK, tracks), model, tmp_path).execute()
+    assert not list(tmp_path.iterdir())
+
+
+def test_datasets_and_models_that_would_be_one_folder_are_refused(tmp_path):
+    def execute(dataset, model):
+        data = TrackSet.from_rows(dataset, TASK, ROWS[:2])
+        return Evaluation(data, FunctionModel(keywords, model, "1"), tmp_path).execute()
+
+    execute("my data", "m")
+    with pytest.raises(ValueError, match="holds the predictions of 'my data', another dataset"):
+        execute("my-data", "m")
+    for dataset, model in [("My data", "m"), ("my data", "M")]:
+        with pytest.raises(ValueError, match="are one folder where the case of letters does not count"):
+            execute(dataset, model)
+    assert execute("my data", "m").requested == 0

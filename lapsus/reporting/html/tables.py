@@ -6,6 +6,7 @@ A cell function (`rate_cell`, `count_cell`, …) formats one value, `make_table`
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -130,17 +131,18 @@ def natural_sort_key(text: str) -> tuple[tuple[int, float, str], ...]:
 
 
 def to_markdown(table: PageTable) -> str:
-    r"""Return a table as Markdown, with intervals in brackets.
+    r"""Return a table as Markdown, with intervals in brackets; texts hold no HTML, links or images.
 
-    >>> row = {"Model": text_cell("a|b"), "Score": rate_cell(Estimate(0.5, 0.4, 0.6))}
+    >>> row = {"Model": text_cell("a|<b>"), "Score": rate_cell(Estimate(0.5, 0.4, 0.6))}
     >>> print(to_markdown(make_table("All", [row])), end="")
     | Model | Score (%) |
     |---|---:|
-    | a\|b | 50.0 [40.0 to 60.0] |
+    | a\|&lt;b&gt; | 50.0 [40.0 to 60.0] |
     """
     marks = ["---" if kind == "word" else "---:" for kind in table.kinds]
-    lines = [_format_titles(table), *([_format_markdown_cell(cell) for cell in row] for row in table.rows)]
-    texts = ["| " + " | ".join(re.sub(r"([|\\])", r"\\\1", text) for text in line) + " |" for line in lines]
+    titles = map(escape_markdown, _format_titles(table))
+    lines = [titles, *(map(_format_markdown_cell, row) for row in table.rows)]
+    texts = ["| " + " | ".join(line) + " |" for line in lines]
     return "\n".join([texts[0], "|" + "|".join(marks) + "|", *texts[1:]]) + "\n"
 
 
@@ -182,6 +184,15 @@ def to_latex(table: PageTable) -> str:
     )
 
 
+def escape_markdown(text: str) -> str:
+    r"""Return a text that Markdown shows as it is, on one line.
+
+    >>> escape_markdown("<b> & ![x](y) `c`")
+    '&lt;b&gt; &amp; !\\[x\\](y) \\`c\\`'
+    """
+    return re.sub(r"([|\\`*\[\]])", r"\\\1", html.escape(" ".join(text.split()), quote=False))
+
+
 def escape_latex(text: str) -> str:
     r"""Return a text with LaTeX's special characters escaped.
 
@@ -196,8 +207,9 @@ def _format_titles(table: PageTable) -> list[str]:
 
 
 def _format_markdown_cell(cell: Cell) -> str:
-    text = f"**{cell.text}**" if cell.bold else cell.text
-    return f"{text} [{cell.note}]" if cell.note else text
+    text = escape_markdown(cell.text)
+    text = f"**{text}**" if cell.bold else text
+    return f"{text} [{escape_markdown(cell.note)}]" if cell.note else text
 
 
 def _format_latex_cell(cell: Cell) -> str:
