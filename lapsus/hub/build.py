@@ -14,6 +14,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lapsus.core.conversations import apply_to_messages, is_messages
@@ -22,6 +23,7 @@ from lapsus.core.executors import LOCAL, Executor
 from lapsus.core.files import CACHE, stage_folder
 from lapsus.core.messages import format_list
 from lapsus.core.terminal import hide_datasets_bars
+from lapsus.core.types import StrPath
 from lapsus.dataset_scripts.source import open_source
 from lapsus.hub.built_folder import select_own_files
 from lapsus.hub.dataset_card import render_card
@@ -30,7 +32,6 @@ from lapsus.stats.noise_rates import NoiseRateAccumulator, TrackNoiseRates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     import datasets
 
@@ -69,9 +70,9 @@ class BuildResult:
 
 def build_dataset(
     benchmark: type[Benchmark],
-    out: Path,
+    out: StrPath,
     *,
-    source: Path | None = None,
+    source: StrPath | None = None,
     allow_partial: bool = False,
     max_shard_bytes: int = MAX_SHARD_BYTES,
     executor: Executor = LOCAL,
@@ -85,6 +86,7 @@ def build_dataset(
     import datasets
     from tqdm import tqdm
 
+    out = Path(out)
     check_facts(benchmark)
     infos = datasets.info.DatasetInfosDict()
     rows: dict[str, dict[str, int]] = {}
@@ -102,7 +104,7 @@ def build_dataset(
         hide_datasets_bars(),
     ):
         cache = folder.with_name(CACHE)
-        root = source or benchmark.get_bundled_folder()
+        root = Path(source) if source else benchmark.get_bundled_folder()
         files = open_source(root) if root else None  # for all configs: an archive may hold many thousand files
         for config in tqdm(benchmark.ROWS, desc=f"build {benchmark.NAME}", unit="config", leave=False):
             check_config_name(config)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from lapsus import metrics
 from lapsus.core.messages import format_list
+from lapsus.core.types import StrPath
 from lapsus.hub.built_folder import CARD, find_row_count_mismatch, select_own_files
 from lapsus.hub.errors import UploadError, diagnose_error, set_client_timeout
 
@@ -59,7 +60,7 @@ class UploadResult:
 
 
 def upload(
-    folder: Path,
+    folder: StrPath,
     repo_id: str,
     *,
     token: str | None = None,
@@ -81,6 +82,7 @@ def upload(
     Without a `token`, the one of HF_TOKEN or of `hf auth login` counts. `timeout` is how many seconds the Hub may be
     silent; huggingface_hub repeats most requests five times before it gives up. Raises UploadError.
     """
+    folder = Path(folder)
     _require_file(folder, CARD)
     if mismatch := find_row_count_mismatch(folder):
         raise UploadError(f"{folder.name} was not uploaded to {repo_id}: {mismatch}; build the folder again")
@@ -89,12 +91,13 @@ def upload(
 
 
 def upload_space(
-    folder: Path, repo_id: str, *, token: str | None = None, private: bool = False, timeout: float = 60.0
+    folder: StrPath, repo_id: str, *, token: str | None = None, private: bool = False, timeout: float = 60.0
 ) -> UploadResult:
     """Make the Space `repo_id` hold the metric of `folder`, for `evaluate.load(repo_id)`; otherwise as `upload`.
 
     A metric of lapsus also gets its app, which is not in the folder.
     """
+    folder = Path(folder)
     _require_file(folder, CARD)
     _require_file(folder, f"{repo_id.rpartition('/')[2]}.py")
     files = _list_local_files(folder)

@@ -12,6 +12,7 @@ An annotator is a simulated one (`noise`) or a person (`people`).
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from lapsus.core.executors import LOCAL, Executor
 from lapsus.core.files import open_scratch
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
+from lapsus.core.types import StrPath
 from lapsus.dataset_scripts import Benchmark, Source, noisy_features, perturb_rows
 from lapsus.hub.build import BuildResult, build_dataset
 from lapsus.hub.dataset_card import check_license
@@ -227,11 +229,11 @@ def get_feature(features: Features, path: ColumnPath) -> Any:
 
 def build_rows(
     rows: Any,
-    out: str | Path,
+    out: StrPath,
     *,
     text: str | Sequence[str],
     noise: str | Sequence[str] = (),
-    people: Mapping[str, Sequence[str | Path]] | None = None,
+    people: Mapping[str, Sequence[StrPath]] | None = None,
     id: str | None = None,
     split: str | None = None,
     tags: str | None = None,
@@ -243,7 +245,7 @@ def build_rows(
     license: str | None = None,
     language: str | None = None,
     version: str = "1.0.0",
-    human: Mapping[str, Sequence[str | Path]] | None = None,
+    human: Mapping[str, Sequence[StrPath]] | None = None,
     card: CardTexts | None = None,
     executor: Executor = LOCAL,
 ) -> BuildResult:
@@ -392,7 +394,7 @@ def _describe_people(people: Sequence[Person]) -> str:
 def _describe_source(rows: Any) -> str:
     return (
         Path(rows).name
-        if isinstance(rows, str | Path) and Path(rows).exists()
+        if isinstance(rows, str | os.PathLike) and Path(rows).exists()
         else str(rows if isinstance(rows, str) else "the author")
     )
 
@@ -400,7 +402,7 @@ def _describe_source(rows: Any) -> str:
 def _measure_likeness(
     store: RowStore,
     noises: Mapping[str, Sequence[NoiseTrack]],
-    human: Mapping[str, Sequence[str | Path]] | None,
+    human: Mapping[str, Sequence[StrPath]] | None,
     *,
     tags: str | None,
     answers: str | None,

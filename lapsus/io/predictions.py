@@ -8,6 +8,7 @@ the columns of the documents that the model read. Only predictions are looked at
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ import numpy as np
 
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_label
+from lapsus.core.types import StrPath
 from lapsus.io import inspect_logs, lm_eval_logs, readers, tables
 from lapsus.io.encoding import encode_column
 from lapsus.io.tables import Table
@@ -52,7 +54,7 @@ class PredictionTable:
         return list(self.table.columns)
 
 
-def read_predictions(path: Path, *, where: Mapping[str, str] | None = None) -> PredictionTable:
+def read_predictions(path: StrPath, *, where: Mapping[str, str] | None = None) -> PredictionTable:
     """Read the predictions in `path`, keeping the rows whose columns have the values that `where` asks for.
 
     >>> import tempfile
@@ -62,6 +64,7 @@ def read_predictions(path: Path, *, where: Mapping[str, str] | None = None) -> P
     ...     read_predictions(path).table.to_rows()
     [{'id': 7, 'prediction': 'yes'}]
     """
+    path = Path(path)
     _check_readable(path)
     if path.suffix.lower() == ".eval":
         return _make_log_table(path, inspect_logs.read_eval(path), where)
@@ -90,7 +93,7 @@ def read_references(
     source: Any, where: Mapping[str, str] | None = None, *, split: str | None = None
 ) -> PredictionTable:
     """Read a further table, such as references; `where` applies only to the columns and values that occur in it."""
-    path = Path(source) if isinstance(source, str | Path) else Path("the references")
+    path = Path(source) if isinstance(source, str | os.PathLike) else Path("the references")
     return select_known(_make_table(path, tables.read_table(source, split=split), {}), where)
 
 

@@ -9,6 +9,7 @@ there, the shards move into place. An interrupted run continues with the shards 
 from __future__ import annotations
 
 import json
+import os
 import re
 from base64 import b64decode, b64encode
 from collections import Counter
@@ -24,6 +25,7 @@ import numpy as np
 
 from lapsus.core.executors import LOCAL, Executor, RayExecutor
 from lapsus.core.files import resolve_link, stage_file
+from lapsus.core.types import StrPath
 from lapsus.io.json_columns import list_column, make_array
 from lapsus.jobs.partitions import (
     REASON_COLUMN,
@@ -154,8 +156,8 @@ class ShardManifest:
 
 
 def perturb_corpus(
-    source: str | Path,
-    target: str | Path,
+    source: StrPath,
+    target: StrPath,
     noise: Noise | str | Sequence[Noise],
     *,
     executor: Executor = LOCAL,
@@ -180,13 +182,14 @@ def perturb_corpus(
 
     Rows become what `perturb_file` makes of them.
     """
+    source, target = os.fspath(source), os.fspath(target)
     noises = prepare_noises(noise, settings)
-    folder = _open_folder(str(target).rstrip("/"))
+    folder = _open_folder(target.rstrip("/"))
     staging = RemoteFolder(f"{folder.address}.partial")
-    _check_target(str(source), folder, executor, overwrite=overwrite)
+    _check_target(source, folder, executor, overwrite=overwrite)
     if shard_bytes < 1:
         raise ValueError(f"shard_bytes is {shard_bytes}; give 1 or more")
-    files = list_files(str(source))
+    files = list_files(source)
     partitions = split_files(files, shard_bytes)
     schema = read_first_schema(partitions)
     check_columns(source, [] if schema is None else schema.names, noises[0])

@@ -28,6 +28,7 @@ import numpy as np
 from lapsus.core.conversations import holds_messages
 from lapsus.core.files import stage_file
 from lapsus.core.terminal import defer_interrupts
+from lapsus.core.types import StrPath
 from lapsus.io.json_columns import list_rows, make_array
 from lapsus.io.readers import (
     BYTE_ORDER_MARK,
@@ -80,8 +81,8 @@ class PartJob:
 
 
 def perturb_file(
-    source: str | Path,
-    target: str | Path,
+    source: StrPath,
+    target: StrPath,
     noise: Noise | str | Sequence[Noise],
     *,
     split: str | None = None,
@@ -112,7 +113,7 @@ def perturb_file(
     """
     noises = prepare_noises(noise, settings)
     noise = noises[0]
-    target = Path(target)
+    source, target = os.fspath(source), Path(target)
     if Path(source).exists() and Path(source).resolve() == target.resolve():
         raise ValueError(f"{target} is both source and target; write to another file")
     if "://" in str(source):

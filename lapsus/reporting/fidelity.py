@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lapsus.core.messages import format_list, format_unknown_name
 from lapsus.core.text import to_text
+from lapsus.core.types import StrPath
 from lapsus.dataset_scripts import perturb_rows
 from lapsus.io.join import check_shared_ids, extract_ids
 from lapsus.io.readers import SUFFIXES, decode_lines, read_rows
@@ -56,7 +57,9 @@ def _find_text(path: Path, number: int, row: Row, text: str | None) -> str:
     return value
 
 
-def fidelity(clean: Path, human: Sequence[Path], synthetic: Sequence[Path], text: str | None = None) -> dict[str, Any]:
+def fidelity(
+    clean: StrPath, human: Sequence[StrPath], synthetic: Sequence[StrPath], text: str | None = None
+) -> dict[str, Any]:
     """Return `human_likeness` of the files' texts, each file one writer of the same clean `sentences`.
 
     Sentences are matched by the `id` of their rows, where they have one, and those that every file has are
@@ -64,13 +67,18 @@ def fidelity(clean: Path, human: Sequence[Path], synthetic: Sequence[Path], text
     """
     from lapsus.metrics.human_likeness.score import human_likeness
 
-    clean_texts = _read_texts_by_id(clean, text)
-    human_texts, synthetic_texts = ([_read_texts_by_id(path, text) for path in paths] for paths in (human, synthetic))
+    clean_file, human_files, synthetic_files = Path(clean), list(map(Path, human)), list(map(Path, synthetic))
+    clean_texts = _read_texts_by_id(clean_file, text)
+    human_texts, synthetic_texts = (
+        [_read_texts_by_id(path, text) for path in paths] for paths in (human_files, synthetic_files)
+    )
     shared = [key for key in clean_texts if all(key in track for track in (*human_texts, *synthetic_texts))]
-    for path, track in zip((*human, *synthetic), (*human_texts, *synthetic_texts), strict=True):
+    for path, track in zip((*human_files, *synthetic_files), (*human_texts, *synthetic_texts), strict=True):
         if len(track) != len(clean_texts) and list(track) == [str(n) for n in range(1, len(track) + 1)]:
-            raise ValueError(f"{path} has {len(track)} texts and {clean} has {len(clean_texts)}: give one for each.")
-        check_shared_ids(path, track, clean_texts, clean)
+            raise ValueError(
+                f"{path} has {len(track)} texts and {clean_file} has {len(clean_texts)}: give one for each."
+            )
+        check_shared_ids(path, track, clean_texts, clean_file)
     if not shared:
         raise ValueError(f"No sentence of {clean} is in all the other files; give files that share some.")
     rows = [

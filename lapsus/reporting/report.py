@@ -19,7 +19,7 @@ import numpy as np
 
 from lapsus.core.files import stage_folder
 from lapsus.core.track_names import MANIFEST_NAME
-from lapsus.core.types import Track
+from lapsus.core.types import StrPath, Track
 from lapsus.io.cells import escape_formula
 from lapsus.io.encoding import NO_VALUE, HashedColumn
 from lapsus.io.tables import Table
@@ -229,7 +229,7 @@ class Report(os.PathLike[str]):
 
 def report(
     tracks: Sequence[Track],
-    out: Path | str,
+    out: StrPath,
     *,
     group_by: Iterable[str] = (),
     title: str | None = None,

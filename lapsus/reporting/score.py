@@ -19,6 +19,7 @@ import numpy as np
 from lapsus import metrics
 from lapsus.core.messages import format_unknown_name
 from lapsus.core.text import to_label
+from lapsus.core.types import StrPath
 from lapsus.io.answers import is_error_measure
 from lapsus.io.encoding import encode_column
 from lapsus.io.join import ROLES, JoinedTable, extract_ids, find_first, find_gold, join_references
@@ -76,7 +77,7 @@ class MetricColumn:
     name: str
     kind: str
     source: str | None = None
-    option_files: Mapping[str, Path] | None = None
+    option_files: Mapping[str, StrPath] | None = None
 
     @property
     def is_list(self) -> bool:
@@ -153,12 +154,12 @@ class _Examples:
 
 def score(
     name: str,
-    predictions: Sequence[Path],
+    predictions: Sequence[StrPath],
     references: Any = None,
     options: Mapping[str, str] | None = None,
     *,
     where: Mapping[str, str] | None = None,
-    option_files: Mapping[str, Path] | None = None,
+    option_files: Mapping[str, StrPath] | None = None,
     normalize: bool = False,
 ) -> dict[str, Any]:
     """Return the metric `name` of the predictions, and how their ids joined.
@@ -523,13 +524,13 @@ def find_perturbed_column(columns: Sequence[str]) -> dict[str, str]:
     return {"predictions": noisy_columns[0], "references": f"clean_{noisy_columns[0]}"}
 
 
-def _parse_file_reference(source: str, files: Mapping[str, Path] | None) -> tuple[Path, str | None] | None:
+def _parse_file_reference(source: str, files: Mapping[str, StrPath] | None) -> tuple[Path, str | None] | None:
     """Return the file, and the column if there is one, of a source `FILE` or `FILE:COLUMN`, among some files or any."""
     path, colon, name = source.rpartition(":")
     if files is not None:
         if source in files:
-            return files[source], None
-        return (files[path], name) if colon and path in files else None
+            return Path(files[source]), None
+        return (Path(files[path]), name) if colon and path in files else None
     if Path(source).is_file():
         return Path(source), None
     return (Path(path), name) if colon and Path(path).is_file() else None

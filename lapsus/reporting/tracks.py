@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from lapsus.core.messages import format_list
 from lapsus.core.track_names import CLEAN, MANIFEST_NAME, TrackName, parse_track_name, parse_track_names
-from lapsus.core.types import Track
+from lapsus.core.types import StrPath, Track
 from lapsus.dataset_scripts import benchmarks
 from lapsus.evaluation.scorers import JUDGEMENTS, Scorer, ScorerOptions, load_scorer_providers, open_scorers
 from lapsus.evaluation.scoring import make_column_scorer, score_tracks
@@ -57,12 +57,12 @@ class Origin(NamedTuple):
 
 
 def read_tracks(
-    files: Sequence[Path],
+    files: Sequence[StrPath],
     *,
     references: Any = None,
     path_pattern: str | None = None,
     score: str | Scorer | Sequence[str | Scorer] | None = None,
-    rubric: Path | None = None,
+    rubric: StrPath | None = None,
     prediction: str | None = None,
     gold: str | None = None,
     cluster: str | None = None,
@@ -88,11 +88,11 @@ def read_tracks(
     does. `warn` is told which files of a folder are skipped.
     """
     rules = AnswerRules(lower_is_better=lower_is_better, normalize=normalize)
-    paths = [path for file in files for path in (_find_logs(file, warn) if file.is_dir() else [file])]
+    paths = [path for file in map(Path, files) for path in (_find_logs(file, warn) if file.is_dir() else [file])]
     keep_rows = sum(path.stat().st_size for path in paths) <= MAX_KEPT_BYTES
     by_track = _is_built_folder(references)
     read = partial(read_predictions, where=where)
-    scorers = find_scorers(score, read, paths, rubric)
+    scorers = find_scorers(score, read, paths, None if rubric is None else Path(rubric))
     score_column = (
         PROVISIONAL if scorers else cast("str | None", score[0] if isinstance(score, list | tuple) else score)
     )

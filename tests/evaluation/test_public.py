@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import FrozenInstanceError, fields, is_dataclass
+from dataclasses import FrozenInstanceError, dataclass, fields, is_dataclass
+from inspect import isfunction, signature
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from lapsus import evaluation, run
+import lapsus
+from lapsus import evaluation, hub, run
 from lapsus.cli.main import main
 from lapsus.core.plugins import load_units
 from lapsus.evaluation import (
@@ -36,6 +38,7 @@ from lapsus.evaluation import (
     open_model,
 )
 from lapsus.evaluation.models import MODULES, load_model_providers
+from lapsus.hub import build_rows
 from lapsus.integrations import describe_task, load_exported_task
 from lapsus.io.predictions import read_predictions
 
@@ -220,6 +223,46 @@ def test_noise_replaces_no_track(noise):
     rows = [{"id": "a", "text": "slow down", "label": "x"}]
     with pytest.raises(ValueError, match=f"two tracks are called '{noise.partition('=')[0]}'; give each noise once"):
         run(make_task("text", "label"), {"clean": rows, "taken": rows}, lambda rows: ["x"] * len(rows), noise=[noise])
+
+
+@dataclass(frozen=True)
+class Place:
+    """A path of another library."""
+
+    path: str
+
+    def __fspath__(self):
+        return self.path
+
+
+@pytest.mark.parametrize("place", [str, Place])
+def test_a_path_is_a_text_or_what_os_takes_for_one(tmp_path, monkeypatch, place):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"id": str(n), "text": f"play song {n}", "label": "xy"[n % 2]} for n in range(4)]
+    Path("mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run(make_task("text", "label"), place("mine.jsonl"), lambda rows: ["x"] * len(rows), out=place("out"))
+    predictions = place(str(next(Path("out").rglob("clean.jsonl"))))
+    assert lapsus.score("classification", [predictions], place("mine.jsonl"))["accuracy"] == 0.5
+    tracks = lapsus.read_tracks([predictions], references=place("mine.jsonl"))
+    lapsus.report(tracks, place("report"), n_resamples=10)
+    lapsus.perturb_file(place("mine.jsonl"), place("noisy.jsonl"), "speako", text="text", id="id", progress=False)
+    noise = {"text": "text", "id": "id", "progress": False}
+    lapsus.perturb_corpus(place("mine.jsonl"), place("shards"), "filler_eos", **noise)
+    sides = [[place("mine.jsonl"), place("noisy.jsonl")]] * 2
+    assert lapsus.fidelity(place("mine.jsonl"), *sides, text="text")["sentences"] == 4
+    built = build_rows(place("mine.jsonl"), place("built"), text="text", noise="filler_eos")
+    assert built.rows["clean"] == {"test": 4} and Path("report/index.html").is_file()
+
+
+def test_no_public_function_asks_for_a_path_of_pathlib():
+    for module in (lapsus, evaluation, hub):
+        for name in module.__all__:
+            function = getattr(module, name)
+            if not isfunction(function):
+                continue
+            for parameter in signature(function).parameters.values():
+                kind = str(parameter.annotation)
+                assert "Path" not in kind or "StrPath" in kind, f"{name}({parameter})"
 
 
 def test_a_task_of_another_package_names_its_cure(tmp_path):
