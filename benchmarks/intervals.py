@@ -1,11 +1,11 @@
 """Simulate the coverage of intervals and the level of tests; writes the table of docs/statistics.md.
 
-    python benchmarks/intervals.py [--quick] [PART ...]
+    python benchmarks/intervals.py [--quick | --short] [PART ...]
 
 Every cell is a study repeated many times with a known truth: how often the 95 % interval covers it, or how often
 a test at 0.05 rejects a true hypothesis. Studies go through the public functions, with a seed of their own. A cell is
-repeated until it is clear whether it is within its limits, but not for ever. Parts (functions of this file that yield
-cells) can be run one by one: their lines are exchanged in the table, the others stay.
+repeated until it is clear whether it is within its limits, but not for ever (`--short`: 12,000 times at most). Parts
+(functions of this file that yield cells) can be run one by one: their lines are exchanged in the table, the others stay.
 """
 
 from __future__ import annotations
@@ -38,14 +38,17 @@ from lapsus.metrics import (
     slu_accuracy,
     win_rate,
 )
+from lapsus.reporting.analysis.comparisons import apply_holm, compare_paired_scores
 from lapsus.reporting.analysis.measure import measure
-from lapsus.reporting.analysis.records import AnalysisOptions
+from lapsus.reporting.analysis.records import AnalysisOptions, PairedTest
 from lapsus.reporting.analysis.scores import compute_balanced_drop_p
+from lapsus.reporting.html.tables import format_count
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "statistics.md"
 QUICK = "--quick" in sys.argv
-FEWEST, MOST = (200, 200) if QUICK else (3000, 200_000)  # studies of a cell
+SHORT = "--short" in sys.argv
+FEWEST, MOST = (200, 200) if QUICK else (3000, 12_000 if SHORT else 200_000)  # studies of a cell
 CERTAIN = 2.6  # standard errors from a limit, from which a cell counts as decided: 99 % of a normal distribution
 FEW = 5  # expected 0s or 1s, below which an interval cannot come close to 0.95: a single outcome makes steps of 0.02
 Generator = np.random.Generator
@@ -64,7 +67,8 @@ HEAD = ["what", "setting", "measured", "studies", "aim", "holds"]
 class Cell:
     """A study: its subject, its setting, the limits; `study` returns whether the interval held or the test rejected.
 
-    `exact` is the share of studies that do, where it is counted or known, and needs no drawing.
+    `exact` is the share of studies that do, where it is counted or known, and needs no drawing; `studies` how many are
+    drawn before it is asked whether the cell is decided.
     """
 
     what: str
@@ -72,13 +76,15 @@ class Cell:
     limits: Limits
     study: Callable[[Generator], bool]
     exact: float | None = None
+    studies: int = FEWEST
 
     def run(self) -> tuple[int, int]:
         """Return how many studies returned True, and how many were made."""
         rng = np.random.Generator(np.random.SFC64(zlib.crc32(f"{self.what}/{self.setting}".encode())))
         true = studies = 0
-        while studies < FEWEST or (studies < MOST and self.verdict(true, studies) == "open"):
-            step = FEWEST // 2
+        fewest = min(self.studies, FEWEST)
+        while studies < fewest or (studies < MOST and self.verdict(true, studies) == "open"):
+            step = fewest // 2
             true += sum(self.study(rng) for _ in range(step))
             studies += step
         return true, studies
@@ -204,7 +210,9 @@ def consistency() -> Iterator[Cell]:
 
     for examples in (50, 200):
         yield Cell("mcnemar_p", f"{examples} originals × 1 to 5 rows", TEST, study_of("mcnemar_p", examples, 5))
-        yield Cell("mcnemar_p, mid-p", f"{examples} examples", TEST, study_of("mcnemar_p", examples, 1))
+        yield Cell(
+            "mcnemar_p", f"{examples} examples", AT_MOST if examples < 100 else TEST, study_of("mcnemar_p", examples, 1)
+        )
     for examples in (20, 50, 200):
         yield Cell(
             "changed_rate_ci",
@@ -582,10 +590,257 @@ def comparisons() -> Iterator[Cell]:
         yield Cell("compare interval", f"{examples} examples, 0.90 against 0.70", limits(examples), covers(examples))
 
 
+def sizes_of_originals(rng: Generator, kind: str, originals: int) -> Any:
+    """Return how many rows each original has."""
+    if kind == "lognormal":
+        return np.clip(np.round(np.exp(rng.normal(1, 1, originals))), 1, 60).astype(int)
+    if kind == "geometric":
+        return np.minimum(60, rng.geometric(1 / 20, originals))
+    sizes = np.full(originals, 2)
+    sizes[0] = int(0.4 / 0.6 * 2 * (originals - 1))  # two fifths of all rows
+    return sizes
+
+
+def unequal_originals() -> Iterator[Cell]:
+    """Originals with very different numbers of rows, which move together."""
+
+    def answers(rng: Generator, kind: str, originals: int) -> tuple[Any, Any, Any]:
+        sizes = sizes_of_originals(rng, kind, originals)
+        clusters = np.repeat(np.arange(originals), sizes)
+        ability, shift = rng.beta(2, 1, originals)[clusters], rng.choice([-0.15, 0.15], originals)[clusters]
+        clean, noisy = (rng.random(len(clusters)) < np.clip(ability + sign * shift, 0, 1) for sign in (1, -1))
+        return clean * 1.0, noisy * 1.0, clusters
+
+    truth = 2 / 3
+
+    def rejects(kind: str, originals: int) -> Callable[[Generator], bool]:
+        return lambda rng: (statistics.compare_paired(*answers(rng, kind, originals)).p_value or 0.0) < 0.05
+
+    def covers(kind: str, originals: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            sizes = sizes_of_originals(rng, kind, originals)
+            clusters = np.repeat(np.arange(originals), sizes)
+            right = (rng.random(len(clusters)) < rng.beta(2, 1, originals)[clusters]) * 1.0
+            return holds(statistics.estimate_average(right, clusters).interval, truth)
+
+        return study
+
+    names = {"lognormal": "lognormal sizes", "geometric": "geometric sizes", "one": "one holds 40 % of the rows"}
+    for kind, label in names.items():
+        for originals in (10, 20, 50, 100):
+            within = AT_MOST if originals < 50 or kind == "one" else TEST
+            yield Cell("compare p_value", f"{originals} originals, {label}", within, rejects(kind, originals))
+            yield Cell("average interval", f"{originals} originals, {label}", SMALL, covers(kind, originals))
+
+
+def many_classes() -> Iterator[Cell]:
+    """Balanced accuracy and macro-F1 of many classes, some of them rare."""
+    designs = {
+        "7 classes × 14": [14] * 7,
+        "20 classes × 10": [10] * 20,
+        "77 classes × 13": [13] * 77,
+        "a class of 100 and 20 of 3": [100] + [3] * 20,
+    }
+
+    def answer(rng: Generator, sizes: list[int], recalls: Any) -> tuple[Any, Any]:
+        truth = np.repeat(np.arange(len(sizes)), sizes)
+        right = rng.random(len(truth)) < recalls[truth]
+        return np.where(right, truth, (truth + rng.integers(1, len(sizes), len(truth))) % len(sizes)), truth
+
+    def covers(key: str, sizes: list[int], recalls: Any, truth: float) -> Callable[[Generator], bool]:
+        return lambda rng: holds(classification(*answer(rng, sizes, recalls))[f"{key}_ci"], truth)
+
+    def falls(sizes: list[int], recalls: Any) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            guess, truth = answer(rng, sizes, recalls)
+            other, _ = answer(rng, sizes, recalls)
+            return (compute_balanced_drop_p(guess == truth, other == truth, truth, None) or 0.0) < 0.05
+
+        return study
+
+    for name, sizes in designs.items():
+        for recall in (0.9, 0.7):
+            random = np.random.default_rng(5)
+            recalls = np.clip(recall + 0.1 * np.linspace(-1, 1, len(sizes)), 0, 1)
+            drawn = [classification(*answer(random, sizes, recalls))["macro_f1"] for _ in range(100 if QUICK else 2000)]
+            truths = {"balanced_accuracy": float(recalls.mean()), "macro_f1": float(np.mean(drawn))}
+            for key, truth in truths.items():
+                setting = f"{name}, recalls about {recall:.1f}"
+                yield Cell(f"{key}_ci", setting, SMALL, covers(key, sizes, recalls, truth))
+        yield Cell("balanced_drop_p", f"{name}, recalls about 0.7", AT_MOST, falls(sizes, recalls))
+
+
+def unequal_groups() -> Iterator[Cell]:
+    """The gap between groups of unequal size, in which predictions change at different rates."""
+
+    def rejects(sizes: tuple[int, ...], flips: tuple[float, ...]) -> Callable[[Generator], bool]:
+        groups = np.repeat(np.arange(len(sizes)), sizes)
+
+        def study(rng: Generator) -> bool:
+            changes = np.where(
+                rng.random(len(groups)) < np.array(flips)[groups], rng.choice([-1.0, 1.0], len(groups)), 0
+            )
+            found = statistics.compare_group_extremes(changes, groups, np.arange(len(groups)))
+            return found is not None and found.p_value is not None and found.p_value < 0.05
+
+        return study
+
+    designs = [
+        ((150, 50), (0.04, 0.2)),
+        ((50, 150), (0.04, 0.2)),
+        ((80, 20), (0.05, 0.3)),
+        ((100, 60, 20), (0.05, 0.1, 0.3)),
+        ((200, 30, 30, 30, 30, 30), (0.05, 0.2, 0.2, 0.2, 0.2, 0.2)),
+    ]
+    for sizes, flips in designs:
+        setting = f"groups of {', '.join(map(str, sizes))} that flip in {', '.join(f'{flip:.0%}' for flip in flips)}"
+        yield Cell("gaps p_value", setting.replace("%", " %"), AT_MOST, rejects(sizes, flips))
+
+
+def skewed_scores() -> Iterator[Cell]:
+    """Scores beyond 1 that are skewed: seconds, counts, perplexities."""
+
+    def differences(rng: Generator, examples: int) -> Any:
+        return rng.exponential(size=examples) ** 1.5
+
+    truth = math.gamma(2.5)
+
+    def covers(examples: int) -> Callable[[Generator], bool]:
+        return lambda rng: holds(
+            statistics.compare_paired(5 + differences(rng, examples), np.full(examples, 5.0)).interval, truth
+        )
+
+    def agrees(examples: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            found = statistics.compare_paired(9 + differences(rng, examples), np.full(examples, 9 + truth / 2))
+            return (found.p_value is not None and found.p_value < 0.05) == (not holds(found.interval, 0))
+
+        return study
+
+    for examples in (20, 50, 200):
+        yield Cell("compare interval", f"{examples} examples, skewed", SMALL, covers(examples), studies=1500)
+    yield Cell("compare interval and p_value agree", "20 examples, skewed", (0.999, 1.0), agrees(20), studies=1500)
+
+
+def few_originals() -> Iterator[Cell]:
+    """Win rates and mixed effects with few originals."""
+
+    def wins_of(originals: int) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            chance = np.repeat(rng.beta(2, 2, originals), 4)
+            outcome = np.where(rng.random(4 * originals) < chance, 1.0, -1.0)
+            clusters = np.repeat(np.arange(originals), 4)
+            result = win_rate(outcome, np.zeros(len(outcome)), clusters=clusters, alternative="two-sided")
+            return bool(result["p_value"] is not None and result["p_value"] < 0.05)
+
+        return study
+
+    for originals in (8, 12, 20):
+        yield Cell("win_rate p_value", f"{originals} originals × 4 pairs", AT_MOST, wins_of(originals))
+
+    def effect_of(originals: int, errors: str) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            table = rng.normal(size=(originals, 1)) + rng.normal(size=(originals, 3))
+            columns = table.ravel(), np.tile([0, 1, 2], originals), np.repeat(np.arange(originals), 3)
+            return bool(mixed_effects(*columns, errors=errors)["coefficients"]["1"]["p_value_single"] < 0.05)
+
+        return study
+
+    for originals in (8, 20):
+        for errors in ("robust", "model"):
+            setting = f"{originals} examples × 3, errors={errors}"
+            yield Cell("coefficients p_value_single", setting, TEST, effect_of(originals, errors))
+
+
+def new_annotators() -> Iterator[Cell]:
+    """The interval of an average over other annotators too."""
+
+    def covers(annotators: int, spread: float, originals: int) -> Callable[[Generator], bool]:
+        random = np.random.default_rng(9)
+        logits = random.normal(1.5, 1, 1_000_000) + spread * random.normal(size=1_000_000)
+        truth = float((1 / (1 + np.exp(-logits))).mean())
+
+        def study(rng: Generator) -> bool:
+            logits = rng.normal(1.5, 1, (originals, 1)) + spread * rng.normal(size=(1, annotators))
+            table = (rng.random((originals, annotators)) < 1 / (1 + np.exp(-logits))) * 1.0
+            return holds(statistics.new_annotators_interval(table, 0.95), truth)
+
+        return study
+
+    for annotators in (3, 5, 10):
+        for spread in (0.0, 0.3, 1.0):
+            for originals in (50, 200):
+                differ = {0.0: "alike", 0.3: "who differ a little", 1.0: "who differ much"}[spread]
+                setting = f"{originals} examples × {annotators} annotators {differ}"
+                yield Cell("average, new annotators", setting, SMALL, covers(annotators, spread, originals))
+
+
+POWERFUL: Limits = (0.75, 0.85)  # of the true difference that is printed
+
+
+def detectable_differences() -> Iterator[Cell]:
+    """How often a true difference of the printed size is found: a study prints it, a second one has it."""
+
+    def flips(rng: Generator, examples: int, shares: tuple[float, float], rows: int) -> tuple[Any, Any, Any]:
+        """Return noisy and clean scores, of which these shares are lost and won; rows of one original change alike."""
+        draw = rng.random(examples)
+        lost, won = draw < shares[0], draw > 1 - shares[1]
+        clean = np.where(lost, 1.0, np.where(won, 0.0, rng.random(examples) < 0.7))
+        noisy = np.where(lost, 0.0, np.where(won, 1.0, clean))
+        return np.repeat(noisy, rows), np.repeat(clean, rows), np.repeat(np.arange(examples), rows)
+
+    def found(examples: int, changed: float, tests: int, tilts: bool, rows: int = 1) -> Callable[[Generator], bool]:
+        """Return a study; where the difference `tilts` directions, it also adds changes, else it only turns them."""
+        others = [PairedTest()] * (tests - 1)
+
+        def compare(rng: Generator, drop: float) -> PairedTest:
+            total = math.hypot(changed, drop) if tilts else max(changed, drop)
+            shares = (total + drop) / 2, (total - drop) / 2
+            return apply_holm([compare_paired_scores(*flips(rng, examples, shares, rows), 0.95), *others])[0]
+
+        def study(rng: Generator) -> bool:
+            printed = compare(rng, 0.0).minimum_detectable
+            return compare(rng, 1.0 if printed is None else printed).is_significant
+
+        return study
+
+    for examples, changed, tests in (
+        *((90, 0.2, 1), (90, 0.2, 12), (90, 0.05, 1), (300, 0.1, 1), (300, 0.1, 12)),
+        *((600, 0.2, 1), (600, 0.2, 12), (600, 0.05, 12)),
+    ):
+        setting = f"{examples} examples, {100 * changed:.0f} % change by chance, {format_count(tests, 'test')}"
+        for tilts, label in ((True, "more losses, fewer gains"), (False, "as many changes")):
+            study = found(examples, changed, tests, tilts)
+            within = POWERFUL if tilts else (POWERFUL[0], 1.0)
+            yield Cell("minimum_detectable, power", f"{setting}; {label}", within, study)
+    setting = "200 originals × 3 rows alike, 20 % change by chance, 12 tests; more losses, fewer gains"
+    yield Cell("minimum_detectable, power", setting, POWERFUL, found(200, 0.2, 12, True, 3))
+
+    def graded(rng: Generator, examples: int, drop: float, top: float) -> tuple[Any, Any]:
+        ability = 0.5 + 0.15 * rng.normal(size=examples)
+        first, second = (ability + mean + 0.1 * rng.normal(size=examples) for mean in (-drop, 0.0))
+        return top * first.clip(0, 1), top * second.clip(0, 1)
+
+    def graded_found(examples: int, top: float) -> Callable[[Generator], bool]:
+        def study(rng: Generator) -> bool:
+            printed = compare_paired_scores(*graded(rng, examples, 0.0, top), None, 0.95).minimum_detectable
+            test = compare_paired_scores(*graded(rng, examples, (printed or top) / top, top), None, 0.95)
+            return test.p_value is not None and test.p_value < 0.05
+
+        return study
+
+    yield Cell("minimum_detectable, power", "100 examples, graded", POWERFUL, graded_found(100, 1.0))
+    yield Cell(
+        "minimum_detectable, power", "30 examples, from 0 to 100", POWERFUL, graded_found(30, 100.0), studies=1500
+    )
+
+
 PARTS: tuple[Callable[[], Iterator[Cell]], ...] = (
     *(averages_near_the_ends, averages_of_shared_originals, averages_that_drop, consistency, wins),
     *(effects_of_rewrites, effects_of_unequal_noise, slots_and_utterances, entities, classes, gaps),
     *(error_rates, translations, comparisons, families_of_a_report),
+    *(unequal_originals, many_classes, unequal_groups, skewed_scores, few_originals, new_annotators),
+    detectable_differences,
 )
 TABLE = re.compile(r"(<!-- table -->\n)(.*)(<!-- /table -->)", re.DOTALL)
 

@@ -129,16 +129,19 @@ def new_annotators_interval(scores: FloatArray, level: float, clusters: Iterable
 
     `scores` has a row for each example and a column for each annotator. Examples and annotators are both samples
     (crossed random effects): the variance of the mean is that over examples, plus that over annotators, less what both
-    of them hold of the single scores. Satterthwaite's degrees of freedom are few where annotators are. None with fewer
-    than three annotators, or two clusters.
+    of them hold of the single scores. Satterthwaite's degrees of freedom are few where annotators are. Scores between 0
+    and 1 get Wilson's interval at their effective number, others Student's t. None with fewer than three annotators or
+    two clusters, and where a score is missing.
 
     >>> table = np.array([[1.0, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]] * 20)  # three annotators who are alike
     >>> [round(end, 2) for end in new_annotators_interval(table, 0.95)]
-    [0.71, 0.79]
+    [0.71, 0.78]
     """
     n_examples, n_annotators = scores.shape
+    if n_annotators < 3 or np.isnan(scores).any():
+        return None
     sums = sum_by_cluster(scores.mean(axis=1), clusters)
-    if n_annotators < 3 or sums.n_clusters < 2:
+    if sums.n_clusters < 2:
         return None
     mean = float(scores.mean())
     own = scores.mean(axis=0) - mean
@@ -148,13 +151,16 @@ def new_annotators_interval(scores: FloatArray, level: float, clusters: Iterable
     by_annotators = float(own @ own) / (n_annotators - 1) / n_annotators
     single = float((parts**2).sum()) / n_examples**2 / (n_annotators - 1) / n_annotators
     variance = max(by_examples + by_annotators - single, by_examples)
-    if variance < 1e-15:
-        return [mean, mean]
+    bounded = scores.min() >= 0 and scores.max() <= 1
+    if variance < NO_VARIANCE:
+        return effective_interval(mean, variance, sums.effective_number, level) if bounded else [mean, mean]
     freedom = variance**2 / (
         by_examples**2 / sums.degrees_of_freedom
         + by_annotators**2 / (n_annotators - 1)
         + single**2 / ((n_annotators - 1) * (sums.n_clusters - 1))
     )
+    if bounded:
+        return effective_interval(mean, variance, sums.effective_number, level, freedom=freedom)
     reach = float(special.stdtrit(freedom, 0.5 + level / 2)) * float(np.sqrt(variance))
     return [mean - reach, mean + reach]
 

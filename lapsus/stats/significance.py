@@ -69,7 +69,7 @@ def compare_paired(
     bounded = bool(
         min(first_scores.min(), second_scores.min()) >= 0 and max(first_scores.max(), second_scores.max()) <= 1
     )
-    detection = DetectionModel.from_differences(differences, sums, bounded=bounded, level=level)
+    detection = DetectionModel.from_differences(differences, sums, bounded=bounded)
     if bounded:
         gains = float(differences[differences > 0].sum()) / len(first_scores)
         ends, p_value = estimate_difference(sums, gains, level)
@@ -206,40 +206,45 @@ def compute_effect_size(differences: FloatArray, clusters: int) -> float | None:
 class DetectionModel:
     """What the power of a paired test rests on, apart from the true difference.
 
-    Scores that change without a reason, in both directions, are the background; a true difference adds changes of its
-    own, so the variance grows with it.
+    Some scores change by chance, as often up as down. A true difference tilts their directions: losses are as many
+    times more frequent as gains are rarer. So the share of scores that change grows from the one by chance, where the
+    difference is small, to the difference itself, where it is large.
     """
 
-    background: float  # the mean square of the differences that cancel out
-    magnitude: float  # how much a score that changes changes; 0 where a difference adds no variance
+    background: float  # the share of rows that change by chance; of scores beyond 0 and 1, the variance of differences
+    magnitude: float | None  # by how much a score that changes does; None for scores beyond 0 and 1
     rows: float  # as many independent rows vary as much
+    freedom: float  # one less than the clusters
 
     @classmethod
-    def from_differences(cls, differences: FloatArray, sums: ClusterSums, *, bounded: bool, level: float) -> Self:
+    def from_differences(cls, differences: FloatArray, sums: ClusterSums, *, bounded: bool) -> Self:
         """Estimate the model from the differences of a study; scores from 0 to 1 are `bounded`."""
-        n_rows = len(differences)
+        n_rows, n_clusters = len(differences), sums.n_clusters
         variance = float(differences.var())
-        design_effect = sums.variance * n_rows / variance if variance > NO_VARIANCE else 1.0
-        rows = (n_rows / design_effect if design_effect > NO_VARIANCE else float(n_rows)) if n_rows else 0.0
+        rows = float(n_clusters)
+        if min(variance, sums.variance) > NO_VARIANCE:
+            rows = variance / sums.variance
         if not bounded:
-            return cls(variance * sums.n_clusters / max(sums.n_clusters - 1, 1), 0.0, rows)
+            return cls(variance * n_clusters / max(n_clusters - 1, 1), None, rows, n_clusters - 1)
+        total = float(abs(differences).sum())
+        magnitude = float(differences @ differences) / total if total else 1.0
         up, down = (
-            float((side**2).sum()) / n_rows for side in (differences[differences > 0], differences[differences < 0])
+            float(side @ side) / magnitude**2 / n_rows
+            for side in (differences[differences > 0], differences[differences < 0])
         )
-        changed = abs(differences[differences != 0])
-        is_found = compute_p_value(sums) < 1 - level
-        return cls(2 * min(up, down) if is_found else up + down, float(changed.mean()) if len(changed) else 1.0, rows)
+        half = 0.5 / rows  # what was not seen once may still happen
+        return cls(min(1.0, 2 * sqrt((up + half) * (down + half))), magnitude, rows, n_clusters - 1)
 
     def minimum_detectable(self, alpha: float) -> float | None:
         """Return the smallest true difference that the test finds at level `alpha` with a chance of 80 %.
 
-        None where no difference up to 1 is found so often, or where the scores do not vary.
+        None where no difference is found so often, or where scores beyond 0 and 1 do not vary.
 
-        >>> round(DetectionModel(background=0.1, magnitude=1.0, rows=90).minimum_detectable(0.05), 3)
-        0.149
+        >>> round(DetectionModel(background=0.1, magnitude=1.0, rows=90, freedom=89).minimum_detectable(0.05), 3)
+        0.117
         """
-        if self.magnitude == 0:
-            quantiles = float(special.ndtri(1 - alpha / 2)) + float(special.ndtri(POWER))
+        if self.magnitude is None:
+            quantiles = float(special.stdtrit(self.freedom, 1 - alpha / 2) + special.stdtrit(self.freedom, POWER))
             return quantiles * sqrt(self.background / self.rows) if self.background > 0 else None
         largest = min(1.0, self.magnitude)
         if self._compute_power(largest, alpha) < POWER:
@@ -248,9 +253,9 @@ class DetectionModel:
 
     def _compute_power(self, difference: float, alpha: float) -> float:
         """Return the chance that `compute_p_value` finds a true difference, over all numbers of changed rows."""
-        rows = max(1, round(self.rows))
-        changed = min(1.0, (self.background + self.magnitude * difference) / self.magnitude**2)
-        share = min(1.0, 0.5 + difference / self.magnitude / changed / 2)
+        rows, tilt = max(1, round(self.rows)), difference / (self.magnitude or 1.0)
+        changed = min(1.0, math.hypot(self.background, tilt))
+        share = min(1.0, 0.5 + tilt / changed / 2)
         middle, reach = rows * changed, 8 * sqrt(rows * changed) + 8
         numbers = np.arange(max(1, int(middle - reach)), min(rows, int(middle + reach)) + 1)
         chances = special.bdtr(numbers, rows, changed) - special.bdtr(numbers - 1, rows, changed)

@@ -179,7 +179,7 @@ def _describe_drop(
         sums = stats.sum_by_cluster_number(drop, cluster_ids)
         effect_size = stats.compute_effect_size(drop, sums.n_clusters)
         if sums.n_clusters > 1:
-            model = stats.DetectionModel.from_differences(drop, sums, bounded=settings.bounded, level=settings.level)
+            model = stats.DetectionModel.from_differences(drop, sums, bounded=settings.bounded)
             detectable = model.minimum_detectable(1 - settings.level)
     return {f"{name}_effect_size": effect_size, f"{name}_detectable": detectable}
 

@@ -237,4 +237,5 @@ def test_the_interval_for_new_annotators_covers(spread):
     assert held / 300 > 0.88
     assert alone / 300 < 0.8 or not spread
     assert statistics.new_annotators_interval(np.ones((9, 2)), 0.95) is None
-    assert statistics.new_annotators_interval(np.ones((9, 3)), 0.95) == [1.0, 1.0]
+    assert statistics.new_annotators_interval(np.array([[1, 1, np.nan]] * 9), 0.95) is None
+    assert statistics.new_annotators_interval(np.ones((9, 3)), 0.95) == statistics.estimate_average(np.ones(9)).interval

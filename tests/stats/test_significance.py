@@ -184,14 +184,14 @@ def test_the_detectable_difference_is_that_of_students_error():
     random = np.random.default_rng(5)
     first, second = random.random((2, 12))
     error = (first - second).std(ddof=1) / np.sqrt(12)
-    wanted = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * error
+    wanted = (stats.t.ppf(0.975, 11) + stats.t.ppf(0.8, 11)) * error
     model = statistics.compare_paired(first + 5, second + 5).detection  # beyond 0 and 1 a difference adds no variance
     assert model.minimum_detectable(0.05) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(("rows", "flips", "tests"), [(90, 0.02, 1), (90, 0.05, 12), (300, 0.05, 12), (1000, 0.1, 1)])
 def test_a_drop_of_the_printed_size_is_found_in_75_to_85_of_a_hundred_studies(rows, flips, tests):
-    """Scores of 0 and 1: the difference that is looked for adds changes of its own to those by chance."""
+    """Scores of 0 and 1: a true difference makes losses as many times more frequent as gains are rarer."""
     random = np.random.default_rng(6)
     alpha = 0.05 / tests
     powers = []
@@ -199,11 +199,17 @@ def test_a_drop_of_the_printed_size_is_found_in_75_to_85_of_a_hundred_studies(ro
         up, down, _ = random.multinomial(rows, [flips, flips, 1 - 2 * flips])
         seen = np.repeat([1.0, -1.0, 0.0], [up, down, rows - up - down])
         sums = statistics.sum_by_cluster(seen)
-        model = statistics.DetectionModel.from_differences(seen, sums, bounded=True, level=0.95)
+        model = statistics.DetectionModel.from_differences(seen, sums, bounded=True)
         drop = model.minimum_detectable(alpha)
-        ups, downs, _ = random.multinomial(rows, [flips, flips + drop, 1 - 2 * flips - drop], size=400).T
-        deviates = abs(downs - ups) / np.sqrt(np.maximum(ups + downs, 1))
-        powers.append((2 * stats.norm.sf(deviates) < alpha).mean())
+        changed = np.hypot(2 * flips, drop)
+        gained, lost = (changed - drop) / 2, (changed + drop) / 2
+        assert gained * lost == pytest.approx(flips**2)
+        ups, downs, _ = random.multinomial(rows, [gained, lost, 1 - changed], size=40).T
+        tests = [
+            statistics.compute_p_value(statistics.ClusterSums(np.repeat([1.0, -1.0], pair), np.ones(sum(pair))))
+            for pair in zip(ups, downs, strict=True)
+        ]
+        powers.append((np.array(tests) < alpha).mean())
     assert 0.75 < np.mean(powers) < 0.86
 
 
