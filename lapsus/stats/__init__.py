@@ -10,6 +10,7 @@ To describe and to compare two tracks, these are enough:
   its interval, the p-value that the interval inverts, the effect size, and the smallest detectable difference.
   (Average, worst average and drops over several annotators: `micro_worst_average(..., clusters=...)`.)
 - `holm(p_values)`: corrected p-values of one family of hypotheses; pass each hypothesis once.
+  `benjamini_hochberg(p_values)`: the same where one looks for what to look at.
 - `compare_group_extremes(scores, groups, clusters)`: the groups with the lowest and the highest mean, and a test of the
   gap between them.
 - `permutation_test(first, second, clusters)`: the same hypothesis as `compare_paired`, without assuming a distribution.
@@ -40,6 +41,7 @@ from lapsus.stats.significance import (
     DetectionModel,
     GroupRange,
     PairedComparison,
+    benjamini_hochberg,
     bonferroni,
     compare_group_extremes,
     compare_paired,
@@ -59,6 +61,7 @@ __all__ = [
     "GroupRange",
     "Interval",
     "PairedComparison",
+    "benjamini_hochberg",
     "bonferroni",
     "check_level",
     "clustered_rate_interval",

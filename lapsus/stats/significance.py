@@ -2,7 +2,7 @@
 
 `compare_paired` gives a mean difference with its interval, p-value and effect size. `compute_p_value` tests one mean,
 `sign_test` two counts, `permutation_test` assumes no distribution, `compare_group_extremes` tests the gap between the
-groups with the lowest and the highest mean, `bonferroni` and `holm` correct p-values.
+groups with the lowest and the highest mean; `bonferroni`, `holm` and `benjamini_hochberg` correct p-values.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def compare_paired(
 
     >>> found = compare_paired(np.array([1.0] * 18 + [0, 0]), np.array([1.0] * 10 + [0] * 10))
     >>> found.difference, round(found.p_value, 4), [round(end, 2) for end in found.interval]
-    (0.4, 0.0078, [0.15, 0.63])
+    (0.4, 0.0078, [0.15, 0.61])
     """
     first_scores, second_scores = np.asarray(first, float), np.asarray(second, float)
     differences = first_scores - second_scores
@@ -93,7 +93,8 @@ def estimate_difference(sums: ClusterSums, gains: float, level: float) -> tuple[
 
     The test divides the mean by its standard error under the hypothesis; for one pair of 0 or 1 in each cluster it
     is McNemar's. The interval is Tango's for as many independent pairs of 0 and 1 as would have the variance of the
-    clusters; with its critical value it excludes 0 exactly when the test rejects.
+    clusters. It excludes 0 exactly when the test rejects: with few clusters that differ, where the test is exact, the
+    end beside 0 is moved to where that holds.
     """
     difference, variance = sums.mean, sums.variance
     losses = max(0.0, gains - difference)
@@ -106,12 +107,16 @@ def estimate_difference(sums: ClusterSums, gains: float, level: float) -> tuple[
     deviate, exact = abs(_z_score(np.asarray(sums.sums, np.float64))), -float(special.ndtri(p_value / 2))
     if sums.variance < NO_VARIANCE and gains + losses > 0:
         deviate = sqrt(effective * difference**2 / (gains + losses))
-    z *= max(1.0, deviate / exact) if exact > 0 else 1.0  # as much wider as the exact test is more careful
-    low, high = (
-        _solve_interval_end(gains, losses, effective, _critical_value(sums, variance, effective, z, side), side)
-        for side in (-1.0, 1.0)
-    )
-    return [low, high], p_value
+
+    def solve(side: float, quantile: float) -> float:
+        critical = _critical_value(sums, variance, effective, quantile, side)
+        return _solve_interval_end(gains, losses, effective, critical, side)
+
+    low, high = solve(-1.0, z), solve(1.0, z)
+    if p_value >= 1 - level:
+        return [min(low, 0.0), max(high, 0.0)], p_value
+    beside_zero = solve(-1.0 if difference > 0 else 1.0, z * deviate / exact)
+    return [beside_zero, high] if difference > 0 else [low, beside_zero], p_value
 
 
 def _critical_value(sums: ClusterSums, variance: float, effective: float, z: float, side: float) -> float:
@@ -405,4 +410,17 @@ def holm(p_values: Sequence[float]) -> list[float]:
     steps = np.asarray(p_values, float)[order] * np.arange(len(order), 0, -1)
     corrected = np.empty(len(order))
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return [float(p) for p in corrected]
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for the share of false ones among those below a level, in the same order.
+
+    >>> benjamini_hochberg([0.01, 0.04, 0.03, 0.5])
+    [0.04, 0.053..., 0.053..., 0.5]
+    """
+    order = np.argsort(p_values, kind="stable")
+    steps = np.asarray(p_values, float)[order] * len(order) / np.arange(1, len(order) + 1)
+    corrected = np.empty(len(order))
+    corrected[order] = np.minimum(1.0, np.minimum.accumulate(steps[::-1])[::-1])
     return [float(p) for p in corrected]

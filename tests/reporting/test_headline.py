@@ -27,15 +27,17 @@ def headline(clean, examples=100, **noisy):
 
 def test_a_significant_drop():
     assert headline(90, keyboard_1=60, keyboard_2=70) == (
-        "The largest drop is on keyboard: m falls from 90.0 % on clean text to 65.0 % on average, and to 60.0 % for the"
-        " worst annotator of each example."
+        "The largest drop is on keyboard: m falls from 90.0 % on clean text to 65.0 % on average, a drop of 25.0 points"
+        " [18.0 to 33.6], and to 60.0 %, by 30.0 points [21.9 to 39.6], for the worst annotator of each example."
     )
 
 
 def test_the_smallest_significant_drop_is_named_and_the_others_are_no_evidence_of_robustness():
     text = headline(90, keyboard=60, speech=75, typing=89)
-    assert text.startswith("The largest drop is on keyboard: m falls from 90.0 % on clean text to 60.0 %.")
-    assert "The smallest significant drop is 15.0 points (m on speech)." in text
+    assert text.startswith(
+        "The largest drop is on keyboard: m falls from 90.0 % on clean text to 60.0 %, a drop of 30.0"
+    )
+    assert re.search(r"The smallest significant drop is 15\.0 points \[9\.\d to 23\.\d\] \(m on speech\)\.", text)
     assert re.search(
         r"The difference of m on typing is not significant: drops of up to \d+\.\d points may go undetected \(80 % power\),"
         r" so this is no evidence of robustness\.",
@@ -52,13 +54,16 @@ def test_several_differences_that_are_not_significant_are_counted():
 
 def test_a_rise_is_called_a_rise():
     text = headline(60, keyboard=90)
-    assert text == "No drop is significant. The score of m rises on keyboard, from 60.0 % on clean text to 90.0 %."
+    assert text == (
+        "No drop is significant. The score of m rises on keyboard, from 60.0 % on clean text to 90.0 %, a gain of 30.0"
+        " points [21.9 to 39.6]."
+    )
 
 
 def test_a_fall_and_a_rise():
     text = headline(60, keyboard=30, speech=90)
     assert "keyboard: m falls from 60.0 % on clean text to 30.0 %" in text
-    assert "The score of m rises on speech, from 60.0 % on clean text to 90.0 %." in text
+    assert "The score of m rises on speech, from 60.0 % on clean text to 90.0 %, a gain of 30.0" in text
 
 
 def test_no_change_at_all():
@@ -75,7 +80,7 @@ def test_a_difference_that_is_not_significant(right):
     text = headline(90, keyboard=right)
     assert text.startswith(
         "No difference between clean and noisy text is significant. The largest is from 90.0 % on clean text to"
-        f" {right}.0 % (m on keyboard). Drops of up to "
+        f" {right}.0 %, a {'drop' if right < 90 else 'gain'} of 2.0 points [−1.8 to 7.0] (m on keyboard). Drops of up to "
     )
     assert "falls" not in text
     assert "rises" not in text
@@ -124,7 +129,7 @@ def test_a_model_that_favours_one_class_is_not_called_robust():
     """A similarity threshold on AFQMC: its accuracy rises under noise, as fewer pairs look alike."""
     numbers = of_classes(1338, 2978, clean=(1036, 1225), typing=(569, 1831))
     text = write_headline(numbers.summary)
-    assert "The score of threshold rises on typing, from 52.4 % on clean text to 55.6 %." in text
+    assert "The score of threshold rises on typing, from 52.4 % on clean text to 55.6 %, a gain of 3.2" in text
     assert text.endswith(
         "threshold keeps its accuracy on typing, but its balanced accuracy falls from 59.3 % to 52.0 %: it recognises rare"
         " classes less often."

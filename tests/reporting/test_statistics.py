@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lapsus.core.types import Track
 from lapsus.metrics import classification
-from lapsus.reporting.analysis.comparisons import apply_holm
+from lapsus.reporting.analysis.comparisons import apply_benjamini_hochberg
 from lapsus.reporting.analysis.measure import measure
 from lapsus.reporting.analysis.records import AnalysisOptions, Estimate, GroupGap
 from lapsus.reporting.report import report
@@ -59,7 +59,7 @@ def test_no_interval_disagrees_with_its_p_value(tracks, level):
         assert (test.difference.interval is None) == (test.p_value is None)
         if test.p_value is not None:
             assert not disagree(test.difference.interval, test.p_value, level)
-            assert test.p_holm >= test.p_value
+            assert (test.p_bh if test.p_holm is None else test.p_holm) >= test.p_value
     for record in numbers.summary:  # the drop beside the test is the same difference, turned round
         drop, test = record.averages.micro_drop, record.test
         if drop.interval is not None:
@@ -67,16 +67,11 @@ def test_no_interval_disagrees_with_its_p_value(tracks, level):
             assert drop.interval == pytest.approx([-end for end in test.difference.interval[::-1]], abs=1e-9)
 
 
-def hypotheses(tracks):
-    """Return the noise hypotheses (per model) and those of pairs of models, each once, by what scores they compare."""
+def list_pairs(tracks):
+    """Return the hypotheses about pairs of models, each once, by what scores they compare."""
     scores = {(t.model, t.track): {row["id"]: row["score"] for row in t.rows} for t in tracks}
     models = list(dict.fromkeys(t.model for t in tracks))
-    noise, pairs = set(), set()
-    for model in models:
-        mine = [track for one, track in scores if one == model]
-        noise |= {(model, track) for track in mine if track != "clean"}
-        families = [track.split(".")[0] for track in mine if track != "clean"]
-        noise |= {(model, family) for family in families if families.count(family) > 1}
+    pairs = set()
     for place, model in enumerate(models):
         for other in models[place + 1 :]:
             both = [track for one, track in scores if one == model and (other, track) in scores]
@@ -84,29 +79,43 @@ def hypotheses(tracks):
             pairs.add((model, other, "clean"))
             pairs |= {(model, other, family, "average") for family in families}
             pairs |= {(model, other, family, "worst") for family in families if families.count(family) > 1}
-    return noise, pairs
+    return pairs
+
+
+def correct_by_definition(p_values, method):
+    """Corrected p-values, as the smallest level at which a test is rejected, by the definition of the method."""
+    number, ranked = len(p_values), sorted(p_values)
+    if method == "holm":
+        return [min(1.0, max((number - rank) * p for rank, p in enumerate(ranked) if p <= own)) for own in p_values]
+    return [min(1.0, *(number * p / (rank + 1) for rank, p in enumerate(ranked) if p >= own)) for own in p_values]
 
 
 @settings(max_examples=25)
 @given(studies())
-def test_holm_counts_each_hypothesis_once(tracks):
+def test_one_family_is_primary_and_each_hypothesis_counts_once(tracks):
     numbers = measure(tracks, AnalysisOptions(n_resamples=0))
-    noise, pairs = hypotheses(tracks)
-    against = [record.from_clean.test for record in numbers.tracks if record.from_clean]
-    against += [record.test for record in numbers.summary if record.annotators > 1]
-    assert len(against) == len(noise)
+    pairs = list_pairs(tracks)
+    families = {
+        "holm": [record.test for record in numbers.summary if record.test],
+        "bh": [record.from_clean.test for record in numbers.tracks if record.from_clean],
+    }
+    assert len({(record.model, record.family) for record in numbers.summary}) == len(numbers.summary)
     assert len(numbers.comparisons) == len(pairs)
-    for family, number in ((against, len(noise)), ([record.test for record in numbers.comparisons], len(pairs))):
-        assert {test.n_tests for test in family} <= {number}
-        known = sorted(1.0 if test.p_value is None else test.p_value for test in family)
-        for test in family:
-            if test.p_value is not None:  # Holm's, by its definition
-                steps = [(number - rank) * p for rank, p in enumerate(known) if p <= test.p_value]
-                assert test.p_holm == pytest.approx(min(1.0, max(steps)))
+    for method, tests in (*families.items(), ("holm", [record.test for record in numbers.comparisons])):
+        assert {test.n_tests for test in tests} <= {len(tests)}
+        expected = correct_by_definition([1.0 if test.p_value is None else test.p_value for test in tests], method)
+        for test, p_value in zip(tests, expected, strict=True):
+            found, other = (test.p_holm, test.p_bh) if method == "holm" else (test.p_bh, test.p_holm)
+            assert other is None
+            assert found == (None if test.p_value is None else pytest.approx(p_value))
     alone = {(record.model, record.family): record.test for record in numbers.summary if record.annotators == 1}
     for record in numbers.tracks:
         if record.from_clean and (record.model, record.family) in alone:
-            assert record.from_clean.test == alone[record.model, record.family]
+            test = alone[record.model, record.family]
+            assert (record.from_clean.test.p_value, record.from_clean.test.difference) == (
+                test.p_value,
+                test.difference,
+            )
 
 
 def labelled(seed, examples, share):
@@ -165,4 +174,4 @@ def test_a_dialect_of_one_original_has_rates_without_intervals(tmp_path):
 
 def test_a_gap_that_could_not_be_tested_still_counts():
     gaps = [GroupGap("", "m", "noise", "side", "average", 2, "a", "b", 0.1, p) for p in (0.01, None, 0.03)]
-    assert [(gap.p_holm, gap.n_tests) for gap in apply_holm(gaps)] == [(0.03, 3), (None, 3), (0.06, 3)]
+    assert [(gap.p_bh, gap.n_tests) for gap in apply_benjamini_hochberg(gaps)] == [(0.03, 3), (None, 3), (0.045, 3)]

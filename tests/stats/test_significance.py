@@ -55,13 +55,16 @@ def test_the_interval_is_tangos(one_way, other_way, pairs):
     assert restricted_statistic(one_way, other_way, pairs, high) == pytest.approx(-1.959964, abs=1e-4)
 
 
-def test_with_few_changes_the_interval_is_wider_than_tangos():
-    """As much as the exact test's p-value asks for: twelve lost and two won of 44."""
+def test_with_few_changes_the_end_beside_0_is_where_the_exact_test_rejects():
+    """Twelve lost and two won of 44; of five lost, which are too few, the interval just holds 0."""
     first, second = np.repeat([1.0, 0.0, 1.0], [12, 2, 30]), np.repeat([0.0, 1.0, 1.0], [12, 2, 30])
     found = statistics.compare_paired(first, second)
     wider = 1.959964 * (10 / 14**0.5) / stats.norm.isf(found.p_value / 2)
     assert found.p_value == pytest.approx(stats.binomtest(2, 14).pvalue)
     assert restricted_statistic(12, 2, 44, found.interval[0]) == pytest.approx(wider, abs=1e-3)
+    assert restricted_statistic(12, 2, 44, found.interval[1]) == pytest.approx(-1.959964, abs=1e-3)
+    five = statistics.compare_paired(np.repeat([1.0, 0.0], [5, 95]), np.zeros(100)).interval
+    assert five[0] == 0 and restricted_statistic(5, 0, 100, five[1]) == pytest.approx(-1.959964, abs=1e-3)
 
 
 @given(st.one_of(OUTCOMES, GRADES), st.sampled_from([1, 2, 3]), st.sampled_from([0.8, 0.95, 0.99]))
@@ -144,7 +147,7 @@ def test_originals_that_all_do_the_same_count_as_one_pair_each():
     assert found.interval[0] < 0 < found.interval[1]
     every = statistics.compare_paired(np.ones(6), np.zeros(6), np.repeat(range(3), 2), level=0.8)
     assert every.p_value == 0.25
-    assert every.interval[0] < 0 < every.interval[1]
+    assert every.interval == [0, 1]
 
 
 def test_swaps_are_all_counted():

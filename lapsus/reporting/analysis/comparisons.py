@@ -1,8 +1,8 @@
-"""Paired tests: the mean difference of two scores of the same examples; and the correction of any tests by Holm."""
+"""Paired tests: the mean difference of two scores of the same examples; and the correction of several tests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from math import comb, prod
@@ -20,6 +20,7 @@ from lapsus.reporting.analysis.records import (
     Estimate,
     GroupGap,
     PairedTest,
+    is_significant,
 )
 from lapsus.reporting.score_table import (
     TrackScores,
@@ -72,20 +73,40 @@ def apply_holm(tests: Iterable[Tested]) -> list[Tested]:
     >>> [(test.p_holm, test.n_tests) for test in apply_holm([PairedTest(p_value=0.02), PairedTest()])]
     [(0.04, 2), (None, 2)]
     """
-    tests = list(tests)
-    p_values = stats.holm([1.0 if test.p_value is None else test.p_value for test in tests])
-    corrected = [
-        replace(test, p_holm=None if test.p_value is None else p_value, n_tests=len(tests))
-        for test, p_value in zip(tests, p_values, strict=True)
-    ]
-    return [_detect_at_corrected_level(test) for test in corrected]
+    return _correct(list(tests), stats.holm, "p_holm", lambda n_tests, n_found: ALPHA / (n_tests - n_found))
 
 
-def _detect_at_corrected_level(test: Tested) -> Tested:
-    """State the smallest detectable difference at the level that decides among so many tests."""
-    if not isinstance(test, PairedTest) or test.detection is None or not test.n_tests:
-        return test
-    return replace(test, minimum_detectable=test.detection.minimum_detectable(ALPHA / test.n_tests))
+def apply_benjamini_hochberg(tests: Iterable[Tested]) -> list[Tested]:
+    """Add the correction of exploratory tests: of those below 5 %, one in twenty is expected to be false.
+
+    >>> [(test.p_bh, test.n_tests) for test in apply_benjamini_hochberg([PairedTest(p_value=0.02), PairedTest()])]
+    [(0.04, 2), (None, 2)]
+    """
+    return _correct(
+        list(tests), stats.benjamini_hochberg, "p_bh", lambda n_tests, n_found: ALPHA * (n_found + 1) / n_tests
+    )
+
+
+def _correct(
+    tests: Sequence[Tested],
+    method: Callable[[Sequence[float]], list[float]],
+    name: str,
+    find_level: Callable[[int, int], float],
+) -> list[Tested]:
+    """Correct p-values by a method; the smallest detectable difference is that at the level which decides.
+
+    `find_level` returns the level that one more test must keep to, where so many of the others are below 5 %.
+    """
+    p_values = method([1.0 if test.p_value is None else test.p_value for test in tests])
+    n_tests, n_found = len(tests), sum(map(is_significant, p_values))
+    corrected = []
+    for test, p_value in zip(tests, p_values, strict=True):
+        changes: dict[str, Any] = {name: None if test.p_value is None else p_value, "n_tests": n_tests}
+        if isinstance(test, PairedTest) and test.detection is not None:
+            level = find_level(n_tests, n_found - is_significant(p_value))
+            changes["minimum_detectable"] = test.detection.minimum_detectable(level)
+        corrected.append(replace(test, **changes))
+    return corrected
 
 
 # Compare models on the examples that both answered: every two of them, or each with the best of many.

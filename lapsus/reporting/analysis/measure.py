@@ -23,6 +23,7 @@ from lapsus.io.predictions import format_quoted
 from lapsus.reporting.analysis.caveats import find_warnings, list_unmatched_ids
 from lapsus.reporting.analysis.changes import MAX_LABELS, count_changes, count_transitions, find_lost_examples
 from lapsus.reporting.analysis.comparisons import (
+    apply_benjamini_hochberg,
     apply_holm,
     compare_models,
     compare_paired_scores,
@@ -38,10 +39,12 @@ from lapsus.reporting.analysis.records import (
     ClassScores,
     CleanComparison,
     DialectScore,
+    Estimate,
     FamilySummary,
     GroupGap,
     GroupScore,
     NoiseBin,
+    PairedTest,
     Results,
     TrackScore,
     Transition,
@@ -54,6 +57,7 @@ from lapsus.reporting.analysis.scores import (
     compute_balanced_drop_p,
     compute_class_scores,
     compute_mean_noise_rate,
+    estimate_for_new_annotators,
     find_gaps,
     score_groups,
 )
@@ -87,7 +91,7 @@ def measure_runs(runs: Sequence[TrackScores], options: AnalysisOptions) -> Resul
         settings=AnalysisSettings(
             **options.resampling, group_by=options.group_by, clustered=any(run.clustered for run in runs)
         ),
-        **_apply_holm({name: list(chain.from_iterable(part[name] for part in parts)) for name in parts[0]}),
+        **_correct_tests({name: list(chain.from_iterable(part[name] for part in parts)) for name in parts[0]}),
     )
 
 
@@ -210,45 +214,36 @@ def _compare_with_clean(run: TrackScores, clean: TrackScores, options: AnalysisO
     return CleanComparison(int(examples.sum()), count_changes(clean, [run], options.confidence_level), test)
 
 
-def _apply_holm(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
-    """Apply Holm's correction to the report's tests: of noise, of models, of groups and of dialects, each a family.
+def _correct_tests(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
+    """Correct the report's tests for their number.
 
-    Each hypothesis counts once: where a family has one annotator, its average is that annotator's.
+    One family is primary, by Holm: each model's average per family of noise. Models against each other, and dialects,
+    answer other questions, and are families of their own. Tracks, groups and classes are exploratory.
     """
     tracks: list[TrackScore] = tables["tracks"]
     summary: list[FamilySummary] = tables["summary"]
-    single_annotator = {
-        (record.dataset, record.model, record.family): record for record in summary if record.annotators == 1
-    }
-    multi_annotator = [record for record in summary if record.annotators > 1]
-    tests = iter(
-        apply_holm(
-            [
-                *(track.from_clean.test for track in tracks if track.from_clean),
-                *(record.test for record in multi_annotator if record.test),
-            ]
+    primary = iter(apply_holm(record.test for record in summary if record.test))
+    exploratory = iter(apply_benjamini_hochberg(track.from_clean.test for track in tracks if track.from_clean))
+    balanced = iter(
+        apply_benjamini_hochberg(
+            PairedTest(p_value=record.balanced_drop_p) for record in summary if record.balanced_drop_p is not None
         )
     )
-    corrected_tracks = [
-        replace(track, from_clean=replace(track.from_clean, test=next(tests))) if track.from_clean else track
-        for track in tracks
-    ]
-    by_place = {(track.dataset, track.model, track.family): track.from_clean for track in corrected_tracks}
-    families: list[FamilySummary] = []
-    for record in summary:
-        place = (record.dataset, record.model, record.family)
-        if record.test is None:
-            families.append(record)
-        elif place in single_annotator:
-            comparison = by_place[place]
-            families.append(replace(record, test=comparison.test if comparison else None))
-        else:
-            families.append(replace(record, test=next(tests)))
     corrected_tables: dict[str, list[Any]] = {
-        "tracks": corrected_tracks,
-        "summary": families,
+        "tracks": [
+            replace(track, from_clean=replace(track.from_clean, test=next(exploratory))) if track.from_clean else track
+            for track in tracks
+        ],
+        "summary": [
+            replace(
+                record,
+                test=next(primary) if record.test else None,
+                balanced_drop_p_bh=None if record.balanced_drop_p is None else next(balanced).p_bh,
+            )
+            for record in summary
+        ],
         "comparisons": correct_comparisons(tables["comparisons"]),
-        "group_gaps": apply_holm(tables["group_gaps"]),
+        "group_gaps": apply_benjamini_hochberg(tables["group_gaps"]),
         "dialects": apply_holm(tables["dialects"]),
     }
     return {name: tuple(records) for name, records in (tables | corrected_tables).items()}
@@ -294,6 +289,10 @@ def _measure_family(
             clean_classes.balanced_accuracy,
             clean_classes.macro_f1,
             balanced_p,
+            average_new_annotators=estimate_for_new_annotators(table, clusters, options),
+            drop_new_annotators=Estimate()
+            if clean_scores is None
+            else estimate_for_new_annotators(clean_scores[:, None] - table, clusters, options, least=-1.0),
         ),
         [
             GroupScore(*place, column, value, len(members), len(group.average), group.estimate(options))

@@ -104,13 +104,17 @@ class AnalysisSettings:
 
 @dataclass(frozen=True, slots=True)
 class Averages:
-    """The averages of one family of noise: on clean text, over annotators, of the worst annotator, and the drops."""
+    """The averages of one family of noise: on clean text, over annotators, of the worst annotator, and the drops.
+
+    `relative_change` is the change of the average as a share of the clean one (%Δ).
+    """
 
     clean_average: Estimate
     micro_average: Estimate
     worst_average: Estimate
     micro_drop: Estimate = Estimate()
     worst_drop: Estimate = Estimate()
+    relative_change: Estimate = Estimate()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +137,18 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """The mean difference of two scores of the same examples; `p_holm` is corrected for `n_tests` tests.
+    """The mean difference of two scores of the same examples.
 
-    `minimum_detectable` is the smallest true difference that the test detects with a power of 80 %, at the level that
-    Holm's method asks of the smallest of so many p-values. `effect_size` is the difference in standard deviations of
-    the differences.
+    `p_holm` (of a primary test) or `p_bh` (of an exploratory one, by Benjamini and Hochberg) is corrected for `n_tests`
+    tests. `minimum_detectable` is the smallest true difference that the test detects with a power of 80 %, at the level
+    that decides among so many tests. `effect_size` is the difference in standard deviations of the differences.
     """
 
     difference: Estimate = Estimate()
     test: str | None = None
     p_value: float | None = None
     p_holm: float | None = None
+    p_bh: float | None = None
     n_tests: int | None = None
     minimum_detectable: float | None = None
     effect_size: float | None = None
@@ -153,6 +158,11 @@ class PairedTest:
     def is_significant(self) -> bool:
         """Whether the difference is significant after Holm's correction."""
         return is_significant(self.p_holm)
+
+    @property
+    def is_suggestive(self) -> bool:
+        """Whether an exploratory test is below 5 % after its correction."""
+        return is_significant(self.p_bh)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +191,9 @@ class FamilySummary:
     clean_balanced_accuracy: Estimate = Estimate()  # on clean text, for the same examples
     clean_macro_f1: Estimate = Estimate()
     balanced_drop_p: float | None = None  # that balanced accuracy is the same on clean and on noisy text
+    balanced_drop_p_bh: float | None = None  # corrected, as an exploratory test
+    average_new_annotators: Estimate = Estimate()  # with the interval for other annotators, of three and more
+    drop_new_annotators: Estimate = Estimate()
 
     @property
     def is_significant(self) -> bool:
@@ -306,7 +319,8 @@ class GroupScore:
 class GroupGap:
     """The gap between the worst and the best group of one column under one noise; `measure` is average or drop.
 
-    `p_value` takes into account that these two were picked from all groups; `p_holm` is corrected for `n_tests` tests.
+    `p_value` takes into account that these two were picked from all groups; `p_bh` is corrected for `n_tests` tests, as
+    they are exploratory.
     """
 
     dataset: str
@@ -319,13 +333,13 @@ class GroupGap:
     best: str
     gap: float
     p_value: float | None
-    p_holm: float | None = None
+    p_bh: float | None = None
     n_tests: int | None = None
 
     @property
-    def is_significant(self) -> bool:
-        """Whether the gap is significant after Holm's correction."""
-        return is_significant(self.p_holm)
+    def is_suggestive(self) -> bool:
+        """Whether this exploratory test is below 5 % after its correction."""
+        return is_significant(self.p_bh)
 
 
 @dataclass(frozen=True, slots=True)

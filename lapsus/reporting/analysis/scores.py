@@ -58,11 +58,14 @@ class ExampleScores:
 
     def estimate(self, options: AnalysisOptions) -> Averages:
         """Return averages and drops with their intervals; without clean scores, those that need them are unknown."""
+        drops = {name: self._estimate_drop(drop, options) for name, drop in self.list_drops().items()}
+        clean = Estimate() if self.clean is None else self._estimate_mean(self.clean, options)
         return Averages(
-            Estimate() if self.clean is None else self._estimate_mean(self.clean, options),
+            clean,
             self._estimate_mean(self.average, options),
             self._estimate_mean(self.worst, options),
-            **{name: self._estimate_drop(drop, options) for name, drop in self.list_drops().items()},
+            **drops,
+            relative_change=_compute_relative_change(drops.get("micro_drop", Estimate()), clean.value),
         )
 
     def _estimate_mean(self, scores: FloatArray, options: AnalysisOptions) -> Estimate:
@@ -78,6 +81,47 @@ class ExampleScores:
         gains = float(drop[drop > 0].sum()) / len(drop)
         interval, _ = stats.estimate_difference(sums, gains, options.confidence_level)
         return Estimate(float(drop.mean()), *(interval or ()))
+
+
+def _compute_relative_change(drop: Estimate, clean: float | None) -> Estimate:
+    """Return a drop as a change in shares of the clean average; its interval holds 0 where that of the drop does.
+
+    The clean average is taken as it is. Where it varies, the drop varies with it, so that the interval is rather too
+    wide than too short.
+
+    >>> _compute_relative_change(Estimate(0.2, 0.1, 0.3), 0.8)
+    Estimate(value=-0.25, low=-0.37..., high=-0.125)
+    """
+    if drop.value is None or not clean:
+        return Estimate()
+    low, high = drop.interval or (None, None)
+    return Estimate(
+        0.0 - drop.value / clean,
+        None if high is None else 0.0 - high / clean,
+        None if low is None else 0.0 - low / clean,
+    )
+
+
+def estimate_for_new_annotators(
+    table: FloatArray, clusters: IntArray | None, options: AnalysisOptions, *, least: float = 0.0
+) -> Estimate:
+    """Return the mean of a table of examples by annotators, with its interval for other annotators too.
+
+    The numbers are scores between 0 and 1, or with `least=-1` differences of these. Empty with fewer than three
+    annotators.
+
+    >>> table = np.array([[1.0, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]] * 20)
+    >>> estimate_for_new_annotators(table, None, AnalysisOptions())
+    Estimate(value=0.75, low=0.71..., high=0.78...)
+    """
+    if not options.n_resamples:
+        return Estimate()
+    scale = 1.0 - least
+    interval = stats.new_annotators_interval((table - least) / scale, options.confidence_level, clusters)
+    if interval is None:
+        return Estimate()
+    low, high = (scale * end + least for end in interval)
+    return Estimate(float(table.mean()), low, high)
 
 
 # Balanced accuracy and macro-F1, which show where a model prefers one class.

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lapsus.core.track_names import CLEAN
-from lapsus.reporting.analysis.records import FamilySummary, Results, TrackScore, is_significant
+from lapsus.reporting.analysis.records import Estimate, FamilySummary, Results, TrackScore, is_significant
 from lapsus.reporting.html.plots import make_anchors
 from lapsus.reporting.html.tables import format_count, format_percent, format_signed
 
@@ -45,8 +45,7 @@ def _iter_sentences(compared: Sequence[FamilySummary]) -> Iterator[str]:
         yield f"The largest {'' if is_largest else 'significant '}drop is on {_describe_largest_drop(largest)}"
         if len(drops) > 1:
             smallest = min(drops, key=_get_drop)
-            points = format_percent(_get_drop(smallest))
-            yield f"The smallest significant drop is {points} points ({_format_place(smallest)})."
+            yield f"The smallest significant drop is {_format_size(smallest)} ({_format_place(smallest)})."
     elif gains:
         yield "No drop is significant."
     elif all(_get_drop(record) == 0 for record in compared):
@@ -54,20 +53,22 @@ def _iter_sentences(compared: Sequence[FamilySummary]) -> Iterator[str]:
     else:
         largest = max(compared, key=lambda record: abs(_get_drop(record)))
         yield "No difference between clean and noisy text is significant."
-        yield f"The largest is {_describe_change(largest)} ({_format_place(largest)})."
+        yield f"The largest is {_describe_change(largest)}, {_describe_size(largest)} ({_format_place(largest)})."
     if gains:
         largest = min(gains, key=_get_drop)
-        yield f"The score of {largest.model} rises on {largest.family}, {_describe_change(largest)}."
+        change = f"{_describe_change(largest)}, {_describe_size(largest)}"
+        yield f"The score of {largest.model} rises on {largest.family}, {change}."
     yield from _describe_power(inconclusive, len(compared))
     yield from _describe_class_drop(compared)
 
 
 def _describe_largest_drop(largest: FamilySummary) -> str:
     sentence = f"{largest.family}: {largest.model} falls {_describe_change(largest)}"
-    if largest.annotators > 1:
-        worst = format_percent(largest.averages.worst_average.value)
-        sentence += f" on average, and to {worst} % for the worst annotator of each example"
-    return f"{sentence}."
+    if largest.annotators == 1:
+        return f"{sentence}, {_describe_size(largest)}."
+    worst, worst_drop = largest.averages.worst_average.value, _format_points(largest.averages.worst_drop)
+    worst_case = f"and to {format_percent(worst)} %, by {worst_drop}, for the worst annotator of each example"
+    return f"{sentence} on average, {_describe_size(largest)}, {worst_case}."
 
 
 def _describe_power(inconclusive: Sequence[FamilySummary], n_compared: int) -> Iterator[str]:
@@ -93,7 +94,7 @@ def _describe_class_drop(compared: Sequence[FamilySummary]) -> Iterator[str]:
     hidden_drops = [record for record in compared if record.hides_class_drop]
     if not hidden_drops:
         return
-    significant = [record for record in hidden_drops if is_significant(record.balanced_drop_p)]
+    significant = [record for record in hidden_drops if is_significant(record.balanced_drop_p_bh)]
     record = max(significant or hidden_drops, key=_compute_class_drop)
     accuracy = "keeps its accuracy" if _get_drop(record) <= 0 else "has no significant drop in accuracy"
     yield (
@@ -121,6 +122,35 @@ def _describe_change(record: FamilySummary) -> str:
     return f"from {format_percent(clean)} % on clean text to {format_percent(noisy)} %"
 
 
+def _describe_size(record: FamilySummary) -> str:
+    """Describe a drop or a gain in points, with its paired interval."""
+    return f"a {'gain' if _get_drop(record) < 0 else 'drop'} of {_format_size(record)}"
+
+
+def _format_size(record: FamilySummary) -> str:
+    drop = record.averages.micro_drop
+    return _format_points(drop if _get_drop(record) >= 0 else negate(drop))
+
+
+def _format_points(estimate: Estimate) -> str:
+    ends = f" [{_format_ends(estimate)}]" if estimate.interval else ""
+    return f"{format_percent(estimate.value)} points{ends}"
+
+
+def _format_ends(estimate: Estimate, sign: str = "") -> str:
+    return " to ".join(format_signed(end, sign) for end in estimate.interval or ())
+
+
+def negate(estimate: Estimate) -> Estimate:
+    """Return a drop as a change, or a change as a drop.
+
+    >>> negate(Estimate(0.2, 0.1, 0.3))
+    Estimate(value=-0.2, low=-0.3, high=-0.1)
+    """
+    value, low, high = (None if part is None else -part for part in estimate)
+    return Estimate(value, high, low)
+
+
 def _describe_classes(record: FamilySummary) -> str:
     clean, noisy = record.clean_balanced_accuracy.value, record.classes.balanced_accuracy.value
     return f"from {format_percent(clean)} % to {format_percent(noisy)} %"
@@ -133,6 +163,7 @@ class DropCell:
     drop: str
     score: str
     label: str  # the cell in words
+    interval: str = ""  # of the drop
     sort: float | None = None
     colour: str = "clean"  # "worst" where the score falls
     share: float = 0.0
@@ -146,6 +177,7 @@ class DropMatrix:
 
     families: Sequence[str]
     links: Sequence[str]
+    n_tests: int
     rows: Sequence[tuple[str, float | None, str, Sequence[DropCell | None]]]
 
     @property
@@ -173,7 +205,8 @@ def build_drop_matrix(key: str, results: Results) -> DropMatrix | None:
         if any((model, family) in summaries for family in families)
     ]
     anchors = make_anchors(key, families)
-    return DropMatrix(families, [anchors[family] for family in families], rows)
+    n_tests = next((record.test.n_tests or 0 for record in summary if record.test), 0)
+    return DropMatrix(families, [anchors[family] for family in families], n_tests, rows)
 
 
 def _make_cell(record: FamilySummary) -> DropCell:
@@ -182,13 +215,16 @@ def _make_cell(record: FamilySummary) -> DropCell:
         return DropCell("?", score, f"{_format_place(record)}: {score} %, no clean score")
     change = format_signed(-drop, "+")
     verdict = "significant" if record.is_significant else "not significant"
-    label = f"{_format_place(record)}: {change} points to {score} %, {verdict}"
+    interval = _format_ends(negate(record.averages.micro_drop), "+")
+    ends = f" ({interval})" if interval else ""
+    label = f"{_format_place(record)}: {change} points{ends} to {score} %, {verdict}"
     if record.hides_class_drop:
         label += f"; balanced accuracy falls {_describe_classes(record)}"
     return DropCell(
         change,
         score,
         label,
+        interval,
         sort=-drop,
         colour="worst" if drop > 0 else "clean",
         share=0.0 if record.hides_class_drop else min(1.0, abs(drop) / FULL_COLOUR),

@@ -8,7 +8,6 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from lapsus.reporting.analysis.records import (
-    Averages,
     Estimate,
     FamilySummary,
     GroupGap,
@@ -19,13 +18,24 @@ from lapsus.reporting.analysis.records import (
     Transition,
 )
 from lapsus.reporting.html import plots
+from lapsus.reporting.html.averages import (
+    class_cells,
+    describe_annotators,
+    new_annotator_cells,
+    score_cells,
+    score_values,
+)
 from lapsus.reporting.html.examples import ExamplePart
 from lapsus.reporting.html.headline import find_clean_scores, order_models
 from lapsus.reporting.html.tables import (
+    EXPLORATORY,
     MAX_ROWS,
+    SUGGESTIVE,
     Cell,
     PageTable,
     count_cell,
+    exploratory_cell,
+    exploratory_p_cells,
     format_count,
     format_p_value,
     format_percent,
@@ -107,10 +117,11 @@ def _overview_section(key: str, results: Results) -> Iterator[Section]:
     summary = results.summary
     if not summary:
         return
-    axis = plots.compute_axis_limits(value for record in summary for value in _score_values(record.averages))
+    axis = plots.compute_axis_limits(value for record in summary for value in score_values(record.averages))
     tests = next((record.test.n_tests or 0 for record in summary if record.test), 0)
     stochastic = any(record.chance.chance_worst is not None for record in summary)
     classes = any(record.classes.balanced_accuracy.value is not None for record in summary)
+    generalises = any(record.average_new_annotators.interval for record in summary)
     figures: list[Figure] = []
     order = order_models(results)
     by_family = group_by(summary, lambda record: record.family)
@@ -127,10 +138,12 @@ def _overview_section(key: str, results: Results) -> Iterator[Section]:
         {
             "Model": text_cell(record.model),
             "Noise": text_cell(record.family),
-            **_score_cells(record.averages),
+            **score_cells(record.averages),
+            "%Δ": rate_cell(record.averages.relative_change, "% of clean", sign="+"),
+            **(new_annotator_cells(record) if generalises else {}),
             **p_value_cells(record.test, tests),
             **({"Worst by chance": rate_cell(record.chance.chance_worst)} if stochastic else {}),
-            **(_class_cells(record) if classes else {}),
+            **(class_cells(record) if classes else {}),
             "Changed": rate_cell(record.changes.changed_rate, PREDICTIONS),
             "Annotators": count_cell(record.annotators),
             "Examples": count_cell(record.examples),
@@ -143,7 +156,7 @@ def _overview_section(key: str, results: Results) -> Iterator[Section]:
         f"{key}-overview",
         f"Clean, average and worst{named}",
         f"{origin}Clean: score on clean text. Average: mean over annotators. Worst: mean over examples of the lowest"
-        f" annotator’s score.{_describe_chance(summary)}",
+        f" annotator’s score. {describe_annotators(summary)}{_describe_chance(summary)}",
         figures,
         legend="states",
         table=make_table(f"Clean, average and worst scores{named}", rows_of_cells),
@@ -277,31 +290,6 @@ def _describe_chance(summary: Sequence[FamilySummary]) -> str:
     return f" Worst by chance: the worst average that sampling alone gives without noise, estimated from {source}."
 
 
-def _class_cells(record: FamilySummary) -> dict[str, Cell]:
-    return {
-        "Balanced, clean": rate_cell(record.clean_balanced_accuracy),
-        "Balanced": rate_cell(record.classes.balanced_accuracy),
-        "p, balanced": Cell(format_p_value(record.balanced_drop_p), record.balanced_drop_p),
-        "Macro-F1, clean": rate_cell(record.clean_macro_f1),
-        "Macro-F1": rate_cell(record.classes.macro_f1),
-    }
-
-
-def _score_values(averages: Averages) -> list[float | None]:
-    """Return the scores and the ends of their intervals."""
-    return [*averages.clean_average, *averages.micro_average, *averages.worst_average]
-
-
-def _score_cells(averages: Averages) -> dict[str, Cell]:
-    return {
-        "Clean": rate_cell(averages.clean_average),
-        "Average": rate_cell(averages.micro_average),
-        "Worst": rate_cell(averages.worst_average),
-        "Average drop": rate_cell(averages.micro_drop, "points"),
-        "Worst drop": rate_cell(averages.worst_drop, "points"),
-    }
-
-
 def _annotator_section(key: str, results: Results) -> Iterator[Section]:
     tracks = results.tracks
     noisy = [record for record in tracks if not record.clean]
@@ -331,7 +319,7 @@ def _annotator_section(key: str, results: Results) -> Iterator[Section]:
                 "Track": text_cell(record.track),
                 "Score": rate_cell(record.average),
                 "From clean": rate_cell(comparison.test.difference if comparison else None, "points", sign="+"),
-                **p_value_cells(comparison.test if comparison else None, tests),
+                **exploratory_p_cells(comparison.test if comparison else None, tests),
                 **(
                     {
                         "Balanced": rate_cell(record.classes.balanced_accuracy),
@@ -352,10 +340,13 @@ def _annotator_section(key: str, results: Results) -> Iterator[Section]:
         "Each number is one annotator: a person, or one simulated user. The distance from the clean line is that user’s"
         " drop. The test compares how often correct predictions were lost and gained."
     )
+    if not figures:
+        text = "The drop of each track, on the examples that it shares with the clean track."
+    text += f" These tests are exploratory: {SUGGESTIVE} marks those below 5 % by Benjamini and Hochberg’s method."
     yield Section(
         f"{key}-annotators",
         f"Scores by {'annotator' if figures else 'track'}",
-        text if figures else "The drop of each track, on the examples that it shares with the clean track.",
+        text,
         figures,
         legend="annotators" if figures else "",
         table=make_table("All tracks", cells),
@@ -452,7 +443,7 @@ def _group_section(key: str, results: Results) -> Iterator[Section]:
     order = order_models(results)
     for number, (column, records) in enumerate(by_column.items()):
         column_label = _format_column(column)
-        axis = plots.compute_axis_limits(value for record in records for value in _score_values(record.averages))
+        axis = plots.compute_axis_limits(value for record in records for value in score_values(record.averages))
         figures: list[Figure] = []
         for family, family_records in group_by(records, lambda record: record.family).items():
             ranked = sorted(
@@ -468,7 +459,7 @@ def _group_section(key: str, results: Results) -> Iterator[Section]:
                 "Model": text_cell(record.model),
                 "Noise": text_cell(record.family),
                 column_label.capitalize(): text_cell(record.value),
-                **_score_cells(record.averages),
+                **score_cells(record.averages),
                 "Examples": count_cell(record.examples),
             }
             for record in sorted(records, key=lambda record: natural_sort_key(record.value))
@@ -489,16 +480,16 @@ def _format_column(column: str) -> str:
 
 
 def _describe_widest_gap(records: Sequence[GroupScore], gaps: Sequence[GroupGap], column_label: str) -> str:
-    """Describe the widest gap in average score between the groups of one column: a significant one, if there is any."""
+    """Describe the widest gap in average score between the groups of one column: a suggestive one, if there is any."""
     score_gaps = [gap for gap in gaps if gap.column == records[0].column and gap.measure == "average"]
     if not score_gaps:
         return ""
-    significant = [gap for gap in score_gaps if gap.is_significant]
-    widest = max(significant or score_gaps, key=lambda gap: gap.gap)
+    suggestive = [gap for gap in score_gaps if gap.is_suggestive]
+    widest = max(suggestive or score_gaps, key=lambda gap: gap.gap)
     groups = {(record.model, record.family, record.value): record for record in records}
     low, high = (groups[widest.model, widest.family, value] for value in (widest.worst, widest.best))
     best, worst = format_percent(high.averages.micro_average.value), format_percent(low.averages.micro_average.value)
-    opening = "The widest significant gap" if significant else "The widest gap, which is not significant,"
+    opening = f"The widest gap below 5 % ({SUGGESTIVE})" if suggestive else "The widest gap, which may be chance,"
     return (
         f" {opening} is {format_percent(widest.gap)} points: on {widest.family}, {widest.model} scores {best} % where"
         f" {column_label} is {widest.best} ({format_count(high.examples, 'example')}) and {worst} % where it is"
@@ -520,12 +511,7 @@ def _gap_section(key: str, results: Results) -> Iterator[Section]:
             "Best group": text_cell(record.best),
             "Gap": rate_cell(record.gap, "points"),
             "p": Cell(format_p_value(record.p_value), record.p_value, "range of groups"),
-            "p, Holm": Cell(
-                format_p_value(record.p_holm),
-                record.p_holm,
-                bold=record.is_significant,
-                unit=format_count(record.n_tests or 0, "test"),
-            ),
+            EXPLORATORY: exploratory_cell(record.p_bh, record.n_tests or 0),
         }
         for record in results.group_gaps
     ]
@@ -533,7 +519,8 @@ def _gap_section(key: str, results: Results) -> Iterator[Section]:
         f"{key}-gaps",
         "Largest gaps between groups",
         "The two groups of a column that are farthest apart, in average score on noisy text and in drop. The test takes"
-        " into account that these two were picked from all groups; a bold p is significant.",
+        " into account that these two were picked from all groups. It is exploratory:"
+        f" {SUGGESTIVE} marks gaps below 5 % by Benjamini and Hochberg’s method.",
         table=make_table("Gaps between groups", cells),
     )
 
@@ -560,8 +547,8 @@ def _comparison_section(key: str, results: Results) -> Iterator[Section]:
     yield Section(
         f"{key}-models",
         "Comparison of models",
-        "Each pair of models, on the examples that both answered. A bold p is significant after Holm’s correction for"
-        f" {format_count(records[0].test.n_tests or 0, 'comparison')}.",
+        "Each pair of models, on the examples that both answered. This is a question of its own: a bold p is"
+        f" significant after Holm’s correction for {format_count(records[0].test.n_tests or 0, 'comparison')}.",
         table=make_table("Pairwise comparison of models", cells),
     )
 

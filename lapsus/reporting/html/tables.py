@@ -11,9 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lapsus.reporting.analysis.records import Estimate, PairedTest
+from lapsus.reporting.analysis.records import Estimate, PairedTest, is_significant
 
 DASH = "–"
+SUGGESTIVE = "°"  # marks an exploratory test that is below 5 % after its correction
+EXPLORATORY = "p, BH"  # the column of p-values corrected by Benjamini and Hochberg
 MAX_ROWS = 500  # rows of a table on the page, at most
 LATEX = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "−": "$-$", DASH: "--"} | {
     letter: f"\\{letter}" for letter in "&%$#_{}"
@@ -73,10 +75,31 @@ def rate_cell(estimate: Estimate | float | None, unit: str = "%", sign: str = ""
 def p_value_cells(test: PairedTest | None, n_tests: int) -> dict[str, Cell]:
     """Show a p-value, the same after Holm's correction, bold if significant, and the smallest detectable difference."""
     test = test or PairedTest()
-    holm = test.p_holm
+    holm = Cell(format_p_value(test.p_holm), test.p_holm, bold=test.is_significant, unit=format_count(n_tests, "test"))
+    return _test_cells(test, {"p, Holm": holm})
+
+
+def exploratory_p_cells(test: PairedTest | None, n_tests: int) -> dict[str, Cell]:
+    """Show the same of an exploratory test, by Benjamini and Hochberg's correction, with its own mark."""
+    test = test or PairedTest()
+    return _test_cells(test, {EXPLORATORY: exploratory_cell(test.p_bh, n_tests)})
+
+
+def exploratory_cell(p_value: float | None, n_tests: int | None = None) -> Cell:
+    """Show the corrected p-value of an exploratory test, marked if it is below 5 %.
+
+    >>> exploratory_cell(0.012, 24).text, exploratory_cell(0.2, 24).text
+    ('0.012°', '0.200')
+    """
+    mark = SUGGESTIVE if is_significant(p_value) else ""
+    unit = "exploratory" if n_tests is None else f"exploratory, {format_count(n_tests, 'test')}"
+    return Cell(f"{format_p_value(p_value)}{mark}", p_value, unit=unit)
+
+
+def _test_cells(test: PairedTest, corrected: Mapping[str, Cell]) -> dict[str, Cell]:
     return {
         "p": Cell(format_p_value(test.p_value), test.p_value, test.test or ""),
-        "p, Holm": Cell(format_p_value(holm), holm, bold=test.is_significant, unit=format_count(n_tests, "test")),
+        **corrected,
         "Smallest detectable": rate_cell(test.minimum_detectable, "points"),
     }
 
