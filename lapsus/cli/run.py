@@ -95,7 +95,7 @@ class Price(click.ParamType[tuple[float, float]]):
     help="Dataset folder from lapsus build, or a Hub repo. [default: build it, if it needs no source files]",
 )
 @click.option("--rows", type=PATH, metavar="PATH", help="Your own rows instead: a file, a saved dataset, or ORG/NAME.")
-@add_option("--text", "With --rows: input column, which noise changes; repeatable.")
+@add_option("--text", "With --rows: input column of texts or messages, which noise changes; repeatable.")
 @add_option("--gold", "With --rows: column of gold answers.")
 @add_option("--id", "With --rows: column of the id.", default="id", show_default=True)
 @add_option("--answers", "With --rows: column of lists of accepted answers, instead of --gold.")
@@ -104,6 +104,8 @@ class Price(click.ParamType[tuple[float, float]]):
 @add_option("--score", "Scorer of free answers (lapsus list scorers); repeatable, the first decides.")
 @add_option("--rubric")
 @add_option("--noise", "Noise to add to the clean rows, as tracks of its own; repeatable.")
+@add_option("--turns")
+@add_option("--protect")
 @add_option("--seed", "Seed of --noise.")
 @click.option(
     "--model",
@@ -196,8 +198,7 @@ def run(
     score = options["score"] or (("f1",) if options["answers"] else ())
     scorers = open_scorers(score, ScorerOptions(options["rubric"], judgements))
     track_set = _load_own_rows(task, rows, options, scorers) if rows else _load_dataset(str(task), data, options)
-    if options["noise"]:
-        track_set = add_noise(track_set.limit(limit), options["noise"], seed=options["seed"])
+    track_set = _add_noise(track_set, limit, options)
     if options["tracks"]:
         track_set = track_set.select(split_list(options["tracks"]))
     track_set = track_set.limit(limit)
@@ -258,6 +259,16 @@ def _run_with_progress(evaluation: Evaluation) -> None:
             )
             raise SystemExit(130) from None
     print_summary(evaluation, outcome)
+
+
+def _add_noise(track_set: TrackSet, limit: int | None, options: Mapping[str, Any]) -> TrackSet:
+    """Return the tracks with those of --noise."""
+    if options["noise"]:
+        settings = {name: options[name] for name in ("seed", "turns", "protect")}
+        return add_noise(track_set.limit(limit), options["noise"], **settings)
+    if options["turns"] or options["protect"]:
+        raise click.UsageError("--turns and --protect belong to --noise; add it, or leave them out")
+    return track_set
 
 
 def _load_own_rows(task: str | None, rows: Path, options: dict[str, Any], scorers: Sequence[Scorer]) -> TrackSet:

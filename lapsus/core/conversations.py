@@ -21,8 +21,11 @@ from typing import Any, NamedTuple, TypeAlias
 from lapsus.core.edits import Edit, apply
 
 Messages: TypeAlias = Sequence[Mapping[str, Any]]
+Prompt: TypeAlias = str | list[dict[str, Any]]  # what a model is asked: a text, or messages
 
 ROLES, CONTENTS = ("role", "from"), ("content", "value")  # of OpenAI, and of ShareGPT
+SHAREGPT = (ROLES[1], CONTENTS[1])
+SHAREGPT_ROLES = {"human": "user", "gpt": "assistant"}
 USERS = ("user", "human")
 TEXT_PARTS = ("text", "input_text")
 
@@ -168,10 +171,55 @@ def record_edits(turn: Turn, edits: Iterable[Any]) -> list[dict[str, Any]]:
     return [{"turn": turn.number, "part": turn.part, **edit} for edit in edits]
 
 
-def join_user_texts(messages: Any) -> str:
-    """Return what the user says, one text per line.
+def list_user_texts(messages: Any) -> list[str]:
+    """Return what the user says.
 
-    >>> join_user_texts([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}])
-    'hi'
+    >>> list_user_texts([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}])
+    ['hi']
     """
-    return "\n".join(turn.text for turn in list_turns(parse_messages(messages)))
+    return [turn.text for turn in list_turns(parse_messages(messages))]
+
+
+def to_chat(messages: Messages) -> list[dict[str, Any]]:
+    """Return messages as a model is asked them: up to the last that an assistant can answer, in the names of OpenAI.
+
+    >>> to_chat([{"from": "human", "value": "hi", "weight": None}, {"from": "gpt", "value": "hello"}])
+    [{'role': 'user', 'content': 'hi'}]
+    """
+    chat = []
+    for message in messages:
+        role = get_role(message)
+        others = {name: value for name, value in message.items() if value is not None and name not in SHAREGPT}
+        content = message.get(_find_key(message, CONTENTS) or "")
+        chat.append({**others, "role": SHAREGPT_ROLES.get(role, role), "content": content})
+    while chat and chat[-1]["role"] == "assistant":  # the answer that was given, which a model must not read
+        chat.pop()
+    return chat
+
+
+def add_instruction(chat: Sequence[dict[str, Any]], instruction: str) -> list[dict[str, Any]]:
+    """Return a chat with an instruction in its system prompt, behind what stands there.
+
+    >>> add_instruction([{"role": "user", "content": "hi"}], "Be brief.")[0]
+    {'role': 'system', 'content': 'Be brief.'}
+    """
+    if not instruction:
+        return list(chat)
+    first = chat[0] if chat else {}
+    if first.get("role") == "system" and isinstance(first["content"], str):
+        return [{**first, "content": f"{first['content']}\n\n{instruction}"}, *chat[1:]]
+    return [{"role": "system", "content": instruction}, *chat]
+
+
+def ask(prompt: Prompt) -> list[dict[str, Any]]:
+    """Return a prompt as messages: a text is what the user says."""
+    return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+
+
+def require_text(prompt: Prompt, model: str) -> str:
+    """Return a prompt that is a text; raise for messages, which this model cannot be asked."""
+    if not isinstance(prompt, str):
+        raise ValueError(  # noqa: TRY004 - the model is at fault
+            f"{model} reads no conversations; name a column of texts, or take a model with a chat template"
+        )
+    return prompt

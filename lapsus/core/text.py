@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lapsus.core.conversations import is_messages, join_user_texts
+from lapsus.core.conversations import is_messages, list_user_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ def to_text(value: Any) -> str:
     ('slow down', 'slow down', '7')
     """
     if is_messages(value):
-        return join_user_texts(value)
+        return "\n".join(list_user_texts(value))
     return " ".join(value) if isinstance(value, list) else str(value)
 
 

@@ -25,6 +25,7 @@ from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from lapsus.core.conversations import is_messages, list_user_texts
 from lapsus.core.files import ensure_folders, stage_file
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
@@ -43,6 +44,8 @@ from lapsus.evaluation.tasks import Task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks, to_folder_name
 from lapsus.io.tables import is_saved_dataset
 from lapsus.io.writers import read_previous, write_prediction_files
+from lapsus.perturbations.conversations import Turns
+from lapsus.perturbations.protection import find_words, list_values
 
 if TYPE_CHECKING:
     from lapsus.evaluation.executors import IndexedResponse, RequestExecutor
@@ -313,9 +316,9 @@ class Evaluation:
         """Return the row of a predictions file."""
         example, response = prediction.request.example, prediction.response
         columns, inputs = example.columns, self.task.inputs
-        texts = {"text": [to_text(columns[name]) for name in inputs]}
+        texts = {"text": _list_texts(columns, inputs)}
         if all(f"clean_{name}" in columns for name in inputs):
-            texts["clean_text"] = [to_text(columns[f"clean_{name}"]) for name in inputs]
+            texts["clean_text"] = _list_texts(columns, [f"clean_{name}" for name in inputs])
         row: dict[str, Any] = {
             "id": example.id,
             "dataset": self.data.name,
@@ -326,12 +329,27 @@ class Evaluation:
             **prediction.scores,
             **{name: values[0] if len(values) == 1 else values for name, values in texts.items()},
         }
+        row |= self._find_value_hits(columns, **texts)
         if self.task.cluster is not None:
             row["cluster"] = columns[self.task.cluster]
         row |= {name: columns[name] for name in ("edits", "operator") if columns.get(name) is not None}
         details = {"label_logprobs": response.logprobs, "error": response.error}
         row |= {name: value for name, value in details.items() if value}
         return row | {"request_key": prediction.request.key}
+
+    def _find_value_hits(
+        self, columns: Row, text: Sequence[str], clean_text: Sequence[str] | None = None
+    ) -> dict[str, bool]:
+        """Return whether noise destroyed a gold value that stands in the clean text; nothing where none stands there.
+
+        The names of labels are no values.
+        """
+        if clean_text is None or self.task.answer_type.choices:
+            return {}
+        values = list_values([columns.get(name) for name in self.task.answer_type.gold_columns])
+        clean, noisy = ("\n".join(texts) for texts in (clean_text, text))
+        present = [value for value in values if find_words(clean, [value])]
+        return {"value_hit": not all(find_words(noisy, [value]) for value in present)} if present else {}
 
     def _reuse_row(self, examples: Mapping[str, Example], row: Row) -> dict[str, Any] | None:
         """Return a row of an earlier run, parsed and scored again; None where its request was another one."""
@@ -482,6 +500,8 @@ def run(
     *,
     noise: Sequence[str] = (),
     score: str | Scorer | Sequence[str | Scorer] = (),
+    turns: Turns | None = None,
+    protect: Sequence[str] = (),
     tracks: Sequence[str] = (),
     limit: int | None = None,
     seed: int = 0,
@@ -502,6 +522,8 @@ def run(
         model: Such as `hf:PATH`, `http://HOST/v1#NAME`, `python:MODULE:FUNCTION`; an adapter; or a function of rows.
         noise: Noise to add to the clean rows, each as `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]`.
         score: Scorers of free answers, such as `f1`; the first decides the score of a row.
+        turns: Of conversations, the turns of the user that get noise: `all`, the `first` or the `last`.
+        protect: What noise leaves as whole words: the values of a COLUMN, matches of `regex:PATTERN`, or `gold`.
         tracks: Patterns of the tracks to run, such as `keyboard.*`; the clean track is always included.
         limit: Only the first so many examples.
         seed: The seed of the noise.
@@ -517,7 +539,7 @@ def run(
     resolved_task = find_task(task) if isinstance(task, str) else task
     data = _to_track_set(resolved_task, rows, () if noise else tracks, split)
     if noise:
-        data = add_noise(data, noise, seed=seed).select(tracks)
+        data = add_noise(data, noise, seed=seed, turns=turns, protect=protect).select(tracks)
     label_map = options.get("label_map") or {}
     specs = score if isinstance(score, list | tuple) else [cast("str | Scorer", score)]
     evaluation = Evaluation(
@@ -526,6 +548,15 @@ def run(
     if specs:
         evaluation = replace(evaluation, scorers=open_scorers(specs, ScorerOptions(cache=evaluation.cache_path)))
     return evaluation.execute(progress).tracks
+
+
+def _list_texts(columns: Row, names: Sequence[str]) -> list[str]:
+    """Return the texts of some columns; of a conversation what the user says."""
+    return [
+        text
+        for name in names
+        for text in (list_user_texts(columns[name]) if is_messages(columns[name]) else [to_text(columns[name])])
+    ]
 
 
 def _to_adapter(model: Any, options: Mapping[str, Any]) -> ModelAdapter:

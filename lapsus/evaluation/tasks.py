@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lapsus.core.conversations import Prompt, add_instruction, is_messages, parse_messages, to_chat
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
 from lapsus.core.types import Row
@@ -65,12 +66,19 @@ class Task:
         """Return the task with the label names of the data, by column."""
         return replace(self, answer_type=self.answer_type.with_label_names(features))
 
-    def render_prompt(self, row: Row) -> str:
-        """Return the prompt about a row."""
-        values = {name: to_text(row[name]) for name in self.columns}
+    def render_prompt(self, row: Row) -> Prompt:
+        """Return the prompt about a row; of a conversation its messages, with the instruction as system prompt.
+
+        >>> make_task("messages", "answer").render_prompt({"messages": [{"role": "user", "content": "hi"}]})
+        [{'role': 'user', 'content': 'hi'}]
+        """
+        conversation = next((name for name in self.inputs if is_messages(row[name])), None)
+        values = {name: "" if name == conversation else to_text(row[name]) for name in self.columns}
         prompt: str = string.Formatter().vformat(
             self.prompt, (), _PromptFields({**values, **self.answer_type.prompt_fields()})
         )
+        if conversation is not None:
+            return add_instruction(to_chat(parse_messages(row[conversation])), prompt.strip())
         return prompt
 
     def visible_columns(self, row: Row) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from lapsus.core.conversations import holds_messages, is_messages, parse_messages
 from lapsus.core.messages import format_list
 from lapsus.core.terminal import hide_datasets_bars
 from lapsus.core.text import to_label
@@ -30,7 +31,9 @@ from lapsus.evaluation.tasks import Task
 from lapsus.io.readers import read_class_names, read_rows
 from lapsus.io.tables import is_hub_id, open_dataset, read_table
 from lapsus.perturbations import Noise
+from lapsus.perturbations.conversations import Turns
 from lapsus.perturbations.noise import apply_in_turn
+from lapsus.perturbations.protection import Protection
 from lapsus.perturbations.specs import parse_noises
 
 LabelNames = Mapping[str, Sequence[str]]  # the names of the labels, by column
@@ -80,7 +83,7 @@ class TrackSet:
             own_names = _find_label_names(features) if features is not None else {}
             names = _merge_label_names(names, own_names)
             where = name if len(tracks) == 1 else f"{name}, track {track}"
-            parts[track] = [_name_labels(row, own_names) for row in rows]
+            parts[track] = [_read_conversations(_name_labels(row, own_names), task.inputs) for row in rows]
             notes += _set_ids(where, parts[track], key)
             _check_rows(where, task, parts[track])
         labelled_task = task.with_label_names(names)
@@ -417,6 +420,14 @@ def _is_annotated(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping) and "text" in value[0]
 
 
+def _read_conversations(row: dict[str, Any], inputs: Sequence[str]) -> dict[str, Any]:
+    """Return a row whose conversations are read where they stand as JSON, as in CSV."""
+    return {
+        name: parse_messages(cell) if name in inputs and isinstance(cell, str) and holds_messages(cell) else cell
+        for name, cell in row.items()
+    }
+
+
 def _merge_label_names(first: LabelNames, second: LabelNames) -> dict[str, tuple[str, ...]]:
     return {
         column: tuple(dict.fromkeys((*first.get(column, ()), *second.get(column, ()))))
@@ -497,8 +508,13 @@ def to_folder_name(name: str) -> str:
 BATCH = 1000
 
 
-def add_noise(data: TrackSet, specs: Sequence[str], *, seed: int = 0) -> TrackSet:
+def add_noise(
+    data: TrackSet, specs: Sequence[str], *, seed: int = 0, turns: Turns | None = None, protect: Sequence[str] = ()
+) -> TrackSet:
     """Return the data with a track for each annotator of each `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]` spec.
+
+    Of conversations `turns` says which turns of the user get noise. `protect` is what noise leaves as whole words: the
+    values of a COLUMN, the matches of `regex:PATTERN`, or the `gold` answers.
 
     >>> from lapsus.evaluation.tasks import make_task
     >>> rows = [{"id": "a", "text": "slow down", "label": "drive"}]
@@ -507,20 +523,25 @@ def add_noise(data: TrackSet, specs: Sequence[str], *, seed: int = 0) -> TrackSe
     [('clean', 'slow down'), ('filler_eos.1', 'slow down pretty please'), ('filler_eos.2', 'slow down right away')]
     """
     clean = next(iter(data.tracks.values()))
+    protection = Protection.parse(protect, data.task.answer_type.gold_columns)
+    settings: dict[str, Any] = {"seed": seed, "id": "id", "turns": turns, **protection.settings()}
     noisy_tracks: dict[str, Sequence[Row]] = {}
     for family, noise_tracks in parse_noises(specs).items():
         for track in noise_tracks:
             name = f"{family}{track.suffix}"
             if name in data.tracks or name in noisy_tracks:
                 raise ValueError(f"two tracks are called {name!r}; give each noise once, or name it, as TRACK=OPERATOR")
-            noisy_tracks[name] = list(perturb_rows(data, clean, track.make_noises(seed=seed, id="id")))
+            noisy_tracks[name] = list(perturb_rows(data, clean, track.make_noises(**settings)))
     return replace(data, tracks={**data.tracks, **noisy_tracks}, seed=seed if noisy_tracks else data.seed)
 
 
 def perturb_rows(data: TrackSet, rows: Sequence[Row], noises: Sequence[Noise]) -> Iterator[Row]:
     """Yield the rows with noise in the columns that a user wrote."""
     inputs = data.task.inputs
-    tokens = isinstance(rows[0][inputs[0]], list)
+    conversations = any(is_messages(row[inputs[0]]) for row in rows)
+    tokens = isinstance(rows[0][inputs[0]], list) and not conversations
+    if noises[0].turns and not conversations:
+        raise ValueError(f"turns are those of conversations, and {inputs[0]!r} holds no messages; leave them out")
     if tokens and "tags" not in rows[0]:
         raise LookupError(
             f"column {inputs[0]!r} of {data.name} holds tokens, but there is no column 'tags' to keep beside them; "
@@ -528,7 +549,9 @@ def perturb_rows(data: TrackSet, rows: Sequence[Row], noises: Sequence[Noise]) -
         )
     column, tags = inputs[0] if len(inputs) == 1 else inputs, "tags" if tokens else None
     noises = [replace(noise, text=column, tags=tags) for noise in noises]
-    columns = (*inputs, "id", *(["tags"] if tokens else []))
+    columns = dict.fromkeys((*inputs, "id", *(["tags"] if tokens else []), *noises[0].protect_columns))
+    if missing := [name for name in columns if name not in rows[0]]:
+        raise LookupError(f"{data.name} has no column {missing[0]!r}, but {format_list(rows[0])}; name another")
     for start in range(0, len(rows), BATCH):
         chunk = rows[start : start + BATCH]
         batch: dict[str, list[Any]] = {name: [row[name] for row in chunk] for name in columns}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from lapsus.core.conversations import require_text
 from lapsus.core.files import stage_folder
 from lapsus.core.messages import format_unknown_name
 from lapsus.core.text import to_text
@@ -41,7 +42,7 @@ def render_rows(data: TrackSet, track: str) -> Iterator[dict[str, Any]]:
             "id": str(row["id"]),
             "dataset": data.name,
             "track": track,
-            "question": task.render_prompt(row),
+            "question": require_text(task.render_prompt(row), "an exported task"),
         }
         if task.answer_type.choices:
             rendered_row |= {

@@ -31,20 +31,27 @@ def has_messages(values: Iterable[Any]) -> bool:
     return any(map(is_messages, values))
 
 
-def encode_json_lists(values: Iterable[Any]) -> Any:
-    """Return lists of values as an Arrow array of JSON; a cell may also be the JSON of the whole list."""
+def json_list_type() -> Any:
+    """Return the Arrow type of lists of JSON values."""
     import pyarrow as pa
 
     if not hasattr(pa, "json_"):
         raise ImportError(
             "messages are kept as JSON columns, which this pyarrow lacks; upgrade it: pip install -U pyarrow"
         )
+    return pa.list_(pa.json_(pa.utf8()))
+
+
+def encode_json_lists(values: Iterable[Any]) -> Any:
+    """Return lists of values as an Arrow array of JSON; a cell may also be the JSON of the whole list."""
+    import pyarrow as pa
+
     lists = [json.loads(value) if isinstance(value, str) else value for value in values]
     texts = [
         None if cell is None else [json.dumps(value, ensure_ascii=False, default=str) for value in cell]
         for cell in lists
     ]
-    return pa.array(texts, pa.list_(pa.utf8())).cast(pa.list_(pa.json_(pa.utf8())))
+    return pa.array(texts, pa.list_(pa.utf8())).cast(json_list_type())
 
 
 def decode_json_list(cell: Any) -> Any:

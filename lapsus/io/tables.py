@@ -23,6 +23,7 @@ import numpy as np
 
 from lapsus.core.messages import format_list
 from lapsus.io import readers
+from lapsus.io.json_columns import is_json_list, list_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -432,6 +433,8 @@ def _simplify(column: Any) -> Column:
         return column.cast(pa.string())
     plain = (pa.types.is_string, pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
     inner = kind.value_type if pa.types.is_list(kind) else kind
+    if is_json_list(kind):
+        return list_column(column)
     if any(test(inner) for test in plain) or pa.types.is_null(kind):
         return column
     return column if pa.types.is_list(kind) or pa.types.is_struct(kind) else column.to_pylist()

@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lapsus.core.conversations import holds_messages
+from lapsus.core.conversations import holds_messages, parse_messages
 from lapsus.core.files import stage_file
 from lapsus.core.terminal import defer_interrupts
 from lapsus.core.types import StrPath
-from lapsus.io.json_columns import list_rows, make_array
+from lapsus.io.json_columns import json_list_type, list_rows, make_array
 from lapsus.io.readers import (
     BYTE_ORDER_MARK,
     COLUMNAR,
@@ -50,6 +50,7 @@ from lapsus.io.tables import is_saved_dataset, open_dataset
 from lapsus.jobs.partitions import REASON_COLUMN, Summary, check_columns, hash_keys, prepare_noises
 from lapsus.perturbations.answers import check_answers_move, is_answers_column
 from lapsus.perturbations.arrow import fit_to_schema, list_input_columns, perturb_schema
+from lapsus.perturbations.conversations import Turns
 from lapsus.perturbations.noise import Noise, apply_in_turn, list_columns
 
 if TYPE_CHECKING:
@@ -128,7 +129,8 @@ def perturb_file(
         raise FileExistsError(f"{target} exists; name another file, or replace it with --overwrite (overwrite=True)")
     reader = _open_source(source, split=split, config=config)
     is_noisy = check_columns(source, reader.columns, noise)
-    noises = tuple(_fit_to_source(each, reader) for each in noises)
+    reader, turns = _read_messages(reader, noise)
+    noises = tuple(fit_to_schema(replace(each, turns=turns), reader.schema) for each in noises)
     noise = noises[0]
     schema = None if detect_format(target) == "json" else perturb_schema(_read_schema(reader), noise)
     token_columns = (*noise.columns, noise.tags, *(noise.clean_columns() if is_noisy else ())) if noise.tags else ()
@@ -161,15 +163,33 @@ def perturb_file(
     return Summary(target, changed + sum(counts.values()), changed, dict(counts))
 
 
-def _fit_to_source(noise: Noise, reader: RowSource) -> Noise:
-    """Return the noise that knows whether its column holds messages, by the first rows, and the names of tags."""
+def _read_messages(reader: RowSource, noise: Noise) -> tuple[RowSource, Turns | None]:
+    """Return a source whose messages are read where they stand as JSON, as in CSV, and the turns to perturb."""
     column = noise.columns[0]
     first_rows = next((reader.decode(raw) for raw in reader.iter_chunks()), [])
-    if any(holds_messages(row.get(column)) for row in first_rows):
-        noise = replace(noise, turns=noise.turns or "all")
-    elif noise.turns and first_rows:
-        raise ValueError(f"turns are those of conversations, and {column!r} holds no messages; name another column")
-    return fit_to_schema(noise, reader.schema)
+    if not any(holds_messages(row.get(column)) for row in first_rows):
+        if noise.turns and first_rows:
+            raise ValueError(f"turns are those of conversations, and {column!r} holds no messages; name another column")
+        return reader, noise.turns
+    columns = (column, f"clean_{column}")
+    if reader.schema is not None:
+        for name in columns:
+            place = reader.schema.get_field_index(name)
+            if place >= 0 and reader.schema.field(place).type == "string":
+                schema = reader.schema.set(place, reader.schema.field(place).with_type(json_list_type()))
+                reader = reader._replace(schema=schema)
+    return reader._replace(decode=partial(_decode_messages, reader.decode, columns)), noise.turns or "all"
+
+
+def _decode_messages(decode: Callable[[Any], list[Row]], columns: Sequence[str], raw: Any) -> list[Row]:
+    """Return rows with messages for their JSON."""
+    return [
+        {
+            name: parse_messages(cell) if name in columns and isinstance(cell, str) and holds_messages(cell) else cell
+            for name, cell in row.items()
+        }
+        for row in decode(raw)
+    ]
 
 
 def _prepare_folder(folder: Path, job_identity: list[Any]) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 import pyarrow as pa
 
+from lapsus.core.conversations import is_messages, list_user_texts
 from lapsus.core.messages import format_list
 from lapsus.core.track_names import CLEAN, MANIFEST_NAME, TrackName, parse_track_name, parse_track_names
 from lapsus.core.types import StrPath, Track
@@ -461,6 +462,7 @@ def _pair_texts(frame: Table) -> dict[str, Column]:
     text_columns: dict[str, list[Any]] = {"text": [], "clean_text": []}
     for row in range(frame.length):
         row_pairs = [(text[row], clean[row]) for text, clean in lists]
+        row_pairs = [pair for sides in row_pairs for pair in _split_turns(*sides)]
         texts = [pair for pair in row_pairs if all(isinstance(side, str) for side in pair)]
         for number, (name, column) in enumerate(text_columns.items()):
             existing = columns.get(name)
@@ -468,6 +470,14 @@ def _pair_texts(frame: Table) -> dict[str, Column]:
                 [pair[number] for pair in texts] if texts else None if existing is None else _get_value(existing, row)
             )
     return text_columns
+
+
+def _split_turns(text: Any, clean: Any) -> list[tuple[Any, Any]]:
+    """Return the texts of a cell and its clean twin: of a conversation those of the user's turns."""
+    if not (is_messages(text) and is_messages(clean)):
+        return [(text, clean)]
+    noisy_texts, clean_texts = list_user_texts(text), list_user_texts(clean)
+    return list(zip(noisy_texts, clean_texts, strict=True)) if len(noisy_texts) == len(clean_texts) else []
 
 
 def _flatten_translation(frame: Table) -> dict[str, Column]:
@@ -482,7 +492,9 @@ def _flatten_translation(frame: Table) -> dict[str, Column]:
 
 def _has_texts(column: Column) -> bool:
     if isinstance(column, list):
-        return any(isinstance(value, str) for value in column)
+        return any(isinstance(value, str) or is_messages(value) for value in column)
+    if pa.types.is_list(column.type) and pa.types.is_struct(column.type.value_type):
+        return any(map(is_messages, to_list(column)))
     return bool(pa.types.is_string(column.type))
 
 

@@ -24,6 +24,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.script, self.lock = list(script), threading.Lock()
         self.asked, self.out, self.most_out = [], 0, 0
+        self.bodies = []
 
     @property
     def word(self):
@@ -38,6 +39,7 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with self.server.lock:
             self.server.asked.append((time.monotonic(), body["messages"][0]["content"], self.path))
+            self.server.bodies.append(body)
             fault = self.server.script.pop(0) if self.server.script else None
             self.server.out += 1
             self.server.most_out = max(self.server.most_out, self.server.out)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lapsus.core.conversations import Prompt, ask, require_text
 from lapsus.core.types import Request, Response, Row
 from lapsus.evaluation.answer_types import terminate_choices
 from lapsus.evaluation.models.transformers import TransformersModel
@@ -19,11 +20,9 @@ Tokens = list[int]
 BEFORE_LABEL = "\n"  # between a bare prompt and a label; a chat template brings what stands there
 
 
-def apply_chat_template(tokenizer: Any, prompt: str) -> str:
+def apply_chat_template(tokenizer: Any, prompt: Prompt) -> str:
     """Return a prompt as the chat template of a tokenizer puts it."""
-    text: str = tokenizer.apply_chat_template(
-        [{"role": "user", "content": prompt}], tokenize=False, add_generation_prompt=True
-    )
+    text: str = tokenizer.apply_chat_template(ask(prompt), tokenize=False, add_generation_prompt=True)
     return text
 
 
@@ -76,9 +75,11 @@ class CausalModel(TransformersModel):
         """Return a label as it stands behind the prompt."""
         return f"{BEFORE_LABEL}{word}" if self.bare_prompt else word
 
-    def format_prompt(self, prompt: str) -> str:
+    def format_prompt(self, prompt: Prompt) -> str:
         """Return a prompt as the model reads it."""
-        return prompt if self.bare_prompt else apply_chat_template(self.tokenizer, prompt)
+        if self.bare_prompt:
+            return require_text(prompt, "a model without a chat template")
+        return apply_chat_template(self.tokenizer, prompt)
 
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
         """Return the tokens of texts that go on; a chat template brings its own special ones."""

@@ -7,6 +7,7 @@ chat template it gives, or `--no-chat-template` they are scored by log-likelihoo
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections import Counter
@@ -16,6 +17,7 @@ from functools import cached_property, partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from lapsus.core.conversations import Prompt, require_text
 from lapsus.core.imports import import_optional
 from lapsus.core.types import Request, Response, Row
 from lapsus.evaluation.answer_types import terminate_choices
@@ -60,7 +62,7 @@ class LogprobScorer:
     """
 
     endpoint: Endpoint
-    format_prompt: Callable[[str], str]
+    format_prompt: Callable[[Prompt], str]
     separator: str = ""
 
     @cached_property
@@ -198,7 +200,7 @@ class EndpointModel:
 
     def count_tokens(self, task: Task, requests: Sequence[Request]) -> int | None:
         """Return an estimate: a token for four letters, or for one character beyond Latin scripts."""
-        prompts = (request.prompt["prompt"] for request in requests)
+        prompts = (to_prompt_text(request.prompt["prompt"]) for request in requests)
         return round(sum(sum(0.25 if char < "\u0250" else 1.0 for char in prompt) for prompt in prompts))
 
     def get_usage(self) -> Mapping[str, int]:
@@ -289,10 +291,15 @@ class WorkerPool:
                     return
 
 
+def to_prompt_text(prompt: Prompt) -> str:
+    """Return all that a prompt says, to be counted."""
+    return prompt if isinstance(prompt, str) else json.dumps(prompt, ensure_ascii=False)
+
+
 def _make_logprob_scorer(endpoint: Endpoint, options: Mapping[str, Any]) -> LogprobScorer | None:
     """Return how labels are scored: behind a bare prompt, or behind a tokenizer's chat template; None without both."""
     if options.get("chat_template") is False:
-        return LogprobScorer(endpoint, str, BEFORE_LABEL)
+        return LogprobScorer(endpoint, partial(require_text, model="a model without a chat template"), BEFORE_LABEL)
     if not options.get("tokenizer"):
         return None
     tokenizer = import_optional("transformers", "models").AutoTokenizer.from_pretrained(options["tokenizer"])

@@ -24,6 +24,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from lapsus.core.conversations import Prompt, ask
 from lapsus.core.files import stage_file
 from lapsus.evaluation.models.endpoint_transport import (
     BrokenReplyError,
@@ -200,7 +201,7 @@ class Endpoint:
         with ThreadPoolExecutor(self.workers) as pool:
             return list(pool.map(lambda prompt: self.complete(prompt, max_tokens, whole_lines=whole_lines), prompts))
 
-    def complete_uncached(self, prompt: str, max_tokens: int = 256) -> Completion:
+    def complete_uncached(self, prompt: Prompt, max_tokens: int = 256) -> Completion:
         """Return the model's answer with its token counts; the cache is not used."""
         return self._post("chat/completions", self._build_body(prompt, max_tokens), self._parse_completion)
 
@@ -222,10 +223,10 @@ class Endpoint:
         body = json.dumps(request, ensure_ascii=False, sort_keys=True).encode()
         return self._post("completions", body, lambda answer: self._parse_prompt_logprobs(answer, text))
 
-    def _build_body(self, prompt: str, max_tokens: int) -> bytes:
+    def _build_body(self, prompt: Prompt, max_tokens: int) -> bytes:
         request = {
             "model": self.model,
-            "messages": [{"role": "user", "content": prompt}],
+            "messages": ask(prompt),
             "temperature": 0,
             "max_tokens": max_tokens,
             "seed": 0,

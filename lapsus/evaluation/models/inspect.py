@@ -12,6 +12,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
+from lapsus.core.conversations import Prompt
 from lapsus.core.types import Request, Response, Row
 from lapsus.evaluation.models import ModelProvider
 from lapsus.evaluation.tasks import Task
@@ -64,11 +65,17 @@ class InspectModel:
         weakref.finalize(self, runner.close)
         return runner
 
-    async def _generate_all(self, prompts: Sequence[str], max_tokens: int) -> list[Any]:
-        from inspect_ai.model import GenerateConfig
+    async def _generate_all(self, prompts: Sequence[Prompt], max_tokens: int) -> list[Any]:
+        from inspect_ai.model import GenerateConfig, messages_from_openai
 
         config = GenerateConfig(temperature=0, seed=0, max_tokens=max_tokens, max_connections=self.batch_size)
-        generations = (self.model.generate(prompt, config=config) for prompt in prompts)
+        inputs = [
+            prompt  # one by one, since inspect joins what an assistant says before and after a tool
+            if isinstance(prompt, str)
+            else [each for message in prompt for each in await messages_from_openai([message])]
+            for prompt in prompts
+        ]
+        generations = (self.model.generate(each, config=config) for each in inputs)
         return await asyncio.gather(*generations, return_exceptions=True)
 
     def count_tokens(self, task: Task, requests: Sequence[Request]) -> int | None:

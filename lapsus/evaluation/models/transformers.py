@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lapsus.core.conversations import require_text
 from lapsus.core.imports import import_optional
 from lapsus.core.messages import format_list
 from lapsus.core.terminal import hide_transformers_bars
@@ -285,7 +286,9 @@ class Seq2SeqModel(TransformersModel):
         """Accept any task: what is written is read as any model's text."""
 
     def build_prompt(self, task: Task, row: Row) -> Any:
-        return row[task.inputs[0]] if isinstance(task.answer_type, TranslationAnswer) else task.render_prompt(row)
+        if isinstance(task.answer_type, TranslationAnswer):
+            return row[task.inputs[0]]
+        return require_text(task.render_prompt(row), self.name)
 
     def respond(self, task: Task, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         import torch

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from lapsus import stats
+from lapsus.core.conversations import group_edits
 from lapsus.core.edits import Edit
 from lapsus.core.text import to_label
 from lapsus.io.encoding import NO_VALUE
@@ -158,8 +160,18 @@ def align_edits(clean: str, noisy: str, recorded_edits: Any = None) -> tuple[Edi
     )
 
 
+def _split_turns(lists: Iterable[Any]) -> Iterator[Any]:
+    """Yield lists of edits; those of a conversation one by one for its turns."""
+    for edits in lists:
+        if isinstance(edits, Sequence) and edits and isinstance(edits[0], Mapping) and {"turn", "part"} <= {*edits[0]}:
+            with suppress(KeyError, TypeError):  # the column holds no edits
+                yield from group_edits(edits).values()
+        else:
+            yield edits
+
+
 def _iter_edit_lists(recorded_edits: Any) -> Iterable[tuple[Edit, ...]]:
-    for edits in recorded_edits.values() if isinstance(recorded_edits, Mapping) else [recorded_edits]:
+    for edits in _split_turns(recorded_edits.values() if isinstance(recorded_edits, Mapping) else [recorded_edits]):
         if isinstance(edits, Sequence) and not isinstance(edits, str):
             try:
                 parsed = tuple(

@@ -25,6 +25,7 @@ from lapsus.reporting.score_table import TrackScores
 
 Rows = Mapping[str, Sequence[Any]]  # columns
 Measures = dict[str, Estimate]
+VALUE_HIT = "value_hit"  # whether noise destroyed a gold value that stands in the clean text
 
 
 class TaskMeasure(NamedTuple):
@@ -38,6 +39,9 @@ class TaskMeasure(NamedTuple):
 def measure_task(run: TrackScores, level: float) -> Iterator[TaskScore]:
     """Yield the measures of one track: those of the first kind of data that its columns tell."""
     track = run.track
+    place = (track.dataset, track.model, track.track, track.family, track.annotator)
+    for measure, count, value in _measure_value_hits(run, level):
+        yield TaskScore(*place, clean=run.is_clean, examples=count, measure=measure, value=value)
     for task_measure in TASK_MEASURES:
         if not set(task_measure.columns) <= set(run.names):
             continue
@@ -49,10 +53,35 @@ def measure_task(run: TrackScores, level: float) -> Iterator[TaskScore]:
         clusters = None if run.clusters is None else run.clusters[examples].tolist()
         estimates = task_measure.compute(rows, clusters, level)
         for measure, value in estimates.items():
-            place = (track.dataset, track.model, track.track, track.family, track.annotator)
             yield TaskScore(*place, clean=run.is_clean, examples=len(examples), measure=measure, value=value)
         if estimates:
             return
+
+
+def _measure_value_hits(run: TrackScores, level: float) -> Iterator[tuple[str, int, Estimate]]:
+    """Yield how often noise destroyed a gold value of the text, and the scores with and without that.
+
+    Where a value is gone, nobody can answer rightly: that part of the drop is lost information, not fragility.
+    """
+    if VALUE_HIT not in run.names:
+        return
+    examples = np.flatnonzero(run.scored)
+    hits, scores = run.select_columns([VALUE_HIT], examples)[0], run.scores[examples].tolist()
+    rows = [
+        (bool(hit), score, place)
+        for place, (hit, score) in enumerate(zip(hits, scores, strict=True))
+        if hit is not None
+    ]
+    columns = {
+        "Value hit": [(float(hit), place) for hit, _, place in rows],
+        "Score where a value is hit": [(score, place) for hit, score, place in rows if hit],
+        "Score where values are there": [(score, place) for hit, score, place in rows if not hit],
+    }
+    for measure, pairs in columns.items():
+        if pairs:
+            clusters = None if run.clusters is None else run.clusters[examples[[place for _, place in pairs]]].tolist()
+            result = micro_worst_average([[score] for score, _ in pairs], clusters=clusters, confidence_level=level)
+            yield measure, len(pairs), Estimate.from_result(result, "micro_average")
 
 
 def _measure_frames(rows: Rows, clusters: Sequence[Any] | None, level: float) -> Measures:
@@ -180,3 +209,4 @@ TASK_MEASURES = (
 )
 # Rows without any of these columns, whose gold answers are plain, have no measures but their scores.
 TASK_COLUMNS = {name for measure in TASK_MEASURES for name in measure.columns} - {"prediction", "gold", "score"}
+TASK_COLUMNS |= {VALUE_HIT}
