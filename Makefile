@@ -39,7 +39,7 @@ lint: .venv/installed-dev  ## style, and types against the built wheel
 	rm -rf build/types && $(PIP) --no-deps --target build/types .
 	cd build && MYPYPATH=types ../$(BIN)/mypy --config-file ../pyproject.toml -p lapsus
 	cd build && MYPYPATH=types:../benchmarks:../tools ../$(BIN)/mypy --config-file ../pyproject.toml ../benchmarks ../tools $(TYPED_TESTS:%=../%)
-	cd build && MYPYPATH=types:../tests/helpers:../tools ../$(BIN)/mypy --config-file ../tests/mypy.toml ../tests
+	cd build && MYPYPATH=types:../tests/helpers:../tools:../tests ../$(BIN)/mypy --config-file ../tests/mypy.toml ../tests
 	cp tests/helpers/consumer.py build/types && echo '{"include": ["consumer.py"]}' > build/types/pyrightconfig.json
 	$(BIN)/pyright -p build/types --pythonpath $(BIN)/python  # beside the built wheel: the checkout's folders are no package
 
