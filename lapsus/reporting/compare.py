@@ -266,7 +266,9 @@ def _compare_family(
     track = after[0].track
     clusters = select_clusters(after[0], is_shared)
     tests = {
-        name: compare_paired_scores(new_values, old_values, clusters, confidence_level)
+        name: compare_paired_scores(
+            new_values, old_values, clusters, confidence_level, (-1.0, 1.0) if name == "drop" else (0.0, 1.0)
+        )
         for name, old_values, new_values in _iter_outcomes(old_scores, new_scores, clean_scores)
     }
     old, new = (

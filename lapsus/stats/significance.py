@@ -17,7 +17,7 @@ import numpy as np
 from scipy import optimize, sparse, special
 
 from lapsus.stats.clusters import NO_VARIANCE, ClusterSums, sum_by_cluster
-from lapsus.stats.intervals import estimate_mean
+from lapsus.stats.intervals import MANY_CLUSTERS, estimate_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,12 +45,17 @@ class PairedComparison:
 
 
 def compare_paired(
-    first: FloatArray, second: FloatArray, clusters: Iterable[Any] | None = None, *, level: float = 0.95
+    first: FloatArray,
+    second: FloatArray,
+    clusters: Iterable[Any] | None = None,
+    *,
+    level: float = 0.95,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> PairedComparison:
     """Return the mean difference of two paired scores, with its interval and a test that it is 0.
 
-    Scores between 0 and 1 get the score test of the sums by cluster (McNemar's, where scores are 0 or 1 and each row is
-    its own cluster) and the interval that inverts it; other scores get Student's t over clusters.
+    Scores within the bounds get the score test of the sums by cluster (McNemar's, where scores are 0 or 1 and each row
+    is its own cluster) and the interval that inverts it; other scores are resampled, which gives interval and test.
 
     >>> found = compare_paired(np.array([1.0] * 18 + [0, 0]), np.array([1.0] * 10 + [0] * 10))
     >>> found.difference, round(found.p_value, 4), [round(end, 2) for end in found.interval]
@@ -66,21 +71,29 @@ def compare_paired(
     size = compute_effect_size(differences, n_clusters)
     if n_clusters < 2:
         return PairedComparison(sums.mean, None, None, None, size, None, len(first_scores), n_clusters)
+    low, high = bounds
     bounded = bool(
-        min(first_scores.min(), second_scores.min()) >= 0 and max(first_scores.max(), second_scores.max()) <= 1
+        min(first_scores.min(), second_scores.min()) >= low and max(first_scores.max(), second_scores.max()) <= high
     )
     detection = DetectionModel.from_differences(differences, sums, bounded=bounded)
     if bounded:
-        gains = float(differences[differences > 0].sum()) / len(first_scores)
-        ends, p_value = estimate_difference(sums, gains, level)
+        width = high - low
+        gains = float(differences[differences > 0].sum()) / len(first_scores) / width
+        scaled_ends, p_value = estimate_difference(ClusterSums(sums.sums / width, sums.sizes), gains, level)
+        ends = [width * end for end in scaled_ends]
         is_binary = n_clusters == len(first_scores) and bool(np.isin(differences, (-1.0, 0.0, 1.0)).all())
         test = (
             "McNemar" if is_binary else "score test over originals" if n_clusters < len(first_scores) else "score test"
         )
     else:
         ends, p_value = estimate_mean(sums, level)
-        test = "t over originals" if n_clusters < len(first_scores) else "paired t"
+        test = _name_t_test(n_clusters, len(first_scores))
     return PairedComparison(sums.mean, ends, p_value, test, size, detection, len(first_scores), n_clusters)
+
+
+def _name_t_test(n_clusters: int, n_examples: int) -> str:
+    name = "paired t" if n_clusters > MANY_CLUSTERS else "bootstrap t"
+    return f"{name} over originals" if n_clusters < n_examples else name
 
 
 def estimate_difference(sums: ClusterSums, gains: float, level: float) -> tuple[Interval, float]:
@@ -251,10 +264,13 @@ class DetectionModel:
         if self.magnitude is None:
             quantiles = float(special.stdtrit(self.freedom, 1 - alpha / 2) + special.stdtrit(self.freedom, POWER))
             return quantiles * sqrt(self.background / self.rows) if self.background > 0 else None
-        largest = min(1.0, self.magnitude)
-        if self._compute_power(largest, alpha) < POWER:
+        if self._compute_power(self.magnitude, alpha) < POWER:  # where every score changes in one direction
             return None
-        return float(optimize.brentq(lambda drop: self._compute_power(drop, alpha) - POWER, 1e-9, largest, xtol=1e-6))
+
+        def compute_excess(drop: float) -> float:
+            return self._compute_power(drop, alpha) - POWER
+
+        return float(optimize.brentq(compute_excess, 1e-9, self.magnitude, xtol=1e-6))
 
     def _compute_power(self, difference: float, alpha: float) -> float:
         """Return the chance that `compute_p_value` finds a true difference, over all numbers of changed rows."""

@@ -266,7 +266,7 @@ def test_the_size_of_a_drop_is_that_of_compare():
         )
     same = micro_worst_average([[1]] * 9, clean_scores=[1] * 9)
     assert same["micro_drop_effect_size"] is None
-    assert same["micro_drop_detectable"] == pytest.approx(0.732, abs=1e-3)  # nine examples without a change show little
+    assert same["micro_drop_detectable"] == pytest.approx(0.739, abs=1e-3)  # nine examples without a change show little
 
 
 def test_examples_that_share_an_original_are_one_finding():

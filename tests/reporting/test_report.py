@@ -630,3 +630,12 @@ def test_a_column_of_edits_that_holds_none_is_left_alone(edits):
     ]
     [example] = typed_numbers(tracks, QUICK).lost_examples
     assert [edit.text for edit in example.edits[0]] == ["s"]
+
+
+def test_an_original_that_holds_most_rows_is_warned_of():
+    clusters = [0] * 30 + list(range(1, 31))
+    tracks = [scored("m", name, [1, 0] * 30, cluster=clusters) for name in ("clean", "noise")]
+    assert [str(warning) for warning in typed_numbers(tracks, QUICK).warnings if "original" in str(warning)] == [
+        f"m / {name}: one original holds 50 % of the rows: intervals are wide, and tests rest on it"
+        for name in ("clean", "noise")
+    ]

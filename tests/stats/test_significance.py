@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
 
 from lapsus import stats as statistics
 from lapsus.stats.intervals import average_ratios, estimate_ratios
@@ -232,3 +233,24 @@ def test_a_ratio_has_one_interval_however_often_its_originals_are_repeated():
         intervals.append(interval)
     assert intervals[0] == pytest.approx(intervals[1])
     assert intervals[0] == pytest.approx(statistics.estimate_average(right).interval, abs=0.02)
+
+
+def test_differences_of_drops_are_tested_exactly_too():
+    """Drops are between -1 and 1: three examples that lost, of fifty, are no certainty, and no row is resampled."""
+    old, new = np.zeros(50), np.repeat([1.0, 0.0], [3, 47])
+    found = statistics.compare_paired(new, old, bounds=(-1.0, 1.0))
+    assert (found.difference, found.p_value, found.test) == (0.06, 0.25, "McNemar")
+    assert -0.05 < found.interval[0] <= 0 and 0.1 < found.interval[1] < 0.25
+    twice = statistics.compare_paired(2 * new - 1, -1 + 2 * old, bounds=(-1.0, 1.0))
+    same = statistics.compare_paired(new, old)
+    assert twice.interval == pytest.approx([2 * end for end in same.interval])
+    assert twice.detection.minimum_detectable(0.05) == pytest.approx(
+        2 * same.detection.minimum_detectable(0.05), abs=1e-5
+    )
+    assert statistics.compare_paired(2 * new, old).test == "bootstrap t"
+
+
+def test_corrections_of_exploratory_tests_are_those_of_statsmodels():
+    p_values = np.random.default_rng(3).random(40) ** 3
+    expected = multipletests(p_values, method="fdr_bh")[1]
+    assert statistics.benjamini_hochberg(p_values) == pytest.approx(expected)

@@ -14,10 +14,13 @@ from lapsus.io.labels import MIN_ANSWERS, format_vocabulary
 from lapsus.io.predictions import format_quoted
 from lapsus.reporting.analysis.dialects import is_dialect_scorer
 from lapsus.reporting.analysis.records import ReportWarning, UnmatchedIds
-from lapsus.reporting.score_table import TrackScores, find_clean_track
+from lapsus.reporting.score_table import TrackScores, find_clean_track, select_clusters
 
 if TYPE_CHECKING:
     from lapsus.reporting.score_table import Mask
+
+
+DOMINANT = 0.25  # the share of rows with one original, above which the page warns
 
 
 def find_warnings(runs: Sequence[TrackScores]) -> list[ReportWarning]:
@@ -59,8 +62,16 @@ def _list_messages(run: TrackScores) -> Iterator[str]:
         yield f"{n_unparsed} of {n_rows} examples have no answer or no score, and count as wrong"
     if track.dropped:
         yield f"{len(track.dropped)} examples without an answer were left out, as was asked"
+    if (share := _find_largest_share(run)) > DOMINANT:
+        yield f"one original holds {100 * share:.0f} % of the rows: intervals are wide, and tests rest on it"
     if (prediction := _find_constant_prediction(run)) is not None:
         yield f"the model always predicts {prediction!r}, although there are several gold labels"
+
+
+def _find_largest_share(run: TrackScores) -> float:
+    """Return the share of the rows that have the commonest original; 0 where rows share none."""
+    clusters = select_clusters(run, run.scored) if run.clustered else None
+    return 0.0 if clusters is None or not len(clusters) else float(np.bincount(clusters).max() / len(clusters))
 
 
 def _warn_vocabulary(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:

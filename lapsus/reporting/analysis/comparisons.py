@@ -41,7 +41,11 @@ Tested = TypeVar("Tested", PairedTest, GroupGap, DialectScore)
 
 
 def compare_paired_scores(
-    first: ArrayLike, second: ArrayLike, clusters: Iterable[Any] | None, level: float
+    first: ArrayLike,
+    second: ArrayLike,
+    clusters: Iterable[Any] | None,
+    level: float,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> PairedTest:
     """Return the mean difference of two scores of the same examples, with its test and the interval that inverts it.
 
@@ -53,7 +57,7 @@ def compare_paired_scores(
     first_scores, second_scores = np.asarray(first, float), np.asarray(second, float)
     if not len(first_scores):
         return PairedTest()
-    comparison = stats.compare_paired(first_scores, second_scores, clusters, level=level)
+    comparison = stats.compare_paired(first_scores, second_scores, clusters, level=level, bounds=bounds)
     if comparison.clusters < 2:
         return PairedTest()
     detection = comparison.detection
