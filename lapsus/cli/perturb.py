@@ -128,6 +128,10 @@ def perturb(
                     )
                 )
                 click.echo(str(summary))
+                if summary.rows and not summary.changed:
+                    names = ", ".join(noise.op.name for noise in noises)
+                    cure = "take an operator for their language (lapsus list operators)"
+                    click.echo(f"warning: {names} changed none of the texts; {cure}", err=True)
     except KeyboardInterrupt:
         parts = Path(f"{place.rstrip('/')}.partial")
         hint = f" to resume (finished parts are in {parts})" if parts.exists() else ""

@@ -32,7 +32,7 @@ from lapsus.evaluation.runner import CACHE_NAME, Evaluation, RunSummary
 from lapsus.evaluation.scorers import Answer, Scorer, ScorerOptions, open_scorers
 from lapsus.evaluation.scorers.text import rate_containment
 from lapsus.evaluation.tasks import Task, make_task
-from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks
+from lapsus.evaluation.tracks import TrackSet, add_noise, describe_changes, load_tracks
 from lapsus.hub.build import build_dataset
 from lapsus.io.encoding import encode_column, hash_column
 from lapsus.io.labels import check_shared_vocabulary, is_free_text
@@ -202,7 +202,7 @@ def run(
     if options["tracks"]:
         track_set = track_set.select(split_list(options["tracks"]))
     track_set = track_set.limit(limit)
-    for line in track_set.notes:
+    for line in filter(None, (*track_set.notes, describe_changes(track_set))):
         click.echo(line, err=True)
     if len(track_set.tracks) == 1:
         click.echo(

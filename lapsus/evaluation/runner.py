@@ -25,12 +25,14 @@ from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from lapsus.core.checks import shorten_repr
 from lapsus.core.conversations import is_messages, list_user_texts
 from lapsus.core.files import ensure_folders, stage_file
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
 from lapsus.core.track_names import MANIFEST_NAME
 from lapsus.core.types import Example, Prediction, Request, Response, Row, StrPath, Track
+from lapsus.dataset_scripts import benchmarks
 from lapsus.evaluation.answer_types import apply_label_map
 from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.cache import ResponseCache
@@ -391,6 +393,11 @@ class Evaluation:
                 f"{self.folder} holds the predictions of another model ({previous['model_identity']}); "
                 "give this one a --name of its own, or another --out"
             )
+        if manifest.get("prompt", "") != previous.get("prompt", manifest.get("prompt", "")):
+            raise ValueError(
+                f"{self.folder} holds the answers to another prompt ({shorten_repr(previous['prompt'])}), which these "
+                "would replace; give this prompt a --name of its own, or another --out"
+            )
         new_tracks = {to_folder_name(name) for name in self.data.tracks}
         other_tracks = sorted(path.stem for path in self.folder.glob("*.jsonl") if path.stem not in new_tracks)
         differing = [
@@ -415,6 +422,7 @@ class Evaluation:
             "data_identity": self.data.identity,
             "rows_digest": self.data.hash_tracks(list(self.data.tracks)[:1], choices),
             "seed": self.data.seed,
+            **({} if self.task.dataset in benchmarks() else {"prompt": self.task.prompt}),  # which has no version
             **({"scorers": [scorer.name for scorer in self.scorers]} if self.scorers else {}),
             "lapsus": version("lapsus"),
         }

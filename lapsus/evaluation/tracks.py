@@ -18,10 +18,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from lapsus.core.conversations import holds_messages, is_messages, parse_messages
+from lapsus.core.conversations import holds_messages, is_messages, list_user_texts, parse_messages
 from lapsus.core.messages import format_list
 from lapsus.core.terminal import hide_datasets_bars
-from lapsus.core.text import to_label
+from lapsus.core.text import to_label, to_text
 from lapsus.core.track_names import CLEAN, DIALECTS
 from lapsus.core.types import Row, StrPath
 from lapsus.dataset_scripts import benchmarks
@@ -32,6 +32,7 @@ from lapsus.io.readers import read_class_names, read_rows
 from lapsus.io.tables import is_hub_id, open_dataset, read_table
 from lapsus.perturbations import Noise
 from lapsus.perturbations.conversations import Turns
+from lapsus.perturbations.effect import check_effect
 from lapsus.perturbations.noise import apply_in_turn
 from lapsus.perturbations.protection import Protection
 from lapsus.perturbations.specs import parse_noises
@@ -334,7 +335,8 @@ def _set_ids(name: str, rows: Sequence[dict[str, Any]], key: str) -> list[str]:
             raise ValueError(f"{name}, row {number} has no {key!r}; give every row the id of its example")
         row["id"] = to_label(row_id) if isinstance(row_id, float) else str(row_id)
     check_unique_ids(rows, name)
-    return [f"{name} has no column 'id': its rows are known by their number, from 0"] if numbered else []
+    note = f"{name} has no column 'id': its rows are known by their number, from 0, on which their noise depends"
+    return [note] if numbered else []
 
 
 def _check_rows(name: str, task: Task, rows: Sequence[Row]) -> None:
@@ -525,14 +527,45 @@ def add_noise(
     clean = next(iter(data.tracks.values()))
     protection = Protection.parse(protect, data.task.answer_type.gold_columns)
     settings: dict[str, Any] = {"seed": seed, "id": "id", "turns": turns, **protection.settings()}
+    texts = [_to_plain_text(row[name]) for row in clean for name in data.task.inputs]
     noisy_tracks: dict[str, Sequence[Row]] = {}
-    for family, noise_tracks in parse_noises(specs).items():
+    notes: list[str] = []
+    for (family, noise_tracks), spec in zip(parse_noises(specs).items(), specs, strict=True):
         for track in noise_tracks:
             name = f"{family}{track.suffix}"
             if name in data.tracks or name in noisy_tracks:
                 raise ValueError(f"two tracks are called {name!r}; give each noise once, or name it, as TRACK=OPERATOR")
             noisy_tracks[name] = list(perturb_rows(data, clean, track.make_noises(**settings)))
-    return replace(data, tracks={**data.tracks, **noisy_tracks}, seed=seed if noisy_tracks else data.seed)
+            changed = count_changed(noisy_tracks[name], data.task.inputs)
+            notes += check_effect(family, spec, changed, texts)
+    tracks = {**data.tracks, **noisy_tracks}
+    seed_of_noise = seed if noisy_tracks else data.seed
+    return replace(data, tracks=tracks, notes=(*data.notes, *dict.fromkeys(notes)), seed=seed_of_noise)
+
+
+def _to_plain_text(value: Any) -> str:
+    """Return what the noise of a column is put on: a text, tokens as a text, or what a user wrote."""
+    return " ".join(list_user_texts(value)) if is_messages(value) else to_text(value)
+
+
+def count_changed(rows: Sequence[Row], inputs: Sequence[str]) -> int:
+    """Return how many rows have a text that differs from its clean one.
+
+    >>> count_changed([{"text": "a", "clean_text": "a"}, {"text": "b", "clean_text": "a"}], ["text"])
+    1
+    """
+    return sum(any(row[name] != row.get(f"clean_{name}", row[name]) for name in inputs) for row in rows)
+
+
+def describe_changes(data: TrackSet) -> str | None:
+    """Return the share of texts that each noisy track changed; None where no track says what its clean texts are."""
+    inputs = data.task.inputs
+    shares = [
+        f"{name} {count_changed(rows, inputs) / len(rows):.0%}".replace("%", " %")
+        for name, rows in data.tracks.items()
+        if rows and any(f"clean_{column}" in rows[0] for column in inputs)
+    ]
+    return f"rows with a changed text: {format_list(shares)}" if shares else None
 
 
 def perturb_rows(data: TrackSet, rows: Sequence[Row], noises: Sequence[Noise]) -> Iterator[Row]:
