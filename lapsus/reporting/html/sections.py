@@ -558,7 +558,7 @@ def _example_section(key: str, results: Results, parts: Sequence[ExamplePart]) -
         yield Section(
             f"{key}-examples",
             "Examples",
-            "Insertions are underlined, deletions are struck through."
+            "Insertions are underlined, deletions are struck through, also where a longer answer or a call changed."
             + (
                 " Lost examples, which models answered correctly on clean text only, come first."
                 if results.lost_examples

@@ -76,18 +76,46 @@ for (const browser of document.querySelectorAll(".browser")) {
     return fields.some((text) => text.toLowerCase().includes(query));
   };
 
+  const MAX_WORDS = 400; // of an answer that is compared word by word
+  const splitWords = (text) => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
+  // The stretches of two answers, each a string where both say the same, or else [old, new]; null for short answers.
+  const compareAnswers = (before, after) => {
+    const [old, now] = [before, after].map((text) => splitWords(text ?? ""));
+    if (Math.min(old.length, now.length) < 4 || Math.max(old.length, now.length) > MAX_WORDS) return null;
+    const lengths = Array.from({ length: old.length + 1 }, () => new Uint16Array(now.length + 1));
+    for (let i = old.length - 1; i >= 0; i--) for (let j = now.length - 1; j >= 0; j--) lengths[i][j] = old[i] === now[j] ? lengths[i + 1][j + 1] + 1 : Math.max(lengths[i + 1][j], lengths[i][j + 1]);
+    const stretches = [];
+    const add = (side, word) => {
+      const last = stretches.at(-1);
+      if (side === 2) typeof last === "string" ? (stretches[stretches.length - 1] += word) : stretches.push(word);
+      else if (Array.isArray(last)) last[side] += word;
+      else stretches.push(side ? ["", word] : [word, ""]);
+    };
+    let [i, j] = [0, 0];
+    while (i < old.length || j < now.length) {
+      if (i < old.length && j < now.length && old[i] === now[j]) (add(2, old[i]), i++, j++);
+      else if (j === now.length || (i < old.length && lengths[i + 1][j] >= lengths[i][j + 1])) add(0, old[i++]);
+      else add(1, now[j++]);
+    }
+    return stretches;
+  };
+  const appendStretches = (element, stretches) => {
+    for (const stretch of stretches) {
+      if (typeof stretch === "string") element.append(stretch);
+      else {
+        if (stretch[0]) element.append(make("del", stretch[0]));
+        if (stretch[1]) element.append(make("ins", stretch[1]));
+      }
+    }
+    return element;
+  };
+
   const renderExample = (part, data, index) => {
     const item = make("li");
     for (const text of data.texts[index]) {
       const line = make("p");
       line.className = "text-of";
-      for (const stretch of text) {
-        if (typeof stretch === "string") line.append(stretch);
-        else {
-          if (stretch[0]) line.append(make("del", stretch[0]));
-          if (stretch[1]) line.append(make("ins", stretch[1]));
-        }
-      }
+      appendStretches(line, text);
       item.append(line);
     }
     const head = make("p");
@@ -101,7 +129,10 @@ for (const browser of document.querySelectorAll(".browser")) {
     for (const [name, before, after, result] of pairsOf(data, index)) {
       if (model.value && name !== model.value) continue;
       const [word, isOtherText] = result.split(" ");
-      const prediction = make("dd", before === null ? `${after}` : before === after ? `${after} (${word})` : `${before} → ${after} (${word})`);
+      const stretches = before === null || before === after ? null : compareAnswers(before, after);
+      const prediction = stretches
+        ? appendStretches(make("dd"), [...stretches, ` (${word})`])
+        : make("dd", before === null ? `${after}` : before === after ? `${after} (${word})` : `${before} → ${after} (${word})`);
       if (isOtherText) prediction.append(" on another text");
       prediction.className = word;
       predictions.append(make("dt", name), prediction);
