@@ -26,6 +26,7 @@ UNITS = {  # the section, and how a command shows what it adds
     "An operator for a new language": ("lapsus list operators --language de", "de_umlauts"),
     "A task": ("lapsus tasks lamp", "Request: "),
     "A model adapter": (),
+    "A scorer": ("lapsus list scorers", "stance"),
 }
 
 
