@@ -104,6 +104,8 @@ def test_the_last_command_uses_the_unit(printed):
         assert [row["prediction"] for row in read_rows(clean)] == ["weather", "music"]
         assert len(list(clean.parent.glob("en_keyboard.*.jsonl"))) == 2
         assert json.loads((clean.parent / "run.json").read_text("utf-8"))["model_identity"].startswith("lookup:")
+    elif title == "A scorer":
+        assert json.loads(last)["stance"] == 1.0
     else:
         rows = read_rows(folder / "noisy.jsonl")
         assert [row["clean_text"] for row in rows] == ["schöne Grüße aus Köln", "das Licht über der Tür"]
