@@ -10,6 +10,8 @@ What a tag names stays as it is: other data need another version.
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +21,7 @@ from lapsus import metrics
 from lapsus.core.messages import format_list
 from lapsus.core.types import StrPath
 from lapsus.hub.built_folder import CARD, find_row_count_mismatch, select_own_files
+from lapsus.hub.card_merge import merge_cards, split_card
 from lapsus.hub.errors import UploadError, diagnose_error, set_client_timeout
 
 if TYPE_CHECKING:
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 
 RepoType = Literal["dataset", "space"]
 Gate = Literal["auto", "manual"]
+MANIFEST = ".lapsus.json"  # what an upload sent: the names of its files, and the card as it was generated
+TAG_LINE = "- lapsus"  # in the card of a Space
 GITATTRIBUTES = ".gitattributes"  # written by the Hub; large files break without it
 
 
@@ -49,8 +54,9 @@ class UploadResult:
     settings: tuple[str, ...] = ()  # what else was changed, such as "made private"
 
     def __str__(self) -> str:
+        names = f" ({format_list(self.removed, 50)})" if self.removed else ""
         changed = (
-            (f"{_format_count(self.uploaded)} sent, {len(self.removed)} removed",)
+            (f"{_format_count(self.uploaded)} sent, {len(self.removed)} removed{names}",)
             if self.uploaded or self.removed
             else ()
         )
@@ -73,11 +79,11 @@ def upload(
     """Make the dataset repo `repo_id` hold what `folder` holds, creating it if need be.
 
     `private` also makes a public repo private; nothing makes a private one public. `gated` lets only those in whom the
-    Hub ("auto") or you ("manual") grant access. Configs and shards that the folder no longer has are removed; what
-    others put there (LICENSE, figures) stays, and is named.
+    Hub ("auto") or you ("manual") grant access. What the last upload sent and the folder no longer has is removed, and
+    named; what others put there (configs, LICENSE, figures) stays, and so do their changes to the card.
 
-    The commit is tagged with `version`. Where that version is there with other data, nothing is sent, unless
-    `replace_version` says that the tag shall move.
+    The commit is tagged with `version`. Where that version is there with other data, or a newer one, nothing is sent,
+    unless `replace_version` says that the tag shall move.
 
     Without a `token`, the one of HF_TOKEN or of `hf auth login` counts. `timeout` is how many seconds the Hub may be
     silent; huggingface_hub repeats most requests five times before it gives up. Raises UploadError.
@@ -86,7 +92,8 @@ def upload(
     _require_file(folder, CARD)
     if mismatch := find_row_count_mismatch(folder):
         raise UploadError(f"{folder.name} was not uploaded to {repo_id}: {mismatch}; build the folder again")
-    options = _UploadOptions(private, gated, version, replace_version)
+    card_version = split_card((folder / CARD).read_text(encoding="utf-8"))[0].get("version")
+    options = _UploadOptions(private, gated, version, replace_version, card_version and str(card_version))
     return _upload(folder, _list_local_files(folder), repo_id, "dataset", token, timeout, options)
 
 
@@ -118,6 +125,7 @@ class _UploadOptions:
     gated: Gate | None = None
     version: str | None = None
     replace_version: bool = False
+    card_version: str | None = None  # what the card says, also of a part, which has no tag
 
     @property
     def tag(self) -> str:
@@ -186,56 +194,71 @@ def _upload_changes(
 ) -> tuple[UploadResult, str]:
     """Send what differs; return what was done, and the commit that holds it."""
     before: _RemoteState | None = None
+    plan: _Plan | None = None
     settings: tuple[str, ...] = ()
-    try:
-        sdk = "gradio" if repo.type == "space" else None
-        repo.api.create_repo(repo.id, repo_type=repo.type, private=options.private, space_sdk=sdk, exist_ok=True)
-        settings = tuple(_apply_settings(repo, options))
-        before = repo.read_state()
-        if options.tag and not options.replace_version:
-            _check_same_data(repo, folder, local, options.tag)
-        return _commit_changes(repo, local, before, options, settings)
-    except UploadError:
-        raise
-    except Exception as error:  # for every error, tell the user what reached the Hub
-        current = _try_read_state(repo)
-        if (
-            before and current and _plan_changes(local, current, repo.type) == ((), ())
-        ):  # the commit arrived, but the answer was lost
-            changes = _plan_changes(local, before, repo.type)
-            return UploadResult(repo.format_commit_url(current), *changes, settings=settings), current.commit
-        cause, cure = diagnose_error(error, repo.api, repo.id, timeout)
-        raise UploadError(
-            f"{folder.name} was not uploaded to {repo.id}: {cause}; {_describe_state(before, current)}; {cure}"
-        ) from error
+    with TemporaryDirectory() as scratch:
+        try:
+            sdk = "gradio" if repo.type == "space" else None
+            repo.api.create_repo(repo.id, repo_type=repo.type, private=options.private, space_sdk=sdk, exist_ok=True)
+            settings = tuple(_apply_settings(repo, options))
+            before = repo.read_state()
+            earlier = _read_earlier(repo, before)
+            _check_versions(repo, folder, local, before, earlier, options)
+            plan = _Plan(_add_records(local, earlier, Path(scratch)), earlier)
+            return _commit_changes(repo, plan, before, options, settings)
+        except UploadError:
+            raise
+        except Exception as error:  # for every error, tell the user what reached the Hub
+            current = _try_read_state(repo)
+            if before and plan and current and plan.compare(current) == ((), ()):
+                result = plan.describe(repo.format_commit_url(current), before, settings)
+                return result, current.commit  # the commit arrived, but the answer was lost
+            cause, cure = diagnose_error(error, repo.api, repo.id, timeout)
+            raise UploadError(
+                f"{folder.name} was not uploaded to {repo.id}: {cause}; {_describe_state(before, current)}; {cure}"
+            ) from error
 
 
 def _commit_changes(
-    repo: _Repo, local: dict[str, Path], before: _RemoteState, options: _UploadOptions, settings: tuple[str, ...]
+    repo: _Repo, plan: _Plan, before: _RemoteState, options: _UploadOptions, settings: tuple[str, ...]
 ) -> tuple[UploadResult, str]:
     """Send what differs as one commit, where anything does."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
-    uploads, removals = _plan_changes(local, before, repo.type)
-    foreign_files = tuple(sorted(before.files.keys() - local.keys() - {*removals, GITATTRIBUTES}))
+    uploads, removals = plan.compare(before)
     if not uploads and not removals:
-        url = repo.format_commit_url(before)
-        return UploadResult(url, foreign_files=foreign_files, settings=settings), before.commit
+        return plan.describe(repo.format_commit_url(before), before, settings), before.commit
     commit = repo.api.create_commit(
         repo.id,
-        [CommitOperationAdd(path, local[path]) for path in uploads]
+        [CommitOperationAdd(path, plan.files[path]) for path in uploads]
         + [CommitOperationDelete(path, is_folder=False) for path in removals],
         commit_message=f"Upload with lapsus{options.tag and f', data version {options.version}'}",
         repo_type=repo.type,
         parent_commit=before.commit,
     )
-    return UploadResult(commit.commit_url, uploads, removals, foreign_files, settings), commit.oid
+    return plan.describe(commit.commit_url, before, settings), commit.oid
+
+
+def _check_versions(
+    repo: _Repo,
+    folder: Path,
+    local: dict[str, Path],
+    before: _RemoteState,
+    earlier: _Earlier,
+    options: _UploadOptions,
+) -> None:
+    """Raise where the upload would replace newer data, files of others, or what a tag names."""
+    if not options.replace_version:
+        _check_newer(repo, folder, options.card_version, earlier)
+        _check_foreign_files(repo, folder, local, before, earlier)
+        if options.tag:
+            _check_same_data(repo, folder, local, options.tag)
 
 
 def _check_same_data(repo: _Repo, folder: Path, local: dict[str, Path], tag: str) -> None:
     """Raise where the version is on the Hub with other rows."""
     tagged_state = repo.find_tag(tag)
-    different = _find_changed_data(local, tagged_state) if tagged_state else []
+    different = _find_changed_data(repo, local, tagged_state) if tagged_state else []
     if different:
         raise UploadError(
             f"{folder.name} was not uploaded to {repo.id}: {tag} is there with other data "
@@ -249,16 +272,18 @@ def _move_tag(repo: _Repo, tag: str, commit: str, local: dict[str, Path]) -> tup
         return ()
     tagged_state = repo.find_tag(tag)
     if tagged_state:
-        if not _find_changed_data(local, tagged_state):
+        if not _find_changed_data(repo, local, tagged_state):
             return ()
         repo.api.delete_tag(repo.id, tag=tag, repo_type=repo.type)
     repo.api.create_tag(repo.id, tag=tag, revision=commit, repo_type=repo.type)
     return (f"tag {tag} moved" if tagged_state else f"tagged {tag}",)
 
 
-def _find_changed_data(local: dict[str, Path], tagged_state: _RemoteState) -> list[str]:
-    """Return the files of rows that differ; a card may be mended under its version."""
-    own_names = select_own_files({*local, *tagged_state.files}) - {CARD}
+def _find_changed_data(repo: _Repo, local: dict[str, Path], tagged_state: _RemoteState) -> list[str]:
+    """Return the files of rows that differ; a card may be mended under its version, and others may add files."""
+    has_list = MANIFEST in tagged_state.files
+    listed = _read_earlier(repo, tagged_state).files if has_list else select_own_files(tagged_state.files)
+    own_names = (select_own_files(local) | select_own_files(listed)) - {CARD}
     return sorted(
         name for name in own_names if name not in local or not _is_same_file(local[name], tagged_state.files.get(name))
     )
@@ -286,13 +311,106 @@ def _try_read_state(repo: _Repo) -> _RemoteState | None:
         return None
 
 
-def _plan_changes(
-    local: dict[str, Path], remote: _RemoteState, repo_type: RepoType
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the paths to send and to remove: in a dataset only files of lapsus, in a Space all that are not local."""
-    uploads = tuple(name for name, path in local.items() if not _is_same_file(path, remote.files.get(name)))
-    own_names = select_own_files(remote.files) if repo_type == "dataset" else remote.files.keys() - {GITATTRIBUTES}
-    return uploads, tuple(name for name in remote.files if name in own_names and name not in local)
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The files that a repo shall hold, and what lapsus sent earlier."""
+
+    files: dict[str, Path]
+    earlier: _Earlier
+
+    def compare(self, remote: _RemoteState) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the paths to send and to remove: of others' files none."""
+        uploads = tuple(name for name, path in self.files.items() if not _is_same_file(path, remote.files.get(name)))
+        return uploads, tuple(name for name in remote.files if name in self.earlier.files and name not in self.files)
+
+    def describe(self, url: str, before: _RemoteState, settings: tuple[str, ...]) -> UploadResult:
+        """Return what the upload changed; the list that lapsus keeps is not worth a word."""
+        uploads, removals = self.compare(before)
+        foreign_files = tuple(sorted(before.files.keys() - self.files.keys() - {*removals, GITATTRIBUTES}))
+        named = tuple(name for name in uploads if name != MANIFEST)
+        return UploadResult(url, named, removals, foreign_files, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """What the last upload of lapsus sent, and the card as it is now."""
+
+    files: frozenset[str] = frozenset()
+    base_card: str | None = None  # as it was generated
+    card: str | None = None
+
+
+def _read_earlier(repo: _Repo, state: _RemoteState) -> _Earlier:
+    """Return what the last upload of lapsus listed; a repo without a list has nothing of ours to remove."""
+    card = _read_remote(repo, state, CARD)
+    if MANIFEST not in state.files:
+        is_ours = bool(split_card(card or "")[0].get("lapsus")) or (repo.type == "space" and TAG_LINE in (card or ""))
+        return _Earlier(card=None if is_ours else card)
+    try:
+        content = json.loads(_read_remote(repo, state, MANIFEST) or "{}")
+        return _Earlier(frozenset(content["files"]), str(content["card"]), card)
+    except (ValueError, TypeError, KeyError):  # somebody else's
+        return _Earlier(base_card="", card=card)
+
+
+def _read_remote(repo: _Repo, state: _RemoteState, name: str) -> str | None:
+    """Return a text file of a commit."""
+    if name not in state.files:
+        return None
+    from huggingface_hub import get_session
+    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
+
+    url = f"{repo.api.endpoint}/{repo.type}s/{repo.id}/resolve/{state.commit}/{name}"
+    response = get_session().get(url, headers=build_hf_headers(token=repo.api.token), follow_redirects=True)
+    hf_raise_for_status(response)
+    return response.content.decode("utf-8", errors="replace")
+
+
+def _add_records(local: dict[str, Path], earlier: _Earlier, scratch: Path) -> dict[str, Path]:
+    """Return the files with the merged card, and with the list of what lapsus sends."""
+    card = local[CARD].read_text(encoding="utf-8")
+    manifest = {"files": sorted(local), "card": card}
+    records = {MANIFEST: json.dumps(manifest, ensure_ascii=False, indent=0)}
+    if earlier.card is not None and (merged := merge_cards(earlier.base_card, card, earlier.card)) != card:
+        records[CARD] = merged
+    for name, text in records.items():
+        (scratch / name).write_text(text, encoding="utf-8")
+    return local | {name: scratch / name for name in records}
+
+
+def _check_newer(repo: _Repo, folder: Path, version: str | None, earlier: _Earlier) -> None:
+    """Raise where the Hub holds a newer version of the data."""
+    there = split_card(earlier.card or "")[0].get("version")
+    if version and there and _parse_version(str(there)) > _parse_version(version):
+        raise UploadError(
+            f"{folder.name} was not uploaded to {repo.id}: version {there} is there, and this is {version}; "
+            "build the newer one, or go back with --replace-version"
+        )
+
+
+def _parse_version(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", text))
+
+
+def _check_foreign_files(
+    repo: _Repo, folder: Path, local: dict[str, Path], before: _RemoteState, earlier: _Earlier
+) -> None:
+    """Raise where a file would replace one that somebody else put there."""
+    if earlier.base_card is None:
+        return
+    replaced = [
+        name
+        for name, path in local.items()
+        if name in before.files
+        and name not in earlier.files
+        and name != CARD
+        and not _is_same_file(path, before.files[name])
+    ]
+    if replaced:
+        raise UploadError(
+            f"{folder.name} was not uploaded to {repo.id}: somebody else put {format_list(replaced, 3)} there; "
+            "call your config otherwise, or replace them with --replace-version"
+        )
 
 
 def _apply_settings(repo: _Repo, options: _UploadOptions) -> Iterator[str]:
@@ -327,7 +445,7 @@ def _describe_state(before: _RemoteState | None, current: _RemoteState | None) -
     """Return what reached the Hub; `before` is None when even the first listing failed."""
     if current is None:
         return "no file was sent" if before is None else "main shows either the old files or the new ones"
-    files = tuple(sorted(current.files.keys() - {GITATTRIBUTES}))
+    files = tuple(sorted(current.files.keys() - {GITATTRIBUTES, MANIFEST}))
     visible = (
         "no files" if not files else f"{_format_count(files)} ({', '.join(files[:3])}{', …' if files[3:] else ''})"
     )

@@ -22,7 +22,7 @@ from lapsus.cli.main import main
 from lapsus.hub.collection import update_collection
 from lapsus.hub.errors import RETRY_HINT, diagnose_error
 from lapsus.hub.metric_space import render_app
-from lapsus.hub.upload import UploadError, _list_local_files, upload, upload_space
+from lapsus.hub.upload import MANIFEST, UploadError, _list_local_files, upload, upload_space
 
 STRANGER = "hf_of_nobody"
 TimeoutException = type("TimeoutException", (Exception,), {})  # as the client of huggingface_hub calls it
@@ -98,8 +98,10 @@ def test_what_the_clients_published_is_on_the_hub(hub, folders, published):
             path.relative_to(version).as_posix(): path.read_bytes() for path in version.rglob("*.*") if path.is_file()
         }
         remote = hub.files("datasets", "org/built", ref)
-        assert {name: data for name, data in remote.items() if name != ".gitattributes"} == local
-    assert sorted(hub.files("spaces", "org/agreement")) == [".gitattributes", "README.md", "agreement.py", "score.py"]
+        assert {name: data for name, data in remote.items() if name not in {".gitattributes", MANIFEST}} == local
+    assert sorted(hub.files("spaces", "org/agreement")) == [
+        ".gitattributes", MANIFEST, "README.md", "agreement.py", "score.py",
+    ]  # fmt: skip
     assert hub.repos["spaces", "org/agreement"].sdk == "gradio"
 
 
@@ -164,7 +166,7 @@ def test_build_and_push_from_the_command_line(hub, client, tmp_path):
     assert done["exit"] == 0, done
     shown = hub.files("datasets", "org/sample")
     assert f"uploaded to {hub.url}/datasets/org/sample/commit/" in done["output"]
-    assert f"{len(shown) - 1} files sent, 0 removed" in done["output"]
+    assert f"{len(shown) - 2} files sent, 0 removed" in done["output"]
     assert shown["README.md"] == (tmp_path / "sample" / "README.md").read_bytes()
 
 
@@ -317,7 +319,7 @@ def test_a_version_is_a_tag_and_stays_what_it_is(here, folders):
     assert "--replace-version" in str(caught.value)
     assert here.files("datasets", "org/small") == before
     second = upload(folders.second, "org/small", version="1.1.0")
-    assert str(second).endswith(": 2 files sent, 1 removed, tagged v1.1.0")
+    assert str(second).endswith(": 2 files sent, 1 removed (keyboard.1/test-00000-of-00001.parquet), tagged v1.1.0")
     assert here.files("datasets", "org/small", "v1.0.0") == before
     assert repo.tags["v1.1.0"] == repo.refs["main"]
 
@@ -528,7 +530,7 @@ def test_what_others_put_into_the_repo_stays_and_is_named(here, folders):
     done = upload(folders.second, "org/shared")
     assert done.removed == ("keyboard.1/test-00000-of-00001.parquet",)
     assert str(done).endswith(
-        "2 files sent, 1 removed; not of this build and left there: "
+        "2 files sent, 1 removed (keyboard.1/test-00000-of-00001.parquet); not of this build and left there: "
         "LICENSE, clean/notes.parquet, eval.yaml, figures/drop.png"
     )
     assert added.items() <= here.files("datasets", "org/shared").items()
