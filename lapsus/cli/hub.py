@@ -282,10 +282,18 @@ def echo_result(result: BuildResult) -> None:
 @add_option("--gated")
 @click.option("--i-have-the-rights", is_flag=True, help="Publish although no licence is stated.")
 @click.option("--allow-partial", is_flag=True, help="Publish although rows are missing.")
-@click.option("--replace-version", is_flag=True, help="Move the tag of the version if it marks other data.")
+@click.option(
+    "--replace-version",
+    is_flag=True,
+    help="Move the tag of the version if it marks other data; go back to an older one.",
+)
+@click.option(
+    "--package", type=PATH, metavar="WHEEL", help="Of a metric: lapsus itself, where PyPI lacks this version."
+)
 def push(
     folder: Path,
     org: str,
+    package: Path | None,
     *,
     private: bool,
     gated: Gate | None,
@@ -299,7 +307,7 @@ def push(
     for evaluate.load("ORG/NAME").
     """
     if (folder / f"{folder.absolute().name}.py").is_file():
-        upload_metric(folder, org, private=private)
+        upload_metric(folder, org, private=private, package=package)
         return
     rights = {"i_have_the_rights": i_have_the_rights, "allow_partial": allow_partial}
     upload_built(folder, org, private=private, gated=gated, replace_version=replace_version, **rights)
@@ -343,11 +351,11 @@ def upload_built(
     click.echo(f"uploaded to {result}")
 
 
-def upload_metric(folder: Path, org: str, *, private: bool) -> None:
+def upload_metric(folder: Path, org: str, *, private: bool, package: Path | None = None) -> None:
     """Upload a metric's folder as a Space."""
     repo = f"{org}/{folder.absolute().name}"
     check_repo_id(repo)
-    click.echo(f"uploaded to {hub_upload.upload_space(folder, repo, private=private)}")
+    click.echo(f"uploaded to {hub_upload.upload_space(folder, repo, private=private, package=package)}")
 
 
 @click.command(epilog=format_examples("lapsus collection my-org"))

@@ -16,6 +16,7 @@ from importlib.metadata import version
 from lapsus import metrics
 from lapsus.metrics.base import StrictMetric
 
+PYTHON = "3.11"  # the oldest that lapsus runs on; the Hub's default is older
 GRADIO = "6.31.0"  # the last version with which the apps were tested
 FRONT_MATTER = """\
 ---
@@ -25,6 +26,7 @@ colorFrom: blue
 colorTo: yellow
 sdk: gradio
 sdk_version: {gradio}
+python_version: "{python}"
 app_file: app.py
 pinned: false
 license: apache-2.0
@@ -86,9 +88,30 @@ def render_metric_card(name: str) -> str:
     head = FRONT_MATTER.format(
         title=title.partition(":")[0],
         gradio=GRADIO,
+        python=PYTHON,
         description="\n".join(f"  {line}" for line in description.splitlines() if line),
     )
     return f"{head}\n# {title}\n\n" + "\n\n".join(f"## {head}\n\n{text}" for head, text in sections.items()) + "\n"
+
+
+def render_space_files(name: str, repo_id: str, wheel: str | None = None) -> dict[str, str]:
+    """Return the files of a metric's Space that depend on where it is: card, requirements and app.
+
+    The card loads the metric by the name of the Space. `wheel` is the file of the Space to install; otherwise the
+    version of lapsus comes from PyPI.
+    """
+    from huggingface_hub import constants
+
+    pinned = f'evaluate.load("{repo_id}", revision="lapsus-{version("lapsus")}")'
+    card = render_metric_card(name).replace(f'evaluate.load("metrics/{name}")', f'evaluate.load("{repo_id}")')
+    card = card.replace(
+        "The same as a plain function,", f"`{pinned}` stays at this version.\n\nThe same as a plain function,"
+    )
+    requirements = render_requirements(name)
+    if wheel:
+        address = f"lapsus @ {constants.ENDPOINT}/spaces/{repo_id}/resolve/main/{wheel}"
+        requirements = requirements.replace(f"lapsus=={version('lapsus')}", address)
+    return {"README.md": card, "requirements.txt": requirements, "app.py": render_app(name)}
 
 
 def render_app(name: str) -> str:

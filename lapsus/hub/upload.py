@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, replace
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 RepoType = Literal["dataset", "space"]
 Gate = Literal["auto", "manual"]
 MANIFEST = ".lapsus.json"  # what an upload sent: the names of its files, and the card as it was generated
+ANY_ORG = "<org>"  # in a card, before it is known where it goes
 TAG_LINE = "- lapsus"  # in the card of a Space
 GITATTRIBUTES = ".gitattributes"  # written by the Hub; large files break without it
 
@@ -98,23 +100,37 @@ def upload(
 
 
 def upload_space(
-    folder: StrPath, repo_id: str, *, token: str | None = None, private: bool = False, timeout: float = 60.0
+    folder: StrPath,
+    repo_id: str,
+    *,
+    token: str | None = None,
+    private: bool = False,
+    package: StrPath | None = None,
+    timeout: float = 60.0,
 ) -> UploadResult:
     """Make the Space `repo_id` hold the metric of `folder`, for `evaluate.load(repo_id)`; otherwise as `upload`.
 
-    A metric of lapsus also gets its app, which is not in the folder.
+    A metric of lapsus also gets its app, which is not in the folder, and a tag such as lapsus-1.0.0, by which
+    `evaluate.load(repo_id, revision=...)` pins it. It installs that version from PyPI, or `package`, a wheel that
+    is sent along: before the release there is no other.
     """
-    folder = Path(folder)
+    folder, package = Path(folder), Path(package) if package else None
     _require_file(folder, CARD)
     _require_file(folder, f"{repo_id.rpartition('/')[2]}.py")
     files = _list_local_files(folder)
+    options = _UploadOptions(private)
     with TemporaryDirectory() as scratch:
         if folder.resolve().parent == metrics.FOLDER.resolve():
-            from lapsus.hub.metric_space import render_app  # imports evaluate
+            from lapsus.hub.metric_space import render_space_files  # imports evaluate
 
-            files["app.py"] = Path(scratch) / "app.py"
-            files["app.py"].write_text(render_app(folder.resolve().name), encoding="utf-8")
-        return _upload(folder, files, repo_id, "space", token, timeout, _UploadOptions(private))
+            name = folder.resolve().name
+            for file, text in render_space_files(name, repo_id, package and package.name).items():
+                files[file] = Path(scratch) / file
+                files[file].write_text(text, encoding="utf-8")
+            options = replace(options, space_tag=f"lapsus-{installed_version('lapsus')}")
+        if package:
+            files[package.name] = package
+        return _upload(folder, files, repo_id, "space", token, timeout, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +142,11 @@ class _UploadOptions:
     version: str | None = None
     replace_version: bool = False
     card_version: str | None = None  # what the card says, also of a part, which has no tag
+    space_tag: str = ""  # of a metric; `evaluate` itself looks for v and its own version
 
     @property
     def tag(self) -> str:
-        return f"v{self.version}" if self.version else ""
+        return f"v{self.version}" if self.version else self.space_tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +221,7 @@ def _upload_changes(
             before = repo.read_state()
             earlier = _read_earlier(repo, before)
             _check_versions(repo, folder, local, before, earlier, options)
-            plan = _Plan(_add_records(local, earlier, Path(scratch)), earlier)
+            plan = _Plan(_add_records(repo, local, earlier, Path(scratch)), earlier)
             return _commit_changes(repo, plan, before, options, settings)
         except UploadError:
             raise
@@ -232,7 +249,7 @@ def _commit_changes(
         repo.id,
         [CommitOperationAdd(path, plan.files[path]) for path in uploads]
         + [CommitOperationDelete(path, is_folder=False) for path in removals],
-        commit_message=f"Upload with lapsus{options.tag and f', data version {options.version}'}",
+        commit_message="Upload with lapsus" + (f", data version {options.version}" if options.version else ""),
         repo_type=repo.type,
         parent_commit=before.commit,
     )
@@ -251,7 +268,7 @@ def _check_versions(
     if not options.replace_version:
         _check_newer(repo, folder, options.card_version, earlier)
         _check_foreign_files(repo, folder, local, before, earlier)
-        if options.tag:
+        if options.version:
             _check_same_data(repo, folder, local, options.tag)
 
 
@@ -283,7 +300,8 @@ def _find_changed_data(repo: _Repo, local: dict[str, Path], tagged_state: _Remot
     """Return the files of rows that differ; a card may be mended under its version, and others may add files."""
     has_list = MANIFEST in tagged_state.files
     listed = _read_earlier(repo, tagged_state).files if has_list else select_own_files(tagged_state.files)
-    own_names = (select_own_files(local) | select_own_files(listed)) - {CARD}
+    is_space = repo.type == "space"
+    own_names = ({*local} | {*listed} if is_space else select_own_files(local) | select_own_files(listed)) - {CARD}
     return sorted(
         name for name in own_names if name not in local or not _is_same_file(local[name], tagged_state.files.get(name))
     )
@@ -366,13 +384,12 @@ def _read_remote(repo: _Repo, state: _RemoteState, name: str) -> str | None:
     return response.content.decode("utf-8", errors="replace")
 
 
-def _add_records(local: dict[str, Path], earlier: _Earlier, scratch: Path) -> dict[str, Path]:
-    """Return the files with the merged card, and with the list of what lapsus sends."""
-    card = local[CARD].read_text(encoding="utf-8")
+def _add_records(repo: _Repo, local: dict[str, Path], earlier: _Earlier, scratch: Path) -> dict[str, Path]:
+    """Return the files with the merged card, which names the repo, and with the list of what lapsus sends."""
+    card = local[CARD].read_text(encoding="utf-8").replace(ANY_ORG, repo.id.partition("/")[0])
     manifest = {"files": sorted(local), "card": card}
-    records = {MANIFEST: json.dumps(manifest, ensure_ascii=False, indent=0)}
-    if earlier.card is not None and (merged := merge_cards(earlier.base_card, card, earlier.card)) != card:
-        records[CARD] = merged
+    merged = card if earlier.card is None else merge_cards(earlier.base_card, card, earlier.card)
+    records = {MANIFEST: json.dumps(manifest, ensure_ascii=False, indent=0), CARD: merged}
     for name, text in records.items():
         (scratch / name).write_text(text, encoding="utf-8")
     return local | {name: scratch / name for name in records}

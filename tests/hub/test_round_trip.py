@@ -18,6 +18,7 @@ from huggingface_hub.errors import GatedRepoError, HfHubHTTPError
 from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 from paths import ROOT
 
+import lapsus
 from lapsus.cli.main import main
 from lapsus.hub.collection import update_collection
 from lapsus.hub.errors import RETRY_HINT, diagnose_error
@@ -167,7 +168,8 @@ def test_build_and_push_from_the_command_line(hub, client, tmp_path):
     shown = hub.files("datasets", "org/sample")
     assert f"uploaded to {hub.url}/datasets/org/sample/commit/" in done["output"]
     assert f"{len(shown) - 2} files sent, 0 removed" in done["output"]
-    assert shown["README.md"] == (tmp_path / "sample" / "README.md").read_bytes()
+    card = (tmp_path / "sample" / "README.md").read_bytes()
+    assert shown["README.md"] == card.replace(b"<org>", b"org") != card  # the card names the repo
 
 
 @pytest.fixture
@@ -422,8 +424,24 @@ def test_push_takes_a_metric_too(here):
     assert here.repos["spaces", f"org/{METRICS[0].name}"].sdk == "gradio"
     files = here.files("spaces", f"org/{METRICS[0].name}")
     assert files["requirements.txt"].startswith(b"lapsus==")
+    repo, name = here.repos["spaces", f"org/{METRICS[0].name}"], METRICS[0].name
+    assert repo.tags == {f"lapsus-{lapsus.__version__}": repo.refs["main"]}
+    card = files["README.md"].decode()
+    assert 'python_version: "3.11"' in card and f'evaluate.load("org/{name}")' in card
+    assert f'evaluate.load("org/{name}", revision="lapsus-{lapsus.__version__}")' in card
     assert files["app.py"].decode() == render_app(METRICS[0].name) and not (METRICS[0] / "app.py").exists()
     assert upload_space(METRICS[0], f"org/{METRICS[0].name}").uploaded == ()
+
+
+def test_a_space_installs_the_wheel_that_is_sent_along(here, tmp_path):
+    wheel = tmp_path / "lapsus-9.9.9-py3-none-any.whl"
+    wheel.write_bytes(b"wheel")
+    name = METRICS[0].name
+    upload_space(METRICS[0], f"org/{name}", package=wheel)
+    files = here.files("spaces", f"org/{name}")
+    address = f"lapsus @ {here.url}/spaces/org/{name}/resolve/main/{wheel.name}"
+    assert files["requirements.txt"].decode().splitlines()[0] == address and files[wheel.name] == b"wheel"
+    assert upload_space(METRICS[0], f"org/{name}").removed == (wheel.name,)  # after the release it comes from PyPI
 
 
 def test_no_token_at_all(here, folders, monkeypatch, tmp_path):
