@@ -37,8 +37,8 @@ def merge_cards(base: str | None, ours: str, theirs: str) -> str:
 def split_card(text: str) -> tuple[dict[str, Any], str]:
     r"""Return the YAML of a card, and its prose.
 
-    >>> split_card("---\\nlicense: mit\\n---\\n# Mine\\n")
-    ({'license': 'mit'}, '# Mine\\n')
+    >>> split_card("---\nlicense: mit\n---\n# Mine\n")
+    ({'license': 'mit'}, '# Mine\n')
     """
     match = FRONT_MATTER.fullmatch(text.replace("\r\n", "\n"))
     if match is None:
@@ -51,7 +51,8 @@ def split_card(text: str) -> tuple[dict[str, Any], str]:
 
 
 def _dump(data: dict[str, Any]) -> str:
-    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, line_break="\n", width=10**6).strip()
+    text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, line_break="\n", width=10**6)
+    return text.strip()
 
 
 def merge_data(base: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def upload_space(
             from lapsus.hub.metric_space import render_space_files  # imports evaluate
 
             name = folder.resolve().name
-            for file, text in render_space_files(name, repo_id, package and package.name).items():
+            for file, text in render_space_files(name, repo_id, package.name if package else None).items():
                 files[file] = Path(scratch) / file
                 files[file].write_text(text, encoding="utf-8")
             options = replace(options, space_tag=f"lapsus-{installed_version('lapsus')}")
@@ -376,7 +376,10 @@ def _read_remote(repo: _Repo, state: _RemoteState, name: str) -> str | None:
     if name not in state.files:
         return None
     from huggingface_hub import get_session
-    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
+    from huggingface_hub.utils import (  # type: ignore[attr-defined] # public, but not in __all__
+        build_hf_headers,
+        hf_raise_for_status,
+    )
 
     url = f"{repo.api.endpoint}/{repo.type}s/{repo.id}/resolve/{state.commit}/{name}"
     response = get_session().get(url, headers=build_hf_headers(token=repo.api.token), follow_redirects=True)
