@@ -1,17 +1,21 @@
-"""Compiles the Chinese typist on request, `LAPSUS_COMPILE=1 pip install .`, and mends the editable install.
+"""Compiles the Chinese typist on request, `LAPSUS_COMPILE=1 pip install .`, and mends sdists and editable installs.
 
 Everything else is in pyproject.toml.
 """
 
 import base64
+import gzip
 import hashlib
 import os
 import sys
+import tarfile
 from pathlib import Path
+from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from setuptools import Extension, setup
 from setuptools.command.editable_wheel import editable_wheel
+from setuptools.command.sdist import sdist
 
 TYPIST = ("candidates", "confusable_words", "habits", "keys", "memory", "punctuation", "retyping", "session")
 COMPILED = ("zh/input_method/pinyin", *(f"zh/typist/{name}" for name in TYPIST))
@@ -79,9 +83,36 @@ class EditableWheelBeforeNamespaces(editable_wheel):
                         archive.writestr(info, content)
 
 
+class ReproducibleSdist(sdist):
+    """An sdist with the same bytes wherever it is built: no owners, modes, or times but $SOURCE_DATE_EPOCH."""
+
+    def make_archive(self, base_name: str, format: str, *arguments: Any, base_dir: Any = None, **options: Any) -> str:
+        """Write a .tar.gz; any other format as setuptools does."""
+        if format != "gztar":
+            return str(super().make_archive(base_name, format, *arguments, base_dir=base_dir, **options))
+        time = int(os.environ.get("SOURCE_DATE_EPOCH", "315532800"))  # 1980 where no time is given
+
+        def strip(info: tarfile.TarInfo) -> tarfile.TarInfo:
+            info.uid = info.gid = 0
+            info.uname = info.gname = ""
+            info.mtime = time
+            info.mode = 0o755 if info.isdir() or info.mode & 0o100 else 0o644
+            return info
+
+        path = Path(f"{base_name}.tar.gz")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            path.open("wb") as file,
+            gzip.GzipFile("", "wb", fileobj=file, mtime=time) as packed,
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+        ):
+            archive.add(str(base_dir), filter=strip)  # which adds the members of a folder by name
+        return str(path)
+
+
 # An editable install stays as it is written: what was compiled would hide later changes.
 setup(
-    cmdclass={"editable_wheel": EditableWheelBeforeNamespaces},
+    cmdclass={"editable_wheel": EditableWheelBeforeNamespaces, "sdist": ReproducibleSdist},
     setup_requires=["mypy>=1.11"] if WANTED else [],
     ext_modules=extensions() if WANTED and "bdist_wheel" in sys.argv else [],
 )
