@@ -40,6 +40,7 @@ from lapsus.reporting.analysis.dialects import is_dialect_scorer, measure_dialec
 from lapsus.reporting.score_table import align_tracks
 
 MODEL_OPTIONS = (
+    "send_tools",
     "name",
     "batch_size",
     "tokenizer",
@@ -99,6 +100,7 @@ class Price(click.ParamType[tuple[float, float]]):
 @add_option("--gold", "With --rows: column of gold answers.")
 @add_option("--id", "With --rows: column of the id.", default="id", show_default=True)
 @add_option("--answers", "With --rows: column of lists of accepted answers, instead of --gold.")
+@click.option("--tools", metavar="COLUMN", help="With --rows: column of functions; the gold answers are calls.")
 @click.option("--labels", metavar="A,B,…", help="With --rows: the labels.")
 @click.option("--prompt", metavar="TEXT", help="With --rows: the instruction, with columns as {column}.")
 @add_option("--score", "Scorer of free answers (lapsus list scorers); repeatable, the first decides.")
@@ -130,6 +132,12 @@ class Price(click.ParamType[tuple[float, float]]):
     "--tokenizer",
     metavar="PATH-OR-ID",
     help="With http: tokenizer whose chat template is used to score labels by log-likelihood.",
+)
+@click.option(
+    "--send-tools",
+    is_flag=True,
+    default=None,
+    help="With http: send functions as tools of the API, not in the prompt.",
 )
 @click.option("--key-env", metavar="NAME", help="With http: environment variable of the key. [default: OPENAI_API_KEY]")
 @click.option(
@@ -276,7 +284,7 @@ def _load_own_rows(task: str | None, rows: Path, options: dict[str, Any], scorer
         if options[name]:
             raise click.UsageError(f"{option} is for a dataset of a task, but --rows names your own; leave one out")
     if task is not None:
-        for name in ("text", "gold", "answers", "labels", "prompt"):
+        for name in ("text", "gold", "answers", "tools", "labels", "prompt"):
             if options[name]:
                 raise click.UsageError(
                     f"--{name} belongs to rows without a task, but the task {task} is named; leave one out"
@@ -300,9 +308,10 @@ def _load_own_rows(task: str | None, rows: Path, options: dict[str, Any], scorer
         name=rows.stem,
         free=bool(scorers),
         answers=options["answers"],
+        tools=options["tools"],
     )
     track_set = TrackSet.from_file(rows, user_task, options["id_column"], options["split"])
-    if not scorers and not labels:
+    if not scorers and not labels and not options["tools"]:
         check_scorer_is_named([str(row[gold]) for row in next(iter(track_set.tracks.values()))])
     return track_set
 
@@ -320,7 +329,7 @@ def check_scorer_is_named(golds: Sequence[str]) -> None:
 
 
 def _load_dataset(task: str, data: str | None, options: dict[str, Any]) -> TrackSet:
-    for name in ("text", "gold", "answers", "labels", "prompt"):
+    for name in ("text", "gold", "answers", "tools", "labels", "prompt"):
         if options[name]:
             raise click.UsageError(f"--{name} is for your own rows; add --rows FILE, or leave it out")
     dataset_task = find_task(task)

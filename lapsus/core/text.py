@@ -31,14 +31,18 @@ def split_words(text: str) -> list[str]:
 
 
 def to_text(value: Any) -> str:
-    """Return tokens joined by spaces, of messages what the user says in lines, and any other value as it is written.
+    """Return tokens joined by spaces, of messages what the user says in lines, other lists as JSON, other values as str.
 
     >>> to_text(["slow", "down"]), to_text([{"role": "user", "content": "slow down"}]), to_text(7)
     ('slow down', 'slow down', '7')
+    >>> to_text([{"name": "f"}])
+    '[{"name": "f"}]'
     """
     if is_messages(value):
         return "\n".join(list_user_texts(value))
-    return " ".join(value) if isinstance(value, list) else str(value)
+    if not isinstance(value, list):
+        return str(value)
+    return " ".join(value) if all(isinstance(each, str) for each in value) else json.dumps(value, ensure_ascii=False)
 
 
 def to_label(value: Any) -> str:

@@ -18,6 +18,7 @@ from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
 from lapsus.core.types import Row
 from lapsus.evaluation.answer_types import AnswerType, ExactAnswer, FreeAnswer, LabelAnswer
+from lapsus.evaluation.tool_answer import ToolCallAnswer, make_calls_prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +122,12 @@ def make_task(
     max_tokens: int | None = None,
     free: bool = False,
     answers: str | None = None,
+    tools: str | None = None,
 ) -> Task:
     """Return a task for rows of your own: a prediction is correct when it equals the gold column.
 
     With `free`, with `answers`, a column of lists of accepted answers, and without a gold column, scorers score what a
-    model writes: `run(task, rows, model, score=["f1"])`.
+    model writes: `run(task, rows, model, score=["f1"])`. With `tools`, a column of functions, gold answers are calls.
 
     >>> make_task(["text"], "label", labels=["weather", "music"]).render_prompt({"text": "will it rain"})
     'will it rain'
@@ -134,7 +136,10 @@ def make_task(
     column = answers or gold
     length: dict[str, Any] = {} if max_tokens is None else {"max_tokens": max_tokens}
     answer_type: AnswerType
-    if labels and column:
+    if tools and column:
+        answer_type = ToolCallAnswer(column, tools, **length)
+        prompt = prompt or make_calls_prompt(tools, inputs)
+    elif labels and column:
         answer_type = LabelAnswer(column, {label: label for label in labels})
     elif free or answers or column is None:
         answer_type = FreeAnswer(column, several=answers is not None, **length)

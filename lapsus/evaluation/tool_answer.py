@@ -10,13 +10,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from lapsus.core.conversations import Prompt, add_instruction, ask
+from lapsus.core.text import to_text
 from lapsus.core.types import Row
 from lapsus.evaluation.answer_types import FreeText
 from lapsus.evaluation.call_match import match_calls
 from lapsus.evaluation.tool_calls import list_functions, make_tools, read_calls, read_gold_calls
+
+if TYPE_CHECKING:
+    from lapsus.evaluation.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,26 @@ class ToolCallAnswer(FreeText):
             "right_arguments": match.right_arguments,
         }
         return result | {"mistake": match.reason} if match.reason else result
+
+
+def make_calls_prompt(functions: str, inputs: Sequence[str]) -> str:
+    """Return the instruction for a model that reads functions as text, as a template.
+
+    >>> make_calls_prompt("tools", ["request"]).splitlines()[-1]
+    '{request}'
+    """
+    return (
+        f"You can call these functions:\n{{{functions}}}\n\nAnswer with the calls that the request needs, as a JSON "
+        'list alone, as in [{{"name": "…", "arguments": {{"…": …}}}}].\nRequest:\n'
+        + "\n".join(f"{{{name}}}" for name in inputs)
+    )
+
+
+def render_without_functions(task: Task, answer_type: ToolCallAnswer, row: Row) -> Prompt:
+    """Return what is asked where functions go beside the prompt: the inputs, behind the context as system prompt."""
+    prompt = replace(task, prompt="\n".join(f"{{{name}}}" for name in task.inputs)).render_prompt(row)
+    context = [to_text(row[name]) for name in task.context if name != answer_type.functions and row[name]]
+    return add_instruction(ask(prompt), "\n\n".join(context)) if context else prompt
 
 
 def _to_text(value: Any) -> str | None:

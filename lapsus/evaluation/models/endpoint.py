@@ -35,6 +35,7 @@ from lapsus.evaluation.models.endpoint_client import (
 )
 from lapsus.evaluation.models.endpoint_transport import EndpointError, check_url
 from lapsus.evaluation.tasks import Task
+from lapsus.evaluation.tool_answer import ToolCallAnswer, render_without_functions
 
 # Labels scored by log-likelihood behind an address: only where the server's numbers have passed a probe.
 # Servers were found that echo log-probabilities shifted by one place, and one that drops them without a word. What a
@@ -138,6 +139,7 @@ class EndpointModel:
     name: str
     logprob_scorer: LogprobScorer | None = None  # how labels are scored, where they are
     usage_counts: Counter[str] = field(default_factory=Counter, repr=False)
+    send_tools: bool = False  # whether functions go into the field `tools` of a request, and not into its prompt
 
     @property
     def identity(self) -> str:
@@ -148,9 +150,15 @@ class EndpointModel:
         return self.endpoint.workers * REQUESTS_PER_WORKER
 
     def prepare(self, task: Task) -> None:
-        """Accept any task: what is written is read as any model's text."""
+        """Accept any task: what is written is read as any model's text; tools are sent where calls are answers."""
+        if self.send_tools and not isinstance(task.answer_type, ToolCallAnswer):
+            raise TypeError(f"the answers of the task {task.name} are no calls of functions; leave out --send-tools")
 
     def build_prompt(self, task: Task, row: Row) -> Any:
+        if self.send_tools and isinstance(task.answer_type, ToolCallAnswer):
+            answer_type = task.answer_type
+            prompt = {"prompt": render_without_functions(task, answer_type, row), "max_tokens": answer_type.max_tokens}
+            return prompt | {"tools": answer_type.list_tools(row)}
         text = task.render_prompt(row)
         prompt = {"prompt": text, "max_tokens": task.answer_type.max_tokens}
         if self.logprob_scorer is None or not task.answer_type.choices:
@@ -189,10 +197,13 @@ class EndpointModel:
     def _generate(self, endpoint: Endpoint, task: Task, request: Request) -> CountedResponse:
         """Return what the model writes."""
         try:
-            reply = endpoint.complete_uncached(request.prompt["prompt"], task.answer_type.max_tokens)
+            reply = endpoint.complete_uncached(
+                request.prompt["prompt"], task.answer_type.max_tokens, request.prompt.get("tools") or ()
+            )
         except (RefusedRequestError, FailedRequestError) as error:
             return _make_error_response(error), {}
-        return Response(reply.text), {
+        message = {"content": reply.text, "tool_calls": list(reply.tool_calls)}
+        return Response(message if reply.tool_calls else reply.text), {
             "tokens of prompts": reply.prompt_tokens,
             "tokens of answers": reply.completion_tokens,
             "answers cut at the most tokens allowed": int(reply.truncated),
@@ -329,7 +340,12 @@ def _make_opener(scheme: str) -> Any:
         workers = int(options.get("batch_size") or 8)
         settings = {setting: options[name] for name, setting in SETTINGS.items() if options.get(name) is not None}
         endpoint = Endpoint(url, model, workers=workers, **settings)
-        return EndpointModel(endpoint, options.get("name") or model, _make_logprob_scorer(endpoint, options))
+        return EndpointModel(
+            endpoint,
+            options.get("name") or model,
+            _make_logprob_scorer(endpoint, options),
+            send_tools=bool(options.get("send_tools")),
+        )
 
     return open_endpoint
 
@@ -340,7 +356,7 @@ UNITS = tuple(
         f"{scheme}://HOST/v1#NAME",
         "a model behind an OpenAI-compatible address",
         _make_opener(scheme),
-        ("batch_size", "chat_template", "tokenizer", *SETTINGS),
+        ("batch_size", "chat_template", "tokenizer", "send_tools", *SETTINGS),
     )
     for scheme in ("http", "https")
 )

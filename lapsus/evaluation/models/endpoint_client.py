@@ -38,7 +38,7 @@ from lapsus.evaluation.models.endpoint_transport import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 T = TypeVar("T")
 DEFAULT_KEY = "OPENAI_API_KEY"  # the environment variable where no other is named
@@ -103,12 +103,13 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """An answer, whether it was cut at the token limit, and the token counts the server reports."""
+    """An answer, whether it was cut at the token limit, the token counts the server reports, and calls of tools."""
 
     text: str
     truncated: bool
     prompt_tokens: int
     completion_tokens: int
+    tool_calls: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +202,11 @@ class Endpoint:
         with ThreadPoolExecutor(self.workers) as pool:
             return list(pool.map(lambda prompt: self.complete(prompt, max_tokens, whole_lines=whole_lines), prompts))
 
-    def complete_uncached(self, prompt: Prompt, max_tokens: int = 256) -> Completion:
+    def complete_uncached(
+        self, prompt: Prompt, max_tokens: int = 256, tools: Sequence[Mapping[str, Any]] = ()
+    ) -> Completion:
         """Return the model's answer with its token counts; the cache is not used."""
-        return self._post("chat/completions", self._build_body(prompt, max_tokens), self._parse_completion)
+        return self._post("chat/completions", self._build_body(prompt, max_tokens, tools), self._parse_completion)
 
     def score_text(self, text: str, max_tokens: int = 1) -> PromptLogprobs:
         """Return the log-probabilities of a text's own tokens, as the completions API gives them where it does.
@@ -223,13 +226,14 @@ class Endpoint:
         body = json.dumps(request, ensure_ascii=False, sort_keys=True).encode()
         return self._post("completions", body, lambda answer: self._parse_prompt_logprobs(answer, text))
 
-    def _build_body(self, prompt: Prompt, max_tokens: int) -> bytes:
+    def _build_body(self, prompt: Prompt, max_tokens: int, tools: Sequence[Mapping[str, Any]] = ()) -> bytes:
         request = {
             "model": self.model,
             "messages": ask(prompt),
             "temperature": 0,
             "max_tokens": max_tokens,
             "seed": 0,
+            **({"tools": list(tools)} if tools else {}),
         }
         return json.dumps(request, ensure_ascii=False, sort_keys=True).encode()
 
@@ -335,18 +339,22 @@ class Endpoint:
             raise self._make_malformed_error(body, "chat completion")
         if finish_reason == "content_filter":
             raise FilteredError("a content filter of the server withheld the answer (finish_reason 'content_filter')")
+        calls = message.get("tool_calls") or ()
+        if not isinstance(calls, list | tuple):
+            raise self._make_malformed_error(body, "chat completion")
         if not content and message.get("refusal"):
             raise FilteredError(f"the model refused: {clean_message(message['refusal'])}")
         if not content and finish_reason == "length":
             raise EmptyReplyError("all tokens allowed were used before the answer began (finish_reason 'length')")
-        if content is None:
+        if content is None and not calls:
             raise EmptyReplyError(f"the answer has no text (finish_reason {clean_message(finish_reason)!r})")
         usage = response.get("usage")
         return Completion(
-            content,
+            content or "",
             finish_reason == "length",
             read_count(usage, "prompt_tokens"),
             read_count(usage, "completion_tokens"),
+            tuple(calls),
         )
 
     def _parse_prompt_logprobs(self, body: bytes, text: str) -> PromptLogprobs:
