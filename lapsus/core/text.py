@@ -31,7 +31,7 @@ def split_words(text: str) -> list[str]:
 
 
 def to_text(value: Any) -> str:
-    """Return tokens joined by spaces, of messages what the user says in lines, other lists as JSON, other values as str.
+    """Return tokens joined by spaces, of messages what the user says in lines, other lists as JSON, the rest as str.
 
     >>> to_text(["slow", "down"]), to_text([{"role": "user", "content": "slow down"}]), to_text(7)
     ('slow down', 'slow down', '7')
