@@ -193,8 +193,7 @@ count as wrong, such as 'Yes.' for 'yes'; --normalize compares without these"]
     if containing.example:
         yield (
             f"{containing.count} of {size} predictions contain the gold answer among other words and count as wrong,"
-            f" such as {_format_pair(containing.example)}; if that is right, score them otherwise (lapsus run --score,"
-            " or a column of scores)"
+            f" such as {_format_pair(containing.example)}; if that is right, name a scorer (--score contains)"
         )
     if not by_equality:
         return

@@ -297,18 +297,11 @@ def test_the_page_says_what_chance_does_to_the_worst(tmp_path):
 
     tracks = [tossed(name) for name in ("clean", "k.1", "k.2", "k.3")]
     alone = report(tracks, tmp_path / "alone").page.read_text(encoding="utf-8")
-    assert "The clean text was answered once, so the effect of sampling" in alone
-    assert "Worst by chance" not in alone
-    again = report([*tracks, tossed("clean.2")], tmp_path / "again").page.read_text(encoding="utf-8")
-    assert "estimated from clean text answered again" in again
+    assert "The worst by chance is not known: it needs as many answers to the clean text" in alone
+    assert "lapsus run --repeats 3" in alone and ">Worst by chance<" not in alone
+    again = report([*tracks, tossed("clean.2"), tossed("clean.3")], tmp_path / "again").page.read_text(encoding="utf-8")
+    assert "without noise, from 3 answers to the clean text" in again
     assert ">Worst by chance<" in again
-    text = {"text": "as it was", "clean_text": "as it was"}
-    steady = [
-        Track("steady", name, [{"id": i, "score": i % 2, **text} for i in range(40)])
-        for name in ("clean", "k.1", "k.2")
-    ]
-    same = report(steady, tmp_path / "steady").page.read_text(encoding="utf-8")
-    assert "so sampling has no effect on the worst average" in same
 
 
 def test_the_page_asks_nobody_for_anything(browser, folder):

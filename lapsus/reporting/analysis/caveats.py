@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -12,11 +13,14 @@ from lapsus.core.messages import format_list
 from lapsus.io.encoding import MAX_WORDS
 from lapsus.io.labels import MIN_ANSWERS, format_vocabulary
 from lapsus.io.predictions import format_quoted
+from lapsus.perturbations.effect import MAX_TEXTS, describe_mismatch, find_languages_of
 from lapsus.reporting.analysis.dialects import is_dialect_scorer
 from lapsus.reporting.analysis.records import ReportWarning, UnmatchedIds
-from lapsus.reporting.score_table import TrackScores, find_clean_track, select_clusters
+from lapsus.reporting.score_table import TrackScores, find_clean_track, select_clusters, to_texts
 
 if TYPE_CHECKING:
+    from lapsus.core.checks import IntArray
+    from lapsus.io.encoding import Codes
     from lapsus.reporting.score_table import Mask
 
 
@@ -34,7 +38,8 @@ def find_warnings(runs: Sequence[TrackScores]) -> list[ReportWarning]:
     groups: dict[tuple[str, str], list[TrackScores]] = {}
     for run in runs:
         groups.setdefault((run.track.dataset, run.track.model), []).append(run)
-    return [warning for model_runs in groups.values() for warning in _warn_model(model_runs)]
+    warnings = [warning for model_runs in groups.values() for warning in _warn_model(model_runs)]
+    return [*warnings, *_warn_models(runs)]
 
 
 def _warn_model(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
@@ -45,6 +50,7 @@ def _warn_model(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
         yield ReportWarning(dataset, model, format_list((run.track.track for run in runs), 4), message)
     yield from _warn_annotators(runs)
     yield from _warn_unmatched(runs)
+    yield from _warn_texts(runs)
     yield from _warn_vocabulary(runs)
     for run in runs:
         for message in _list_messages(run):
@@ -90,17 +96,26 @@ def _warn_vocabulary(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
 
 
 def _warn_annotators(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
-    """Warn of annotators with other examples: the worst of few is milder than that of many."""
+    """Warn of noise on some of the examples, and of annotators with others: the worst of few is milder."""
+    clean = find_clean_track(runs)
     families: dict[str, list[TrackScores]] = {}
     for run in runs:
         if not run.is_clean:
             families.setdefault(run.track.family, []).append(run)
     for family, members in families.items():
+        place = (members[0].track.dataset, members[0].track.model, family)
+        if clean is not None:
+            shared = np.logical_or.reduce([run.present for run in members]) & clean.present
+            n_told = max(len(run.track.dropped) + len(run.track.missing_predictions) for run in members)
+            if (n_shared := int(shared.sum())) < (n_clean := int(clean.present.sum())) - n_told:
+                message = (
+                    f"it has {n_shared} of the {n_clean} examples of {clean.track.track}; its drop is of these only"
+                )
+                yield ReportWarning(*place, message)
         n_annotators = np.sum([run.present for run in members], axis=0)
         n_examples, n_shared = int((n_annotators > 0).sum()), int((n_annotators == len(members)).sum())
         if n_shared < n_examples:
             message = f"only {n_shared} of {n_examples} examples have all {len(members)} annotators"
-            place = (members[0].track.dataset, members[0].track.model, family)
             yield ReportWarning(*place, f"{message}; the worst of fewer is milder")
 
 
@@ -117,6 +132,82 @@ def _warn_unmatched(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
                 f"{len(unmatched)} of {int(run.present.sum())} examples are left out, as {clean.track.track} lacks them"
             )
             yield ReportWarning(run.track.dataset, run.track.model, run.track.track, f"{message} (such as id {sample})")
+
+
+def _warn_models(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
+    """Warn of models whose clean scores are of different examples: they are not ranked on what they share."""
+    for dataset in dict.fromkeys(run.track.dataset for run in runs):
+        own = [run for run in runs if run.track.dataset == dataset]
+        models = dict.fromkeys(run.track.model for run in own)
+        clean = [find_clean_track([run for run in own if run.track.model == model]) for model in models]
+        known = [run for run in clean if run is not None]
+        n_examples = int(np.logical_or.reduce([run.scored for run in known]).sum()) if known else 0
+        for run in known:
+            if (size := int(run.scored.sum())) < n_examples:
+                message = f"this model has {size} of the {n_examples} examples of all models"
+                cure = "compare it in the table of comparisons, which takes the examples that two models share"
+                yield ReportWarning(dataset, run.track.model, run.track.track, f"{message}; {cure}")
+
+
+# What noise did to the texts.
+
+
+def _warn_texts(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
+    """Warn of texts that are not the noisy and the clean ones of the same example, or of noise that is none."""
+    dataset, model = runs[0].track.dataset, runs[0].track.model
+    clean = find_clean_track(runs)
+    texts = _find_clean_texts(runs, clean)
+    for run in runs:
+        place = (dataset, model, run.track.track)
+        for message in _list_text_messages(run, texts):
+            yield ReportWarning(*place, message)
+
+
+def _find_clean_texts(runs: Sequence[TrackScores], clean: TrackScores | None) -> Codes:
+    """Return the hash of each example's clean text: that of the clean track, else of the first track that has one."""
+    texts = np.zeros(len(runs[0].present), np.uint64)
+    if clean is not None and clean.text_hashes is not None:
+        texts = clean.text_hashes
+    for run in runs:
+        if run.clean_text_hashes is not None:
+            texts = np.where(texts == 0, run.clean_text_hashes, texts)
+    return texts
+
+
+def _list_text_messages(run: TrackScores, texts: Codes) -> Iterator[str]:
+    """Yield what is odd in the texts of one track."""
+    own = run.clean_text_hashes
+    if own is not None:
+        differs = (own != 0) & (texts != 0) & (own != texts)
+        if run.is_clean and run.text_hashes is not None:
+            differs = (own != 0) & (run.text_hashes != 0) & (own != run.text_hashes)
+            what = "have a text that differs from their clean text, on a track that is called clean"
+        else:
+            what = "have another clean text than on the other tracks of this model"
+        if differs.any():
+            key = run.ids[int(differs.argmax())].as_py()
+            total = int((own != 0).sum())
+            cure = "check that an id is the same example everywhere"
+            yield f"{int(differs.sum())} of {total} examples {what} (such as id {key!r}); {cure}"
+    if run.is_clean or run.text_hashes is None:
+        return
+    known = (run.text_hashes != 0) & (texts != 0)
+    unchanged = known & (run.text_hashes == texts)
+    if known.any() and unchanged.sum() == known.sum():
+        yield f"none of its {int(known.sum())} texts differs from the clean text: there is no noise on this track"
+    yield from _list_language_messages(run, np.flatnonzero(known))
+
+
+def _list_language_messages(run: TrackScores, examples: IntArray) -> Iterator[str]:
+    """Yield that the operator which made the noise is for texts of another writing."""
+    operators = run.groups.get("operator")
+    if operators is None or not len(examples):
+        return
+    [clean_texts] = run.select_columns(["clean_text"], examples[:MAX_TEXTS])
+    texts = [text for value in clean_texts for text in to_texts(value)]
+    for word in dict.fromkeys(re.split(r"[:@\s]", text, maxsplit=1)[0] for text in operators.words.values()):
+        if mismatch := describe_mismatch(find_languages_of(word), texts):
+            yield f"{word} is {mismatch}: no such noise is seen in them"
 
 
 def _find_never_correct(run: TrackScores) -> tuple[str, str] | None:

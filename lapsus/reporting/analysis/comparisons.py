@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
-from math import comb, prod
+from math import comb
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -25,8 +25,6 @@ from lapsus.reporting.analysis.records import (
 from lapsus.reporting.score_table import (
     TrackScores,
     find_clean_track,
-    find_unchanged_texts,
-    is_binary,
     select_clusters,
 )
 
@@ -232,89 +230,33 @@ def _list_compared_scores(runs: Sequence[TrackScores]) -> list[ComparedScore]:
 # the clean text.
 
 
-MIN_PAIRS = 20  # fewer repeated answers are too few to estimate how often a model's answer changes
-
-
 def estimate_chance_worst(
-    members: Sequence[TrackScores], clean: TrackScores, repeats: Sequence[TrackScores], examples: Mask
+    members: Sequence[TrackScores], clean: TrackScores, repeats: Sequence[TrackScores], examples: Mask, level: float
 ) -> ChanceWorst:
-    """Return the expected minimum over as many answers to the clean text as there are annotators.
+    """Return the expected minimum over as many answers to the clean text as there are annotators, with its interval.
 
-    Further clean tracks (`clean.1`, `clean.2`, …) are answers to the same text. Without them, it is estimated from the
-    texts that an annotator left as they were and that the model was asked again: how often their score differs from
-    the clean one.
+    Further clean tracks (`clean.2`, `clean.3`, …) are answers to the same text. With fewer answers than annotators it
+    is not known: their minimum is that of fewer draws.
     """
-    if len(members) < 2:
+    if len(members) < 2 or len(repeats) + 1 < len(members):
         return ChanceWorst()
-    if repeats:
-        table = np.stack([run.scores[examples] for run in (clean, *repeats)], axis=1)
-        patterns, counts = np.unique(np.sort(table, axis=1), axis=0, return_counts=True)
-        expected = sum(
-            int(count) * compute_expected_minimum(pattern[~np.isnan(pattern)].tolist(), len(members))
-            for pattern, count in zip(patterns, counts, strict=True)
-        )
-        return ChanceWorst(float(expected / len(table)), "clean text answered again")
-    if not is_binary([clean.scores[examples]]):
+    table = np.sort(np.stack([run.scores for run in (clean, *repeats)], axis=1)[examples], axis=1)
+    is_complete = ~np.isnan(table).any(axis=1)
+    if not is_complete.any():
         return ChanceWorst()
-    n_unchanged = n_different = 0
-    for run in members:
-        unchanged = _find_new_answers(run, clean, examples & run.scored & find_unchanged_texts(run, clean))
-        n_unchanged += int(unchanged.sum())
-        n_different += int((run.scores[unchanged] != clean.scores[unchanged]).sum())
-    if n_unchanged < MIN_PAIRS:
-        return ChanceWorst()
-    average = float(clean.scores[examples].mean())
-    return ChanceWorst(estimate_all_correct(average, n_different / n_unchanged, len(members)), "texts left unchanged")
+    shares = _weigh_ranks(table.shape[1], len(members))
+    clusters = select_clusters(clean, examples)
+    numbers = np.arange(len(table)) if clusters is None else clusters
+    sums = stats.sum_by_cluster_number(table[is_complete] @ shares, numbers[is_complete])
+    value = float((table[is_complete] @ shares).mean())
+    interval = stats.clustered_rate_interval(sums, level) or ()
+    return ChanceWorst(Estimate(value, *interval), f"{table.shape[1]} answers to the clean text")
 
 
-def _find_new_answers(run: TrackScores, clean: TrackScores, examples: Mask) -> Mask:
-    """Return which of the examples were not answered by the kept answer to the same question, as `lapsus run` does."""
-    if any("request_key" not in each.names for each in (run, clean)):
-        return examples
-    indices = np.flatnonzero(examples)
-    [request_keys], [clean_request_keys] = (each.select_columns(["request_key"], indices) for each in (run, clean))
-    is_reused = [
-        request_key is not None and request_key == clean_request_key
-        for request_key, clean_request_key in zip(request_keys, clean_request_keys, strict=True)
-    ]
-    is_new = examples.copy()
-    is_new[indices[np.array(is_reused, bool)]] = False
-    return is_new
+def _weigh_ranks(size: int, number: int) -> FloatArray:
+    """Return how likely each of `size` ranked scores is the least of `number` of them.
 
-
-def compute_expected_minimum(scores: Sequence[float], number: int) -> float:
-    """Return the expected minimum of `number` of the scores; drawn with replacement if there are not as many.
-
-    >>> compute_expected_minimum([1, 0], 2), compute_expected_minimum([1, 1, 0], 2), compute_expected_minimum([1, 0], 3)
-    (0.0, 0.333..., 0.125)
+    >>> _weigh_ranks(3, 2).round(3).tolist()
+    [0.667, 0.333, 0.0]
     """
-    ranked, size = sorted(scores), len(scores)
-    if size >= number:
-        shares = [comb(size - rank - 1, number - 1) / comb(size, number) for rank in range(size)]
-    else:
-        shares = [((size - rank) / size) ** number - ((size - rank - 1) / size) ** number for rank in range(size)]
-    return sum(score * share for score, share in zip(ranked, shares, strict=True))
-
-
-def estimate_all_correct(average: float, spread: float, number: int) -> float:
-    """Return how often `number` answers to one text are all right.
-
-    Args:
-        average: how often one answer is right.
-        spread: how often of two answers to one text only one is right.
-        number: of answers.
-
-    Each text's probability of a right answer is taken to follow a Beta distribution with this mean and disagreement.
-
-    >>> estimate_all_correct(0.5, 0.5, 3), estimate_all_correct(0.8, 0.0, 3)
-    (0.125, 0.8)
-    >>> round(estimate_all_correct(0.5, 0.25, 2), 3)
-    0.375
-    """
-    variance = average * (1 - average) - spread / 2
-    if spread == 0 or not 0 < average < 1:
-        return average
-    if variance <= 1e-12:  # variance 0: every text has the same probability
-        return float(average**number)
-    size = average * (1 - average) / variance - 1
-    return prod((average * size + step) / (size + step) for step in range(number))
+    return np.array([comb(size - rank - 1, number - 1) / comb(size, number) for rank in range(size)])

@@ -274,7 +274,7 @@ def _measure_family(
         clean_classes = compute_class_scores([(clean, examples)], options.confidence_level)
         if clean_classes.balanced_accuracy.value is not None and clean.golds is not None:
             balanced_p = compute_balanced_drop_p(clean_scores, averages, clean.golds.codes[examples], clusters)
-        chance = estimate_chance_worst(members, clean, repeats, examples)
+        chance = estimate_chance_worst(members, clean, repeats, examples, options.confidence_level)
     place = (members[0].track.dataset, members[0].track.model, members[0].track.family)
     return _FamilyRecords(
         FamilySummary(

@@ -61,7 +61,7 @@ class ClassScores:
 class ChanceWorst:
     """The worst average that chance alone would give, and the data it was estimated from; None where not known."""
 
-    chance_worst: float | None = None
+    chance_worst: Estimate = Estimate()
     chance_source: str | None = None
 
 

@@ -199,7 +199,10 @@ def build_drop_matrix(key: str, results: Results) -> DropMatrix | None:
             model,
             clean.get(model),
             format_percent(clean.get(model)),
-            [_make_cell(record) if (record := summaries.get((model, family))) else None for family in families],
+            [
+                _make_cell(record, clean.get(model)) if (record := summaries.get((model, family))) else None
+                for family in families
+            ],
         )
         for model in order_models(results)
         if any((model, family) in summaries for family in families)
@@ -209,10 +212,14 @@ def build_drop_matrix(key: str, results: Results) -> DropMatrix | None:
     return DropMatrix(families, [anchors[family] for family in families], n_tests, rows)
 
 
-def _make_cell(record: FamilySummary) -> DropCell:
+def _make_cell(record: FamilySummary, row_clean: float | None) -> DropCell:
+    """Return a cell; where its examples are not those of the row's clean score, it shows the clean score of its own."""
     drop, score = record.averages.micro_drop.value, format_percent(record.averages.micro_average.value)
     if drop is None:
         return DropCell("?", score, f"{_format_place(record)}: {score} %, no clean score")
+    own_clean = format_percent(record.averages.clean_average.value)
+    if own_clean != format_percent(row_clean):
+        score = f"{own_clean} → {score}"
     change = format_signed(-drop, "+")
     verdict = "significant" if record.is_significant else "not significant"
     interval = _format_ends(negate(record.averages.micro_drop), "+")

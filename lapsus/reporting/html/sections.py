@@ -119,7 +119,7 @@ def _overview_section(key: str, results: Results) -> Iterator[Section]:
         return
     axis = plots.compute_axis_limits(value for record in summary for value in score_values(record.averages))
     tests = next((record.test.n_tests or 0 for record in summary if record.test), 0)
-    stochastic = any(record.chance.chance_worst is not None for record in summary)
+    stochastic = any(record.chance.chance_worst.value is not None for record in summary)
     classes = any(record.classes.balanced_accuracy.value is not None for record in summary)
     generalises = any(record.average_new_annotators.interval for record in summary)
     figures: list[Figure] = []
@@ -279,15 +279,14 @@ def _describe_chance(summary: Sequence[FamilySummary]) -> str:
         return ""
     known = {record.chance.chance_source for record in several} - {None}
     if not known:
+        most = max(record.annotators for record in several)
         return (
-            " The clean text was answered once, so the effect of sampling on the worst average is unknown: a"
-            " non-deterministic model looks worse here. Add repeats of the clean track (clean.2, clean.3, …) to"
-            " estimate it."
+            " The worst by chance is not known: it needs as many answers to the clean text as there are annotators"
+            f" ({most}), and a model that does not answer a text twice in the same way looks worse here. Add them with"
+            f" lapsus run --repeats {most}, or as the tracks clean.2, clean.3, …"
         )
     source = " and ".join(sorted(filter(None, known)))
-    if all(record.chance.chance_worst in {None, record.averages.clean_average.value} for record in several):
-        return f" Equal texts always got equal scores ({source}), so sampling has no effect on the worst average."
-    return f" Worst by chance: the worst average that sampling alone gives without noise, estimated from {source}."
+    return f" Worst by chance: the worst average that sampling alone gives without noise, from {source}."
 
 
 def _annotator_section(key: str, results: Results) -> Iterator[Section]:
