@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from _readin_tables import Estimate
 from lapsus.perturbations import Noise
 
 PASSES = 2
+COLUMNS = ("clean", "average", "worst")
 MATERIALS = {"slurp": requests, "afqmc": questions, "xsid": dialects, "snips": snips}
 Rows = Sequence[tuple[Texts, str]]
 Predict = Callable[[Sequence[Texts]], Sequence[str]]
@@ -43,18 +44,21 @@ def iter_passes(rows: Rows, training: Training, seed: int) -> Iterator[list[tupl
         if training.operator is None:
             copies = batch
         elif number == 0 or training.fresh:
-            transform = Noise(training.operator, text=columns, id="id", seed=seed).transform(number)
+            transform = Noise(training.operator, text=tuple(columns), id="id", seed=seed).transform(number)
             copies = transform(batch)
         texts = zip(*(copies[column] for column in columns), strict=True)
         yield [*rows, *((text, label) for text, (_, label) in zip(texts, rows, strict=True))]
 
 
-def train_linear(analyzer: str, ngrams: tuple[int, int]) -> Callable[[Sequence[Rows], int], Predict]:
-    """Return what trains a logistic regression over hashed n-grams, pass by pass."""
+def train_linear(**reading: Any) -> Callable[[Sequence[Rows], int], Predict]:
+    """Return what trains a logistic regression over hashed n-grams, pass by pass; `reading` says what these are."""
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.linear_model import SGDClassifier
 
-    read = HashingVectorizer(analyzer=analyzer, ngram_range=ngrams, n_features=2**16)
+    vectorizer = HashingVectorizer(n_features=2**16, **reading)
+
+    def read(texts: Sequence[Texts]) -> Any:
+        return vectorizer.transform([text[0] if len(text) == 1 else text for text in texts])
 
     def train(passes: Sequence[Rows], seed: int) -> Predict:
         model = SGDClassifier(loss="log_loss", alpha=1e-6, average=True, random_state=seed)
@@ -62,26 +66,27 @@ def train_linear(analyzer: str, ngrams: tuple[int, int]) -> Callable[[Sequence[R
         rng = np.random.default_rng(seed)
         for rows in passes:
             order = rng.permutation(len(rows))
-            texts, gold = read.transform([text for (text,), _ in rows]), np.array([label for _, label in rows])
-            model.partial_fit(texts[order], gold[order], classes=labels)
-        return lambda texts: [str(label) for label in model.predict(read.transform([text for (text,) in texts]))]
+            features, gold = read([texts for texts, _ in rows]), np.array([label for _, label in rows])
+            model.partial_fit(features[order], gold[order], classes=labels)
+        return lambda texts: [str(label) for label in model.predict(read(texts))]
 
     return train
 
 
-def train_bags(passes: Sequence[Rows], seed: int) -> Predict:
-    """Train the network that counts what two questions have in common."""
-    from lapsus.papers.pair_model import BagNetwork, train
+def list_shared(pair: Texts) -> list[str]:
+    """Return the characters and pairs of characters that two texts share, and those that one has alone.
 
-    pairs = [(first, second, label) for rows in passes for (first, second), label in rows]
-    model = train(pairs, seed=seed, network=BagNetwork, epochs=1, rate=1e-2, batch_size=128)
-    return lambda texts: model.predict([(first, second) for first, second in texts])
+    >>> list_shared(("ab", "ac"))
+    ['=a', '!ab', '!ac', '!b', '!c']
+    """
+    first, second = ({text[i : i + n] for n in (1, 2) for i in range(len(text) + 1 - n)} for text in pair)
+    return [f"={gram}" for gram in sorted(first & second)] + [f"!{gram}" for gram in sorted(first ^ second)]
 
 
 MODELS = {
-    "words": train_linear("word", (1, 2)),
-    "letters": train_linear("char_wb", (1, 4)),
-    "bags of characters": train_bags,
+    "words": train_linear(ngram_range=(1, 2)),
+    "letters": train_linear(analyzer="char_wb", ngram_range=(1, 4)),
+    "shared characters": train_linear(analyzer=list_shared),
 }
 
 
@@ -89,10 +94,11 @@ def score(material: Material, predict: Predict) -> dict[str, list[float]]:
     """Return what a model has right of each test row: clean, on average over its noisy versions, in the worst."""
     versions = [texts for noisy in material.noisy for texts in noisy]
     predictions = iter(predict(versions))
-    right = [[next(predictions) == gold for _ in noisy] for noisy, (_, gold) in zip(material.noisy, material.test, strict=True)]  # fmt: skip
+    golds = [gold for _, gold in material.test]
+    right = [[next(predictions) == gold for _ in noisy] for noisy, gold in zip(material.noisy, golds, strict=True)]
     clean = predict([texts for texts, _ in material.test])
     return {
-        "clean": [float(label == gold) for label, (_, gold) in zip(clean, material.test, strict=True)],
+        "clean": [float(label == gold) for label, gold in zip(clean, golds, strict=True)],
         "average": [float(np.mean(each)) for each in right],
         "worst": [float(min(each)) for each in right],
     }
@@ -113,29 +119,35 @@ def run(data: Path, work: Path, only: Sequence[str], seeds: int) -> None:
     for name in only or MATERIALS:
         material = MATERIALS[name](data)
         print(f"{name}: {len(material.train)} rows to train on, {len(material.test)} to ask", flush=True)
-        for training in material.trainings:
-            for seed in range(seeds):
-                file = work / name / f"{training.label.replace('/', '-')} {seed}.json"
-                if file.exists():
-                    continue
-                start = time.process_time()
-                passes = list(iter_passes(material.train, training, seed))
-                made = time.process_time() - start
-                scores = {model: score(material, MODELS[model](passes, seed)) for model in material.models}
-                seconds = time.process_time() - start
-                means = {model: [round(100 * float(np.mean(each)), 1) for each in columns.values()] for model, columns in scores.items()}  # fmt: skip
-                print(f"  {training.label}, seed {seed}: {means}; {seconds:.1f} s, {made:.1f} for noise", flush=True)
-                file.parent.mkdir(parents=True, exist_ok=True)
-                kept = {
-                    "title": material.title,
-                    "laboratory": material.is_laboratory,
-                    "gold": [label for _, label in material.test] if name == "afqmc" else None,
-                    "rows": len(material.train),
-                    "training": training.label,
-                    "seconds": seconds,
-                    "scores": scores,
-                }
-                file.write_text(json.dumps(kept), encoding="utf-8")
+        (work / name).mkdir(parents=True, exist_ok=True)
+        for seed in range(seeds):
+            for training in material.trainings:
+                file = work / name / f"{training.label} {seed}.json"
+                if not file.exists():
+                    file.write_text(json.dumps(train_and_ask(material, training, seed)), encoding="utf-8")
+
+
+def train_and_ask(material: Material, training: Training, seed: int) -> dict[str, Any]:
+    """Return what each model has right, and what the tables say of its data."""
+    start = time.process_time()
+    passes = list(iter_passes(material.train, training, seed))
+    for_noise = time.process_time() - start
+    scores = {model: score(material, MODELS[model](passes, seed)) for model in material.models}
+    seconds = time.process_time() - start
+    for model, columns in scores.items():
+        means = ", ".join(f"{column} {100 * float(np.mean(each)):.1f}" for column, each in columns.items())
+        print(
+            f"  {training.label}, seed {seed}, {model}: {means}; {seconds:.1f} s, {for_noise:.1f} for noise", flush=True
+        )
+    return {
+        "title": material.title,
+        "laboratory": material.is_laboratory,
+        "gold": [label for _, label in material.test] if len(material.test[0][0]) == 2 else None,
+        "rows": len(material.train),
+        "training": training.label,
+        "seconds": seconds,
+        "scores": scores,
+    }
 
 
 def estimate(runs: Sequence[Any], model: str, column: str, base: Sequence[Any] = ()) -> Estimate:
@@ -152,30 +164,36 @@ def estimate(runs: Sequence[Any], model: str, column: str, base: Sequence[Any] =
 def format_tables(work: Path) -> str:
     """Return the tables of all that was run, as Markdown."""
     parts = []
+    seconds = 0.0
     for name in (name for name in MATERIALS if (work / name).exists()):
-        kept = [json.loads(file.read_text(encoding="utf-8")) for file in sorted((work / name).glob("*.json"))]
         runs: dict[str, list[Any]] = {}
-        for each in kept:
-            runs.setdefault(each["training"], []).append(each)
-        base = runs.pop("no noise")
-        order = sorted(runs, key=lambda label: ("comparison" in label, "lapsus" in label, label))
-        place = "A laboratory table: operators made its noise. " if base[0]["laboratory"] else "People made its noise. "
-        measure = "balanced accuracy" if base[0]["gold"] else "accuracy"
-        lines = [
-            f"**{base[0]['title']}.** {place}{base[0]['rows']:,} rows to train on, "
-            f"{len(base[0]['scores'][next(iter(base[0]['scores']))]['clean']):,} to ask, {len(base)} seeds; {measure} in percent.",
-            "",
-            "| model, training | clean | average | worst | clean, gain | average, gain | worst, gain |",
-            "| --- | --: | --: | --: | --: | --: | --: |",
-        ]
-        for model in base[0]["scores"]:
-            for label, these in [("no noise", base), *((label, runs[label]) for label in order)]:
-                columns = ("clean", "average", "worst")
-                cells = [str(estimate(these, model, column)) for column in columns]
-                gains = [""] * 3 if these is base else [estimate(these, model, column, base).signed for column in columns]
-                lines.append(f"| {model}, {label} | {' | '.join([*cells, *gains])} |")
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+        for file in sorted((work / name).glob("*.json")):
+            kept = json.loads(file.read_text(encoding="utf-8"))
+            runs.setdefault(kept["training"], []).append(kept)
+            seconds += kept["seconds"]
+        parts.append(format_table(runs.pop("no noise"), runs))
+    return "\n\n".join([*parts, f"All trainings and answers: {seconds / 60:.0f} minutes of one core."])
+
+
+def format_table(base: Sequence[Any], runs: Mapping[str, Sequence[Any]]) -> str:
+    """Return the table of one dataset: each training, and its gain over none."""
+    about = base[0]
+    origin = "A laboratory table: operators made its noise." if about["laboratory"] else "People made its noise."
+    n_asked = len(next(iter(about["scores"].values()))["clean"])
+    measure = "balanced accuracy" if about["gold"] else "accuracy"
+    size = f"{about['rows']:,} rows to train on, {n_asked:,} to ask"
+    lines = [
+        f"**{about['title']}.** {origin} {size}; {measure} in percent, {len(base)} seeds.\n",
+        "| model, training | clean | average | worst | gain, clean | gain, average | gain, worst |",
+        "| --- | --: | --: | --: | --: | --: | --: |",
+    ]
+    order = sorted(runs, key=lambda label: ("comparison" in label, "lapsus" in label, label))
+    for model in about["scores"]:
+        for label, these in [("no noise", base), *((label, runs[label]) for label in order)]:
+            cells = [str(estimate(these, model, column)) for column in COLUMNS]
+            cells += ["" if these is base else estimate(these, model, column, base).signed for column in COLUMNS]
+            lines.append(f"| {model}, {label} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 @main.command()

@@ -52,14 +52,14 @@ def _iter_scalars(numbers: Results) -> Iterator[tuple[str, float | None]]:
         if record.test is not None:
             yield f"{prefix}/drop_p_holm", record.test.p_holm
     for task in numbers.task_scores:
-        yield f"{_join_names(task.dataset, task.model, task.track)}/{_to_safe_name(task.measure)}", task.value.value
+        yield f"{_join_names(task.dataset, task.model, task.track)}/{to_safe_name(task.measure)}", task.value.value
 
 
 def _join_names(*names: str) -> str:
-    return "/".join(map(_to_safe_name, filter(None, names)))
+    return "/".join(map(to_safe_name, filter(None, names)))
 
 
-def _to_safe_name(name: str) -> str:
+def to_safe_name(name: str) -> str:
     """Return a name with the characters that all three clients take."""
     return "".join(letter if letter.isalnum() or letter in "-_. " else "_" for letter in name)
 

@@ -97,6 +97,19 @@ def test_the_columns_of_a_row_are_one_session_and_a_block_stays_one():
     assert find_block("epoch 1/1299") == "epoch 1/12"
 
 
+def test_the_users_turns_change_in_every_epoch_and_no_other():
+    talk = [{"role": "user", "content": "play the song"}, {"role": "assistant", "content": "which one"}] * 2
+    rows = Dataset.from_list([{"id": f"c{i}", "messages": talk} for i in range(10)])
+    noise = Noise(OPERATORS["filler_eos"], text="messages", id="id")
+    epochs = [rows.with_transform(noise.transform(epoch))[:]["messages"] for epoch in range(2)]
+    assert epochs[0] != epochs[1]
+    for conversation in (*epochs[0], *epochs[1]):
+        assert [turn["content"] == old["content"] for turn, old in zip(conversation, talk, strict=True)] == [
+            False,
+            True,
+        ] * 2
+
+
 def test_tags_follow_their_tokens_in_every_epoch():
     features = Features({"id": Value("string"), "tokens": List(Value("string")), "tags": List(ClassLabel(names=["O", "B-x", "I-x"]))})  # fmt: skip
     rows = Dataset.from_list([{"id": "a", "tokens": ["play", "the", "song"], "tags": [0, 1, 2]}] * 5, features=features)

@@ -48,7 +48,7 @@ class CausalModel(TransformersModel):
         if not self.bare_prompt and not self.tokenizer.chat_template:
             raise ValueError(
                 f"{self.name} has no chat template, so it is no instruction model; give one that has, "
-                "or add --no-chat-template"
+                "or add --no-chat-template (chat_template=False in Python)"
             )
         words = list(terminate_choices(task.answer_type.choices).values())
         check_distinct_labels(

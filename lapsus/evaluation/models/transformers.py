@@ -384,6 +384,19 @@ FAMILIES: Mapping[str, tuple[str, Callable[..., ModelAdapter]]] = {
 }
 
 
+def find_family(architecture: str) -> tuple[str, Callable[..., ModelAdapter]] | None:
+    """Return what loads a model of this class, and what asks it; None for a class that answers no task.
+
+    >>> find_family("GPT2LMHeadModel")
+    ('AutoModelForCausalLM', <class 'lapsus.evaluation.models.causal.CausalModel'>)
+    """
+    from lapsus.evaluation.models.causal import CausalModel
+
+    causal = ("AutoModelForCausalLM", CausalModel)
+    families = {**FAMILIES, "ForCausalLM": causal, "LMHeadModel": causal}
+    return next((family for ending, family in families.items() if architecture.endswith(ending)), None)
+
+
 def load_transformers(rest: str, options: Mapping[str, Any]) -> ModelAdapter:
     """Load the model at a path, or of the Hub, in the family that its config names."""
     from lapsus.evaluation.models.causal import CausalModel
@@ -405,18 +418,13 @@ def load_transformers(rest: str, options: Mapping[str, Any]) -> ModelAdapter:
             "give the folder that save_pretrained wrote, or another id"
         ) from error
     architecture = (config.architectures or ["none"])[0]
-    families = {
-        **FAMILIES,
-        "ForCausalLM": ("AutoModelForCausalLM", CausalModel),
-        "LMHeadModel": ("AutoModelForCausalLM", CausalModel),
-    }
-    ending = next((ending for ending in families if architecture.endswith(ending)), None)
-    if ending is None:
+    found = find_family(architecture)
+    if found is None:
         raise TypeError(
             f"{path} is a {architecture}, which answers no task; give a classifier, a tagger, a reader of passages, "
             "a translator or an instruction model"
         )
-    auto, family = families[ending]
+    auto, family = found
     device = options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
     dtype = options.get("dtype") or (
         "bfloat16" if device.startswith("cuda") and torch.cuda.is_bf16_supported() else "float32"
