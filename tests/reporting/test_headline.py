@@ -75,6 +75,11 @@ def test_no_change_at_all():
     )
 
 
+def test_with_few_examples_a_drop_of_any_size_may_go_undetected():
+    text = headline(4, examples=4, keyboard=2)
+    assert text.endswith("Drops of any size may go undetected (80 % power), so this is no evidence of robustness.")
+
+
 @pytest.mark.parametrize("right", [88, 92])
 def test_a_difference_that_is_not_significant(right):
     text = headline(90, keyboard=right)

@@ -73,13 +73,11 @@ def _describe_largest_drop(largest: FamilySummary) -> str:
 
 def _describe_power(inconclusive: Sequence[FamilySummary], n_compared: int) -> Iterator[str]:
     """Say how large a drop may go undetected where no difference is significant."""
-    sizes = [
-        max(record.test.minimum_detectable, abs(_get_drop(record)))
-        for record in inconclusive
-        if record.test and record.test.minimum_detectable is not None
-    ]
-    if sizes:
-        sentence = f"drops of up to {format_percent(max(sizes))} points may go undetected (80 % power)"
+    tested = [(record, record.test.minimum_detectable) for record in inconclusive if record.test and record.test.test]
+    sizes = [max(size, abs(_get_drop(record))) for record, size in tested if size is not None]
+    if tested:
+        extent = "of any size" if len(sizes) < len(tested) else f"of up to {format_percent(max(sizes))} points"
+        sentence = f"drops {extent} may go undetected (80 % power)"
         if len(inconclusive) == n_compared:
             sentence = sentence.capitalize()
         elif len(inconclusive) == 1:
