@@ -23,6 +23,7 @@ from lapsus.perturbations.core import (
     perturb_batch,
 )
 from lapsus.perturbations.noise import Noise
+from lapsus.perturbations.speakers import NoisySpeaker
 from lapsus.perturbations.specs import OPERATORS, NoiseStep, NoiseTrack, mix, parse_noise
 from lapsus.perturbations.tokens import apply_tags, apply_tokens, perturb_tokens
 from lapsus.perturbations.transform import NoiseTransform
@@ -58,6 +59,7 @@ __all__ = [
     "NoiseStep",
     "NoiseTrack",
     "NoiseTransform",
+    "NoisySpeaker",
     "OpeningFiller",
     "Operator",
     "Proposal",

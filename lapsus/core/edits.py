@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 Span: TypeAlias = tuple[int, int]
+PLACE = ("turn", "part")  # of an edit in a conversation
 
 
 class Edit(NamedTuple):
@@ -44,12 +45,15 @@ def apply(text: str, edits: Iterable[Edit | tuple[int, int, str] | Mapping[str, 
 
 
 def parse_edit(edit: Mapping[str, Any] | Sequence[Any]) -> Edit:
-    """Return an edit that a noisy row records, as `Noise` writes it.
+    """Return an edit that a noisy row records, as `Noise` writes it; that of a conversation also names its turn.
 
     >>> parse_edit({"start": 9, "end": 9, "text": "!"})
     Edit(start=9, end=9, text='!')
     """
-    return Edit(**edit) if isinstance(edit, Mapping) else Edit(*edit)
+    if isinstance(edit, Mapping):
+        edit = {name: value for name, value in edit.items() if name not in PLACE}
+        return Edit(**edit)
+    return Edit(*edit)
 
 
 def parse_edits(edits: Sequence[Any] | None) -> tuple[Edit, ...]:

@@ -10,7 +10,6 @@ Logs keep our ids, datasets and tracks: `lapsus report logs/*.eval --out report`
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,17 +20,16 @@ from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
-from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
+from inspect_ai.solver import TaskState, generate
 
 from lapsus.core.messages import USER_ERRORS, format_error
-from lapsus.core.track_names import CLEAN
 from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.tasks import Task as LapsusTask
 from lapsus.evaluation.tracks import TrackSet, load_tracks, to_folder_name
 from lapsus.integrations import load_exported_task, render_rows, score_response
-from lapsus.perturbations import NoiseTrack, parse_noise
-from lapsus.perturbations.noise import apply_in_turn
-from lapsus.perturbations.specs import format_noise_name
+from lapsus.integrations.inspect_users import NoisyUser, get_clean_turns, make_noise_track, noise, says
+
+__all__ = ["NoisyUser", "benchmark", "get_clean_turns", "make_noise_track", "noise", "noisy", "says"]
 
 
 @contextmanager
@@ -98,73 +96,19 @@ def benchmark(task: str, data: str, track: str = "clean", split: str | None = No
         return make_inspect_task(track_set.task, list(render_rows(track_set, track)), f"{task}_{track}")
 
 
-@solver  # type: ignore[untyped-decorator] # likewise
-def noise(operator: str = "filler_eos", annotator: int | None = None, dataset: str | None = None) -> Solver:
-    """Add noise to the user's text, keyed by the sample's id; chain it before a task's own solver.
-
-    Args:
-        operator: OPERATOR[@SEVERITY], several joined by `+`, or `clean` for the twin without noise.
-        annotator: The number of an annotator, or a seed where the operator has none.
-        dataset: The name of the data in `lapsus report`.
-    """
-    dataset_metadata = {"dataset": dataset} if dataset else {}
-    if operator in CLEAN:
-        return _mark_clean({**dataset_metadata, "track": CLEAN[0]})
-    annotator_noise = make_noise_track(operator, annotator)
-    track = f"{format_noise_name(operator)}{annotator_noise.suffix}"
-    noises = annotator_noise.make_noises(text="text", id="id")
-
-    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - inspect gives it
-        clean = state.input_text
-        perturbed = apply_in_turn(noises, {"id": [str(state.sample_id)], "text": [clean]})
-        (text,) = perturbed["text"]
-        if clean not in state.user_prompt.text:
-            raise ValueError(
-                f"the prompt of sample {state.sample_id!r} does not hold its input; put noise before other solvers"
-            )
-        state.user_prompt.text = state.user_prompt.text.replace(clean, text, 1)
-        noise_metadata = {name: perturbed[name][0] for name in ("text", "clean_text", "edits", "operator")}
-        state.metadata |= {**dataset_metadata, **noise_metadata, "track": track}
-        return state
-
-    return solve
-
-
-def _mark_clean(metadata: dict[str, Any]) -> Solver:
-    """Return a solver that leaves the words as they are, and says so."""
-
-    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - inspect gives it
-        state.metadata |= metadata | {"text": state.input_text}
-        return state
-
-    return solve
-
-
-def make_noise_track(operator: str, annotator: int | None) -> NoiseTrack:
-    """Return the noise of one annotator, or of the operator as it is.
-
-    >>> make_noise_track("zh_keyboard@0.5", 2).steps[0].operator.who, make_noise_track("filler_eos", 2).suffix
-    (2, '.2')
-    >>> make_noise_track("filler_eos:3", None)
-    Traceback (most recent call last):
-    ...
-    ValueError: operator='filler_eos:3' asks for several annotators, and an inspect task has one; give ...
-    """
-    if ":" in operator:
-        one_annotator = "+".join(re.sub(":[^@]*", "", part) for part in operator.split("+"))
-        raise ValueError(
-            f"operator={operator!r} asks for several annotators, and an inspect task has one; "
-            f"give operator={one_annotator!r} and annotator=1, and run it again for the others"
-        )
-    if annotator is None:
-        return parse_noise(operator)[0]
-    parts = (part.partition("@") for part in operator.split("+"))
-    return parse_noise("+".join(f"{name}:{annotator}{at}{severity}" for name, at, severity in parts))[-1]
-
-
 @task  # type: ignore[untyped-decorator] # likewise
-def noisy(of: str, operator: str = "filler_eos", annotator: int | None = None) -> Task:
-    """Run any task of inspect with noise in its samples, or with `operator=clean` the twin that it is compared with."""
+def noisy(
+    of: str,
+    operator: str = "filler_eos",
+    annotator: int | None = None,
+    protect: str | None = None,
+    leave: str | None = None,
+) -> Task:
+    """Run any task of inspect with noise in what its user says, or with `operator=clean` the twin to compare it with.
+
+    Later messages of a simulated user get noise too; it must be another model than the one under test. `protect` and
+    `leave` are those of `noise`.
+    """
     from inspect_ai._eval.loader import load_tasks
 
     tasks = load_tasks([of])
@@ -173,7 +117,7 @@ def noisy(of: str, operator: str = "filler_eos", annotator: int | None = None) -
     original_task = tasks[0]
     name = original_task.name.rpartition("/")[2]
     with show_errors_in_inspect():
-        noise_solver = noise(operator, annotator, name)
+        noise_solver = noise(operator, annotator, name, protect=[protect] if protect else (), hook=True, leave=leave)
     before = [noise_solver, *([original_task.setup] if original_task.setup is not None else [])]
     number = "" if annotator is None else f"_{annotator}"
     return task_with(original_task, setup=before, name=f"{name}_{operator}{number}")

@@ -56,6 +56,7 @@ from lapsus.perturbations import (
     NoiseStep,
     NoiseTrack,
     NoiseTransform,
+    NoisySpeaker,
     OpeningFiller,
     Operator,
     Proposal,
@@ -177,6 +178,7 @@ def noise(folder: Path) -> None:
     tokens, tags, changes, source = perturb_tokens(op, ["turn", "it", "on"], ["O", "O", "B-state"], key="row")
     assert apply_tokens(["turn", "it", "on"], changes) == tokens
     chat = [{"role": "user", "content": "turn it on"}]
+    assert isinstance(NoisySpeaker((Noise(op),), "chat-7").say("turn it on", 0).noisy, str)
     noisy_chat = Noise(op, text="messages", turns="all")({"messages": chat})
     assert apply_to_messages(chat, noisy_chat["edits"]) == noisy_chat["messages"]
     assert apply_tags(["turn", "it", "on"], ["O", "O", "B-state"], changes) == tags

@@ -26,8 +26,9 @@ from lapsus.evaluation.tasks import make_task
 from lapsus.evaluation.tracks import TrackSet, load_tracks
 from lapsus.integrations import export, render_rows
 from lapsus.integrations.hub import find_hub_scorer, to_hub_results
-from lapsus.perturbations import OPERATORS, ZhKeyboard, apply
+from lapsus.perturbations import OPERATORS, Noise, ZhKeyboard, apply
 from lapsus.perturbations.core import propose
+from lapsus.perturbations.speakers import NoisySpeaker
 from lapsus.reporting.analysis.measure import measure
 from lapsus.reporting.tracks import read_tracks
 
@@ -293,8 +294,8 @@ def test_inspects_own_command_puts_noise_on_any_task(provider, tmp_path):
     assert any(row["text"] != row["clean_text"] for row in noisy)
     for row in noisy:
         (clean,), (text,) = row["clean_text"], row["text"]
-        (made,) = propose(ZhKeyboard.annotator(2), [clean], seed=0, keys=[row["id"]])
-        assert text == apply(clean, made.edits) and row["score"] == float("呗" in text), "the model saw the noise"
+        spoken = NoisySpeaker((Noise(ZhKeyboard.annotator(2)),), row["id"]).say(clean, 0)
+        assert text == spoken.noisy and row["score"] == float("呗" in text), "the model saw the noise"
     (line,) = measure(list(tracks.values())).summary
     assert line.averages.clean_average.value == 1.0
 
