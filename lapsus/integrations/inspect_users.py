@@ -155,7 +155,7 @@ def get_clean_turns() -> list[str]:
     return [_join_texts(turn["clean"]) for turn in (store().get(RECORD) or {"turns": []})["turns"]]
 
 
-@hooks(name="lapsus_noisy_user", description="lapsus: noise on what a simulated user says")  # type: ignore[untyped-decorator]
+@hooks(name="lapsus_noisy_user", description="lapsus: noise on what a simulated user says")
 class NoisyUser(Hooks):  # type: ignore[misc] # likewise
     """Noise on user messages that come after a sample's own, where `noise` asks for it."""
 
