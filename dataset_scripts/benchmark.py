@@ -104,6 +104,15 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
         """Yield the rows of a split, each with a unique `id`."""
         raise NotImplementedError
 
+    @classmethod
+    def check_built(cls, config: str, split: str, rows: datasets.Dataset) -> None:
+        """Raise where the rows of a split are not what they must be."""
+
+    @classmethod
+    def render_files(cls) -> dict[str, str]:
+        """Return the files beside the rows, other than the card."""
+        return {}
+
     def _info(self) -> datasets.DatasetInfo:
         return datasets.DatasetInfo(features=self.columns(self.config.name))
 

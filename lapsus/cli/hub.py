@@ -19,12 +19,19 @@ from lapsus.hub import upload as hub_upload
 from lapsus.hub.build import BuildResult, build_dataset
 from lapsus.hub.built_folder import read_card
 from lapsus.hub.collection import update_collection
+from lapsus.hub.dataset_card import check_license
+from lapsus.hub.stand_off import make_edits_benchmark, make_rebuild_benchmark, open_edits
 from lapsus.hub.upload import Gate
 from lapsus.hub.user_dataset import CardTexts, build_rows
 
 
 @click.command(epilog=format_examples("lapsus build readin-afqmc --source READIN.zip --out readin-afqmc"))
 @click.argument("name", required=False)
+@click.option(
+    "--edits",
+    metavar="FOLDER|ORG/NAME",
+    help="Edits that `lapsus edits` published: build their rows again over your own SOURCE.",
+)
 @click.option("--all", "all_datasets", is_flag=True, help="Build every dataset whose files are in SOURCE, to OUT/NAME.")
 @click.option("--source", type=PATH, metavar="PATH", help="Folder or archive with the original files.")
 @add_option("--out", "Dataset folder to write, which load_dataset reads.", required=True)
@@ -37,6 +44,7 @@ from lapsus.hub.user_dataset import CardTexts, build_rows
 @add_executor_options
 def build(
     name: str | None,
+    edits: str | None,
     source: Path | None,
     out: Path,
     executor_name: str,
@@ -54,10 +62,16 @@ def build(
 
     With --executor ray the noise of synthetic tracks is made on all nodes.
     """
-    if all_datasets == (name is not None):
-        raise click.UsageError("name one dataset, or give --all")
+    if all_datasets + (name is not None) + (edits is not None) != 1:
+        raise click.UsageError("name one dataset, or give --all, or --edits")
     if all_datasets and (push or source is None):
         raise click.UsageError("--all needs --source, and pushes nothing; publish each folder with lapsus push")
+    if edits:
+        if push:
+            raise click.UsageError("rows over edits are yours to use, not to push; leave --push out")
+        benchmark = make_rebuild_benchmark(open_edits(edits))
+        echo_result(build_dataset(benchmark, out, source=source, allow_partial=allow_partial))
+        return
     if name is None:
         with open_executor_from_options(executor_name, ray_address) as executor:
             build_all(source, out, executor, allow_partial=allow_partial)
@@ -273,6 +287,34 @@ def echo_result(result: BuildResult) -> None:
     for flag in result.flags:
         click.echo(f"note: {flag}", err=True)
     click.echo(result.summary())
+
+
+@click.command(epilog=format_examples("lapsus edits readin-afqmc-sim --license cc-by-4.0 --out edits"))
+@click.argument("folder", type=PATH)
+@add_option("--out", "Dataset folder to write.", required=True)
+@click.option("--license", metavar="LICENSE", help="Of the edits, as the Hub spells it, e.g. cc-by-4.0.")
+@click.option("--people-agreed", is_flag=True, help="Also what people wrote: they have permitted it.")
+@add_option("--push", "Upload to ORG/NAME-edits on the Hub; needs --license.")
+@add_option("--private", "With --push: make the repo private, even if it is public now.")
+def edits(
+    folder: Path, out: Path, license: str | None, push: str | None, *, people_agreed: bool, private: bool
+) -> None:
+    """Make a dataset of the edits of a built FOLDER, without its texts.
+
+    Where the texts may not be passed on, the noise over them may: each row is an id, the edits, what made them and the
+    SHA-256 of the clean text. `lapsus build --edits` makes the rows again over the user's own copy of the source.
+    """
+    if push and not license:
+        raise click.UsageError("edits without a licence cannot be published; name theirs with --license")
+    if license:
+        check_license(license)
+    benchmark, left_out = make_edits_benchmark(folder, license, people=people_agreed)
+    for reason in left_out:
+        click.echo(f"note: left out {reason}", err=True)
+    result = build_dataset(benchmark, out)
+    echo_result(result)
+    if push:
+        upload_built(result.path, push, private=private)
 
 
 @click.command(epilog=format_examples("lapsus push readin-afqmc my-org --private"))

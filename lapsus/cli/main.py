@@ -22,6 +22,7 @@ COMMANDS = {  # name -> module of lapsus.cli and its function
     "compare": "report:compare",
     "demo": "demo:demo",
     "dialect": "dialect:dialect",
+    "edits": "hub:edits",
     "fidelity": "score:fidelity",
     "list": "list:list_units",
     "make": "hub:make",

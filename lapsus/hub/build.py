@@ -125,12 +125,11 @@ def build_dataset(
                 continue
             for split, dataset in splits.items():
                 check_rows(f"{config}/{split}", dataset)
+                benchmark.check_built(config, split, dataset)
                 rates += measure_noise(f"{config}/{split}", dataset, benchmark)
                 unseen[config] |= {*find_columns_without_statistics(dataset.data.table, dataset.features)}
             infos[config] = write_config(splits, folder / config, config, max_shard_bytes)
-        if columns := sorted(set().union(*unseen.values())):
-            configs = format_list(config for config, names in unseen.items() if names)
-            flags[f"the Hub's viewer will show no statistics of {configs}, because of {format_list(columns)}"] = None
+        flags |= dict.fromkeys(_describe_unseen(unseen))
         mismatches = {
             f"{config}/{split}": (official, rows[config][split])
             for config, splits in benchmark.ROWS.items()
@@ -154,8 +153,17 @@ def build_dataset(
         result = BuildResult(
             out.absolute(), rows, mismatches, tuple(rates), dict(sorted(sources.items())), foreign_files, tuple(flags)
         )
+        for name, text in benchmark.render_files().items():
+            (folder / name).write_text(text, encoding="utf-8")
         (folder / "README.md").write_text(render_card(benchmark, infos, result), encoding="utf-8")
     return result
+
+
+def _describe_unseen(unseen: Mapping[str, set[str]]) -> Iterator[str]:
+    """Yield the sentence on configs that the viewer has no statistics of."""
+    if columns := sorted(set().union(*unseen.values())):
+        configs = format_list(config for config, names in unseen.items() if names)
+        yield f"the Hub's viewer will show no statistics of {configs}, because of {format_list(columns)}"
 
 
 def check_facts(benchmark: type[Benchmark]) -> None:
@@ -263,7 +271,7 @@ def measure_noise(place: str, rows: datasets.Dataset, benchmark: type[Benchmark]
     """Yield the error rates of noisy columns, and refuse a row whose edits do not replay to its text."""
     rates = NoiseRateAccumulator(place, rows.features, benchmark.NOISY, benchmark.JOINED)
     if not rates.columns:
-        if "edits" in rows.features:
+        if "edits" in rows.features and "clean_sha256" not in rows.features:
             raise ValueError(f"{place} has edits but no clean_ column that they apply to; add one")
         return
     columns = rates.source_columns | ({"id", "edits"} & set(rows.features))

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CARD = "README.md"
+EDITS_FILE = "edits.json"  # beside edits without texts: how rows follow from them
 PARTIAL = "**Partial build.**"  # as worded in the card
 NO_LICENSE = "unknown"
 PARQUET = re.compile(r"[^/]+/\w[\w.]*-\d{5}-of-\d{5}\.parquet")
@@ -52,7 +53,7 @@ def select_own_files(names: Iterable[str]) -> set[str]:
     >>> sorted(select_own_files(["README.md", "LICENSE", "clean/test-00000-of-00001.parquet", "eval.yaml"]))
     ['README.md', 'clean/test-00000-of-00001.parquet']
     """
-    return {name for name in names if name == CARD or PARQUET.fullmatch(name)}
+    return {name for name in names if name in {CARD, EDITS_FILE} or PARQUET.fullmatch(name)}
 
 
 def find_row_count_mismatch(folder: Path) -> str:

@@ -151,7 +151,7 @@ def render_prose(
 
 def _list_noisy(benchmark: type[Benchmark]) -> list[str]:
     """Return the names of the noisy texts of an author's own rows."""
-    return [path.name for path in benchmark.STORE.texts] if benchmark.OWN else []
+    return [path.name for path in benchmark.STORE.texts] if hasattr(benchmark, "STORE") else []
 
 
 def _find_card_folder(benchmark: type[Benchmark]) -> list[Path]:
