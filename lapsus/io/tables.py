@@ -298,8 +298,9 @@ def _read_json_lines(path: Path) -> Table | None:
             texts = json.ParseOptions(explicit_schema=pa.schema([(name, pa.string()) for name in dates]))
             table = json.read_json(path, block, texts)
         table.validate(full=True)  # text that is not UTF-8
+        str(table.schema)  # the same in names
         is_lossy = table.num_rows != n_lines or any(map(_is_lossy, table.columns))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, RecursionError):
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, RecursionError, UnicodeDecodeError):
         return None
     if is_lossy:
         return None
@@ -396,7 +397,7 @@ def _read_csv(path: Path) -> Table | None:
             return None
         texts = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
         table = csv.read_csv(path, csv.ReadOptions(block_size=BLOCK), parse, texts)
-    except (pa.ArrowInvalid, pa.ArrowKeyError):
+    except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError):
         return None
     return Table({name: _infer_numbers(name, table[name]) for name in names}, table.num_rows)
 
