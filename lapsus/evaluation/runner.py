@@ -41,7 +41,7 @@ from lapsus.evaluation.models.function import FunctionModel, find_revision
 from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES, RunOutcomes, TooManyFailuresError
 from lapsus.evaluation.run_folder import check_siblings, name_files
 from lapsus.evaluation.scorers import Scorer, ScorerOptions, open_scorers
-from lapsus.evaluation.scoring import copy_scores, score_tracks
+from lapsus.evaluation.scoring import add_columns, copy_scores, score_tracks
 from lapsus.evaluation.tasks import Task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks, to_folder_name
 from lapsus.io.tables import is_saved_dataset
@@ -219,7 +219,7 @@ class Evaluation:
     ) -> list[Track]:
         """Return the tracks with the scores of the scorers, which see the columns of the data too."""
         with_data = [
-            replace(track, rows=[{**examples[track.track][row["id"]].columns, **row} for row in track.rows])
+            replace(track, rows=[add_columns(row, examples[track.track][row["id"]].columns) for row in track.rows])
             for track in tracks
         ]
         scored = score_tracks(with_data, self.scorers, warn=warn)

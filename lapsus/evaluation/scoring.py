@@ -32,6 +32,7 @@ from lapsus.evaluation.scorers import (
 )
 
 COLUMNS = ("score", "scores", "score_reason")  # what scorers write into a row
+ROLES = (*COLUMNS, "gold", "prediction", "response", "error")  # what only the run says
 NO_ANSWER = AnswerScore(0.0, "the model gave no answer")
 NO_REFERENCE = AnswerScore(None, "the clean text has no answer")
 
@@ -64,6 +65,15 @@ def score_tracks(
             columns = {name: values[number] for name, values in results.items()}
             scored[place] = replace(tracks[place], rows=_write_scores(rows[number], columns))
     return [scored[place] for place in range(len(tracks))]
+
+
+def add_columns(row: Row, columns: Row) -> dict[str, Any]:
+    """Return a row of predictions with the columns of the data; its gold answer is that of the task, or none.
+
+    >>> add_columns({"id": "a", "prediction": "x"}, {"id": "a", "gold": "y", "topic": "z"})
+    {'id': 'a', 'topic': 'z', 'prediction': 'x'}
+    """
+    return {**{name: value for name, value in columns.items() if name not in ROLES}, **row}
 
 
 def copy_scores(row: Row, scored: Row) -> dict[str, Any]:

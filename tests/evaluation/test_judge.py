@@ -9,7 +9,8 @@ import pytest
 
 from lapsus.core.messages import USER_ERRORS
 from lapsus.core.types import Track
-from lapsus.evaluation.scorers import Answer, ScorerOptions, open_scorer
+from lapsus.evaluation import make_task, run
+from lapsus.evaluation.scorers import Answer, ScorerOptions, open_scorer, open_scorers
 from lapsus.evaluation.scorers.judge import combine_orders, fill, make_template, read_verdict
 from lapsus.evaluation.scoring import score_tracks
 from lapsus.reporting.analysis.measure import measure
@@ -120,12 +121,24 @@ def test_a_rubric_of_ones_own(judges, tmp_path):
     scorer = open_scorer("judge:python:judges_of_test:strict", ScorerOptions(rubric))
     scorer.score([Answer("{gold}", "yes", {"text": "May I?"})])
     (seen,) = judges.SEEN
-    assert seen["request"].startswith(
-        'Is it polite? {"scale": 1}\n{gold}\n\nQuestion: May I?\nAccepted answer: yes\n\nReply'
-    )
+    assert seen["request"].startswith('Is it polite? {"scale": 1}\n{gold}\nReply with JSON')
+    assert seen["request"].endswith("\n\nQUESTION: May I?\nREFERENCE: yes")
     rubric.write_text(" ")
     with pytest.raises(ValueError, match="is empty; write what the judge is asked"):
         open_scorer("judge:python:judges_of_test:strict", ScorerOptions(rubric))
+
+
+@pytest.mark.usefixtures("judges")
+def test_a_rubric_without_a_judge_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="is for a judge, and none is named"):
+        open_scorers(["f1"], ScorerOptions(tmp_path / "rubric.txt"))
+
+
+@pytest.mark.usefixtures("judges")
+def test_a_gold_column_that_is_not_named_is_not_read():
+    rows = [{"id": "a", "text": "x", "gold": "a b c"}]
+    (clean,) = run(make_task("text"), rows, lambda _: ["a b c d e"], score="judge:python:judges_of_test:leaning")
+    assert clean.rows[0]["score"] == 0.5  # a comparison, and no verdict beside the gold answer
 
 
 @pytest.mark.usefixtures("judges")
@@ -156,7 +169,7 @@ def test_a_failure_of_the_judge_is_told():
 
 def test_templates_keep_braces_of_answers():
     template = make_template("{question} {answer}", ("question", "answer"), "JSON")
-    assert fill(template, {"question": "{answer}", "answer": "{question}"}) == "{answer} {question}\n\nJSON"
+    assert fill(template, {"question": "{answer}", "answer": "{question}"}) == "{answer} {question}\nJSON"
 
 
 @pytest.mark.parametrize("spec", ["judge", "judge:gguf:x", "judge:gpt-4o"])

@@ -108,6 +108,13 @@ def test_consistency_follows_content_and_not_form():
     assert agree("1889, I believe.", first) == agree(first, "1889, I believe.")  # symmetric
 
 
+def test_labels_are_consistent_as_a_whole():
+    scorer = open_scorer("consistency").fit([Answer("play_music"), Answer("play_radio")])
+    pairs = [("play_music", "play_radio"), ("1889.", "1889"), ("B", "(B)"), ("B", "C")]
+    scores = scorer.score([Answer(text, [clean]) for text, clean in pairs])
+    assert [score.value for score in scores] == [0, 1, 1, 0]
+
+
 def test_words_that_many_answers_have_say_little():
     clean = [Answer(f"{name}, certainly") for name in ("red", "blue", "green", "white")]
     scorer = open_scorer("consistency").fit(clean)

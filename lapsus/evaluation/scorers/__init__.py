@@ -160,6 +160,8 @@ def open_scorer(spec: str, options: ScorerOptions | None = None) -> Scorer:
 
 def open_scorers(specs: Sequence[str | Scorer], options: ScorerOptions | None = None) -> tuple[Scorer, ...]:
     """Return several scorers, each given as a word or as itself; refuse one that is named twice."""
+    if options is not None and options.rubric is not None and not any(str(spec).startswith("judge:") for spec in specs):
+        raise ValueError(f"the rubric {options.rubric} is for a judge, and none is named; add --score judge:MODEL")
     scorers = tuple(open_scorer(spec, options) if isinstance(spec, str) else spec for spec in specs)
     names = [scorer.name for scorer in scorers]
     repeated = next((name for name in names if names.count(name) > 1), None)

@@ -51,7 +51,7 @@ def _list_question_words(answer: Answer) -> frozenset[str]:
 
 
 def _compare(text: str, clean: str, asked: frozenset[str], weigh: Callable[[str], float]) -> float:
-    """Return how far two answers say the same.
+    """Return how far two answers say the same; of single words, such as labels, whether they do.
 
     >>> _compare("It is red.", "Red", frozenset({"red", "or", "blue"}), lambda _: 1.0)
     1.0
@@ -60,6 +60,8 @@ def _compare(text: str, clean: str, asked: frozenset[str], weigh: Callable[[str]
     """
     if text == clean:
         return 1.0
+    if all(each.isascii() and len(each.split()) == 1 for each in (text, clean)):  # labels, which are right or wrong
+        return float(split_answer(text) == split_answer(clean))
     pairs = zip(_list_contents(text, asked), _list_contents(clean, asked), strict=True)
     words, clean_words = next((pair for pair in pairs if all(pair)), (split_answer(text), split_answer(clean)))
     return compute_f1(words, clean_words, weigh)

@@ -15,21 +15,17 @@ from typing import Any
 
 from lapsus.core.types import Row
 from lapsus.evaluation.answer_types import FreeText
+from lapsus.evaluation.models import ModelAdapter, open_model
 from lapsus.evaluation.parsing import find_json_object
 from lapsus.evaluation.scorers import Answer, AnswerScore, Reference, ScorerOptions, ScorerProvider
 
-RIGHT = (
-    "Question: {question}\nAccepted answer: {gold}\nAnswer: {answer}\n\n"
-    "Does the answer say the same as the accepted answer? Its form and its length do not count."
-)
-BETTER = (
-    "Question: {question}\nAnswer A: {a}\nAnswer B: {b}\n\n"
-    "Which answer is better? Their form, their length and their order do not count."
-)
+RIGHT = "Does the answer say the same as the reference? Its form and its length do not count."
+BETTER = "Which answer to the question is better? Their form, their length and their order do not count."
 VERDICT_FORM = 'Reply with JSON alone: {"verdict": "right", "partly" or "wrong", "reason": "…"}'
 WINNER_FORM = 'Reply with JSON alone: {"winner": "A", "B" or "tie", "reason": "…"}'
 VERDICTS = {"right": 1.0, "correct": 1.0, "yes": 1.0, "partly": 0.5, "wrong": 0.0, "incorrect": 0.0, "no": 0.0}
 TEXT = {"type": "string"}
+TITLES = {"question": "QUESTION", "gold": "REFERENCE", "answer": "ANSWER", "a": "ANSWER A", "b": "ANSWER B"}
 UNREAD = "the judge's verdict cannot be read"
 TURNED = "turned verdicts"  # the share of pairs whose verdict follows the order
 
@@ -69,7 +65,7 @@ class JudgeScorer:
     """The verdicts of a model: on each answer beside its gold answers, or on pairs of answers in both orders."""
 
     name: str
-    spec: str
+    model: ModelAdapter = field(repr=False)
     rubric: str = ""
     cache: Path | None = None
     reference: Reference = "either"
@@ -116,7 +112,6 @@ class JudgeScorer:
 
     def _ask(self, requests: Iterable[tuple[str, Row]], properties: Mapping[str, Any]) -> dict[str, Row]:
         """Return the row with the judge's reply to each request; each is sent once, in an order that tells nothing."""
-        from lapsus.evaluation.models import open_model
         from lapsus.evaluation.runner import Evaluation
         from lapsus.evaluation.tasks import Task
         from lapsus.evaluation.tracks import TrackSet
@@ -128,23 +123,21 @@ class JudgeScorer:
         task = Task("judge", ("request",), "{request}", VerdictAnswer(properties), dataset="judge")
         rows = [{"id": str(place), "request": text, **columns[text]} for place, text in enumerate(texts)]
         data = TrackSet.from_rows("judge", task, rows)
-        outcome = Evaluation(data, open_model(self.spec), cache=self.cache).execute()
+        outcome = Evaluation(data, self.model, cache=self.cache).execute()
         return dict(zip(texts, outcome.tracks[0].rows, strict=True))
 
 
 def make_template(rubric: str, fields: Sequence[str], form: str) -> str:
-    """Return a rubric with the fields that it lacks, and the form of the reply.
+    """Return a rubric with the form of the reply, and the fields that the rubric lacks.
 
     >>> print(make_template("Is it polite?", ["answer"], "Reply with JSON."))
     Is it polite?
-    <BLANKLINE>
-    Answer: {answer}
-    <BLANKLINE>
     Reply with JSON.
+    <BLANKLINE>
+    ANSWER: {answer}
     """
-    names = {"a": "Answer A", "b": "Answer B", "gold": "Accepted answer"}
-    missing = [f"{names.get(name, name.capitalize())}: {{{name}}}" for name in fields if f"{{{name}}}" not in rubric]
-    return "\n\n".join(part for part in (rubric.strip(), "\n".join(missing), form) if part)
+    missing = [f"{TITLES[name]}: {{{name}}}" for name in fields if f"{{{name}}}" not in rubric]
+    return "\n\n".join(filter(None, (f"{rubric.strip()}\n{form}", "\n".join(missing))))
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
@@ -202,13 +195,10 @@ def _refuse(row: Row) -> AnswerScore:
 
 def open_judge(rest: str, options: ScorerOptions) -> JudgeScorer:
     """Return the judge that `MODEL` names; its rubric is a file, its replies are cached."""
-    from lapsus.evaluation.models import find_provider
-
-    find_provider(rest)
     rubric = "" if options.rubric is None else options.rubric.read_text(encoding="utf-8")
     if options.rubric is not None and not rubric.strip():
         raise ValueError(f"{options.rubric} is empty; write what the judge is asked")
-    return JudgeScorer(f"judge:{rest}", rest, rubric, options.cache)
+    return JudgeScorer(f"judge:{rest}", open_model(rest), rubric, options.cache)
 
 
 UNITS = (ScorerProvider("judge", "judge:MODEL", "verdicts of a model, with any that --model takes", open_judge),)
