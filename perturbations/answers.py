@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
+from lapsus.core.conversations import holds_messages
 from lapsus.core.edits import Edit, Span
 from lapsus.core.types import Row
 from lapsus.perturbations.core import Constraints, move_spans
@@ -49,6 +50,8 @@ def make_constraints(text: Any, answers: Any) -> Constraints:
     """Return the constraints of a text in which answers lie."""
     if not isinstance(text, str):
         raise TypeError(f"the text is no string but {type(text).__name__}; give a string")  # no value: reasons group
+    if text.startswith("[") and holds_messages(text):
+        raise ValueError("the text is the JSON of messages; say which turns to perturb, as turns='all'")
     spans = []
     for start, answer in zip(*((answers["answer_start"], answers["text"]) if answers else ((), ())), strict=True):
         if text[start : start + len(answer)] != answer:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 
 import pytest
 from click.testing import CliRunner
 from datasets import Dataset, Features, Json, List, Value, load_dataset
+from paths import ROOT
 
 from lapsus.cli.main import main
 from lapsus.core.conversations import apply_to_messages, list_turns
@@ -141,3 +143,18 @@ def test_a_mistake_is_one_sentence(tmp_path, options, message):
     assert result.exit_code != 0
     assert message in result.output
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
+    page = (ROOT / "docs" / "noise.md").read_text(encoding="utf-8").replace("\\\n", " ")
+    commands = [line.removeprefix("$ lapsus ") for line in page.splitlines() if "chats.jsonl noisy.jsonl" in line]
+    assert len(commands) == 2
+    write_rows(tmp_path / "chats.jsonl")
+    monkeypatch.chdir(tmp_path)
+    for command in commands:
+        result = CliRunner().invoke(main, [*shlex.split(command), "--overwrite"])
+        assert result.exit_code == 0, result.output
+        assert (
+            all("W7712" in str(row["messages"]) for row in read_rows(tmp_path / "noisy.jsonl"))
+            or "protect" not in command
+        )

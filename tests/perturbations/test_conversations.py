@@ -212,6 +212,8 @@ def test_json_is_read_and_written(turns):
     assert json.loads(noisy["messages"][0]) == expected
     assert noisy["messages"][1:] == [expected, None]
     assert noisy["clean_messages"] == [text, messages, None]
+    with pytest.raises(ValueError, match="the text is the JSON of messages; say which turns to perturb"):
+        Noise(Shout(), "messages")({"messages": [text]})
 
 
 def test_rows_that_cannot_be_perturbed_say_why():
