@@ -30,6 +30,7 @@ from lapsus.evaluation.tracks import TrackSet, load_tracks
 from lapsus.hub.build import build_dataset
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
+import endpoint
 import tiny_models
 
 ROOT = Path(__file__).parents[1]
@@ -39,6 +40,7 @@ EXAMPLES = 25  # pairs of questions, each on ten tracks
 LAYERS = 2 if QUICK else 6
 SIZE: dict[str, Any] = {"hidden_size": 384, "num_attention_heads": 6, "num_hidden_layers": LAYERS}
 WANTED = 0.95
+SERVER_TITLE = "\n\n## A model behind an address\n\nBoth in turns on one machine (`python benchmarks/endpoint.py`).\n\n"
 
 
 def classifier(data: TrackSet) -> Classifier:
@@ -160,7 +162,8 @@ def main() -> None:
         ]
     head = ["model", "questions", "lapsus run, questions a CPU second", "bare loop", "ratio", "aim"]
     table = ["| " + " | ".join(line) + " |" for line in (head, ["---"] * len(head), *lines)]
-    print("\n".join(table))
+    server = endpoint.table()
+    print("\n".join(table), server, sep="\n\n")
     if not QUICK:
         size = f"{LAYERS} layers of 384, batches of 16 of like length, one thread, torch {torch.__version__}"
         text = (
@@ -168,7 +171,9 @@ def main() -> None:
             "it to disk, beside a bare loop over the same model in the same batches "
             f"(`python benchmarks/running.py`; {size}).\n\n"
         )
-        (ROOT / "docs" / "benchmarks-running.md").write_text(text + "\n".join(table) + "\n", encoding="utf-8")
+        (ROOT / "docs" / "benchmarks-running.md").write_text(
+            text + "\n".join(table) + SERVER_TITLE + server + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":
