@@ -97,7 +97,7 @@ def parse_structures(column: Column, place: str, *, required: bool = False) -> C
         try:
             parsed.append(None if value is None else _parse_structure(value))
         except ValueError:
-            if required:
+            if required and any(quote in value for quote in "'\""):  # without quotes it may be a label, as (A)
                 raise ValueError(
                     f"{place}: {shorten_repr(value, 60)} is a list written as text, which cannot be read; write it as"
                     ' JSON, as in ["a", "b"].'

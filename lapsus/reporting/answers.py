@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from lapsus.io.answers import (
     contradicts_answers,
     find_containing,
     find_respelled,
+    is_confidence,
     is_error_measure,
     parse_structures,
     respell_as_golds,
@@ -92,6 +93,7 @@ def prepare_answers(table: Table, place: str, rules: AnswerRules) -> tuple[Table
             if list(mapped.words) != list(predictions.words):
                 columns["prediction"] = mapped.to_column()
     if "score" in columns:
+        notes += _describe_doubtful_scores(columns, rules)
         columns["score"], note = _turn_scores(columns["score"], rules)
         notes += note
     same = all(columns.get(name) is column for name, column in table.columns.items())
@@ -149,6 +151,21 @@ def _describe_contradiction(table: Table, predictions: EncodedColumn, golds: Enc
     )
 
 
+def _describe_doubtful_scores(columns: Mapping[str, Column], rules: AnswerRules) -> list[str]:
+    """Say that scores may be confidences, where no prediction tells."""
+    if "prediction" in columns or rules.score_name is not None or "label" not in columns:
+        return []
+    scores = _to_floats(columns["score"])
+    if not is_confidence(scores) or (scores == 0).any():
+        return []
+    return [
+        (
+            "column 'score' stands beside 'label', as the confidence of a pipeline does, and is taken for how right the"
+            " answers are; if it is not, give the gold answers (--references)"
+        )
+    ]
+
+
 def _turn_scores(column: Column, rules: AnswerRules) -> tuple[Column, list[str]]:
     """Return scores of which more is better, and a note where they were turned."""
     name = rules.score_name or "score"
@@ -198,7 +215,7 @@ count as wrong, such as 'Yes.' for 'yes'; --normalize compares without these"]
     if not by_equality:
         return
     rest = wrong & ~respelled.rows & ~containing.rows
-    if any(word.startswith("[") for word in golds.words[:1]) and rest.any():
+    if any(word.startswith(('["', "[[")) for word in golds.words[:1]) and rest.any():
         yield "gold answers are lists, and a prediction is right only where it is the same list in the same order"
     is_label = len(golds.words) <= MAX_LABELS and 2 * len(golds.words) <= size
     labels = set(golds.words)

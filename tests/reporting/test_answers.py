@@ -233,3 +233,15 @@ def test_half_of_a_letter_is_a_wrong_answer(tmp_path):
     assert measure(tracks, QUICK).tracks[0].average.value == 0.9
     assert report(tracks, tmp_path / "out", n_resamples=0).page.is_file()
     assert report([Track("m", "clean", rows)], tmp_path / "out2", n_resamples=0).page.is_file()
+
+
+@pytest.mark.parametrize("form", ["({})", "[{}]", "{{{}}}"])
+def test_a_label_in_brackets_is_a_label(tmp_path, form):
+    assert read(tmp_path, label_rows(2, labels=(form.format("A"), form.format("B")))) == (0.8, "")
+
+
+def test_labels_with_confidences_and_no_gold_answers_are_told(tmp_path):
+    rows = [{"id": str(i), "label": "no", "score": 0.9 + i / 100} for i in range(8)]
+    assert "if it is not, give the gold answers" in read(tmp_path, rows)[1]
+    assert read(tmp_path, [row | {"score": i % 2} for i, row in enumerate(rows)])[1] == ""
+    assert read(tmp_path, rows, score="score")[1] == ""
