@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,6 +154,7 @@ def compare(old: Path, new: Path, *, confidence_level: float = 0.95) -> list[Fam
     if all(len(names) == 1 for names in models) and models[0] != models[1]:
         [name] = models[1]
         tracks[0] = [replace(track, model=name) for track in tracks[0]]
+    _check_same_scorers(old, new, {track.dataset for side in tracks for track in side})
     before, after = _pair_tracks(*tracks)
     shared = [place for place in after if place in before]
     families = dict.fromkeys(
@@ -192,6 +194,25 @@ def compare(old: Path, new: Path, *, confidence_level: float = 0.95) -> list[Fam
         ]
         changes.append(replace(change, unmatched_tracks=tuple(unmatched)))
     return _correct_tests(changes)
+
+
+def _check_same_scorers(old: Path, new: Path, datasets: Iterable[str]) -> None:
+    """Raise where the scores of a dataset are those of two scorers."""
+    before, after = (_read_deciding_scorers(folder) for folder in (old, new))
+    for dataset in sorted(datasets):
+        scorers = before.get(dataset), after.get(dataset)
+        if scorers[0] != scorers[1]:
+            names = [name or "no scorer" for name in scorers]
+            raise ValueError(
+                f"{old} has the scores of {names[0]} and {new} those of {names[1]}; report both with the same --score."
+            )
+
+
+def _read_deciding_scorers(folder: Path) -> dict[str, str]:
+    """Return the scorer that gives the scores of each dataset of a report, where it was one."""
+    path = folder / "report.json"
+    records = json.loads(path.read_text(encoding="utf-8")).get("scorers", ()) if path.is_file() else ()
+    return {record["dataset"]: record["scorer"] for record in records if record["decides"]}
 
 
 def _correct_tests(changes: Sequence[FamilyChange]) -> list[FamilyChange]:

@@ -261,3 +261,19 @@ def test_lapsus_score_takes_scorers(files, tmp_path):
     assert result["consistency"] == 0
     result = invoke("score", "f1", "--predictions", *files[:1], "--option", "prediction=x")
     assert "did you mean predictions" in result.output
+
+
+def test_scores_of_two_scorers_stand_in_no_report(files, tmp_path):
+    clean, noisy = read_tracks(files, score="contains")
+    (other,) = score_tracks([noisy], ["exact"])
+    with pytest.raises(
+        ValueError, match=r"bert / clean has the scores of contains, and bert / keyboard\.1 those of exact"
+    ):
+        measure([clean, other])
+    with pytest.raises(ValueError, match="those of no scorer"):
+        measure([clean, *read_tracks(files[1:], score="f1")])
+    for name in ("contains", "exact"):
+        assert invoke("report", *files, "--score", name, "--out", tmp_path / name).exit_code == 0
+    result = CliRunner().invoke(main, ["compare", str(tmp_path / "contains"), str(tmp_path / "exact")])
+    assert "has the scores of contains and" in result.output
+    assert invoke("compare", tmp_path / "exact", tmp_path / "exact").exit_code == 0

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 
 from lapsus.evaluation.scorers import Answer, FunctionScorer, Rate, Scorer, ScorerOptions, ScorerProvider
 from lapsus.evaluation.scorers.words import compute_f1, split_answer
@@ -26,52 +26,54 @@ FUNCTION_TEXT = (
 FUNCTION_WORDS = frozenset(FUNCTION_TEXT.split())
 
 
+Split = Callable[[str], Sequence[str]]
+
+
 def prepare_consistency(answers: Sequence[Answer]) -> Rate:
     """Return the score, with the weights of the words of these answers."""
-    counts = Counter(word for answer in answers for word in set(split_answer(answer.text)))
-    return partial(_rate_consistency, counts, len(answers))
+    split = cache(split_answer)  # an answer to a clean text is compared with many others
+    counts = Counter(word for answer in answers for word in set(split(answer.text)))
+    size = len(answers)
 
-
-def _rate_consistency(counts: Mapping[str, int], size: int, answer: Answer) -> float:
-    """Return the mean agreement of an answer with each answer to the clean text."""
-
+    @cache
     def weigh(word: str) -> float:
         return math.log((size + 2) / (counts.get(word, 0) + 1))
 
-    asked = _list_question_words(answer)
-    scores = [_compare(answer.text, clean, asked, weigh) for clean in answer.golds]
+    return partial(_rate_consistency, split, weigh)
+
+
+def _rate_consistency(split: Split, weigh: Callable[[str], float], answer: Answer) -> float:
+    """Return the mean agreement of an answer with each answer to the clean text."""
+    asked = _list_question_words(split, answer)
+    scores = [_compare(answer.text, clean, asked, split, weigh) for clean in answer.golds]
     return sum(scores) / len(scores)
 
 
-def _list_question_words(answer: Answer) -> frozenset[str]:
+def _list_question_words(split: Split, answer: Answer) -> frozenset[str]:
     """Return the words of the question, in its clean and its noisy form."""
     values = (answer.row.get(name) or "" for name in ("clean_text", "text"))
     texts = (" ".join(map(str, value)) if isinstance(value, list | tuple) else str(value) for value in values)
-    return frozenset(word for text in texts for word in split_answer(text))
+    return frozenset(word for text in texts for word in split(text))
 
 
-def _compare(text: str, clean: str, asked: frozenset[str], weigh: Callable[[str], float]) -> float:
+def _compare(text: str, clean: str, asked: frozenset[str], split: Split, weigh: Callable[[str], float]) -> float:
     """Return how far two answers say the same; of single words, such as labels, whether they do.
 
-    >>> _compare("It is red.", "Red", frozenset({"red", "or", "blue"}), lambda _: 1.0)
+    >>> _compare("It is red.", "Red", frozenset({"red", "or", "blue"}), split_answer, len)
     1.0
-    >>> _compare("No.", "Yes.", frozenset(), lambda _: 1.0), _compare("Blue", "Red", frozenset({"red", "blue"}), len)
-    (0.0, 0.0)
+    >>> [_compare(*pair, frozenset({"red", "blue"}), split_answer, len) for pair in (("No.", "Yes."), ("Blue", "Red"))]
+    [0.0, 0.0]
     """
     if text == clean:
         return 1.0
+    words, clean_words = split(text), split(clean)
     if all(each.isascii() and len(each.split()) == 1 for each in (text, clean)):  # labels, which are right or wrong
-        return float(split_answer(text) == split_answer(clean))
-    pairs = zip(_list_contents(text, asked), _list_contents(clean, asked), strict=True)
-    words, clean_words = next((pair for pair in pairs if all(pair)), (split_answer(text), split_answer(clean)))
+        return float(words == clean_words)
+    for ignored in (FUNCTION_WORDS | asked, FUNCTION_WORDS):  # what is new, then what is no function word
+        contents = [[word for word in side if word not in ignored] for side in (words, clean_words)]
+        if all(contents):
+            return compute_f1(*contents, weigh)
     return compute_f1(words, clean_words, weigh)
-
-
-def _list_contents(text: str, asked: frozenset[str]) -> Iterator[list[str]]:
-    """Yield the words that say something new, then those that are no function words."""
-    words = split_answer(text)
-    for ignored in (FUNCTION_WORDS | asked, FUNCTION_WORDS):
-        yield [word for word in words if word not in ignored]
 
 
 def open_consistency(_: str, __: ScorerOptions) -> Scorer:

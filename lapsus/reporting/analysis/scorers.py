@@ -9,19 +9,31 @@ import numpy as np
 
 from lapsus import stats
 from lapsus.reporting.analysis.records import Estimate, ScorerAgreement
-from lapsus.reporting.score_table import TrackScores
+from lapsus.reporting.score_table import TrackScores, format_track_name
 
 HUMAN_COLUMN = "human_score"  # what people said of an answer, from 0 (wrong) to 1 (right)
 
 
 def list_scorers(runs: Sequence[TrackScores]) -> list[str]:
-    """Return the names of the scores that scorers gave to the rows of a dataset, the first of which decides."""
+    """Return the names of the scores that scorers gave to the rows of a dataset, the first of which decides.
+
+    Raise where the scores of tracks are those of two scorers.
+    """
     names: dict[str, None] = {}
+    deciding: dict[str, TrackScores] = {}
     for run in runs:
+        columns: list[Any] = []
         if "scores" in run.names:
-            examples = np.flatnonzero(run.present)
-            (columns,) = run.select_columns(["scores"], examples)
-            names |= dict.fromkeys(name for row in columns if isinstance(row, Mapping) for name in row)
+            (columns,) = run.select_columns(["scores"], np.flatnonzero(run.present))
+        own = dict.fromkeys(name for row in columns if isinstance(row, Mapping) for name in row)
+        names |= own
+        deciding.setdefault(next(iter(own), "no scorer"), run)
+    if len(deciding) > 1:
+        (first, one), (second, other) = list(deciding.items())[:2]
+        raise ValueError(
+            f"{format_track_name(one.track)} has the scores of {first}, and {format_track_name(other.track)} those of "
+            f"{second}; score all files alike, as with --score f1."
+        )
     return list(names)
 
 
