@@ -161,6 +161,25 @@ def iter_json_objects(text: str) -> Iterator[dict[str, Any]]:
             position = end
 
 
+def is_shallow(value: Any, limit: int = 100) -> bool:
+    """Return whether JSON nests no deeper than a limit: what recurses over it must not end a run.
+
+    >>> is_shallow({"a": [[1]]}, 3), is_shallow({"a": [[1]]}, 2)
+    (True, False)
+    """
+    level = [value]
+    for _ in range(limit + 1):
+        level = [
+            each
+            for part in level
+            if isinstance(part, Mapping | list | tuple)
+            for each in (part.values() if isinstance(part, Mapping) else part)
+        ]
+        if not level:
+            return True
+    return False
+
+
 def _scan_object(text: str, start: int, ends: dict[int, int]) -> None:
     """Note where the object at a brace ends, and each object and list within it; 0 for one that is broken or cut.
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lapsus.core.checks import shorten_repr
-from lapsus.evaluation.parsing import iter_json_objects, strip_reasoning
+from lapsus.evaluation.parsing import is_shallow, iter_json_objects, strip_reasoning
 
 Possible = Mapping[str, Sequence[Any]]  # the accepted values of each argument; "" says that it may be left out
 GoldCall = tuple[str, Possible]
@@ -113,7 +113,9 @@ def _read_item(item: Any) -> ToolCall | None:
         except (ValueError, RecursionError):
             return None
     arguments = {} if arguments is None else arguments
-    return ToolCall(name, arguments) if isinstance(name, str) and isinstance(arguments, Mapping) else None
+    if not isinstance(name, str) or not isinstance(arguments, Mapping) or not is_shallow(arguments):
+        return None
+    return ToolCall(name, arguments)
 
 
 def _read_python(code: str) -> list[ToolCall] | None:

@@ -64,6 +64,8 @@ def rate(spec, prediction, gold, others=(), **row):
         ("json", '{"a": true}', {"a": 1}, 0),
         ("json", 'Sure: {"a": [1, 2]}', {"a": [2, 1]}, 0),
         ("json", "none", {"a": 1}, 0),
+        ("json", "[" * 900 + "]" * 900, {"a": 1}, 0),
+        ("tool-call", '{"name": "f", "arguments": {"a": ' + "[" * 900 + "]" * 900 + "}}", '[{"f": {"a": [1]}}]', 0),
         ("json", "[1, 2]", "[1, 2.0]", 1),
         ("similarity:chrf", "Paris", ["Rome", "Paris"], 1),
         ("consistency", "The answer is 1889.", ["It was built in 1889, as the text says."], None),

@@ -193,7 +193,9 @@ def test_a_call_is_read_in_every_spelling(what):
 
 @pytest.mark.parametrize("raw", [
     '{"name": "f", "arguments": {"a": ', [{"function": {"name": "f", "arguments": "[1]"}}], "f(g(1))", "f(*a)", "f(1)", 7, None,
-    "f(a=" + "(" * 30_000, {"tool_calls": "none"},
+    "f(a=" + "(" * 30_000, {"tool_calls": "none"}, f"f(a={'[' * 90}{']' * 90})" + ")",
+    f'{{"name": "f", "arguments": {{"a": {"[" * 900}{"]" * 900}}}}}',
+    f'[{{"name": "f", "arguments": {{"a": {"[" * 101}{"]" * 101}}}}}]',
 ])  # fmt: skip
 def test_what_cannot_be_read_is_none(raw):
     assert read_calls(raw) is None

@@ -13,7 +13,7 @@ from typing import Any
 from lapsus.core.checks import shorten_repr
 from lapsus.core.messages import format_list
 from lapsus.evaluation.answer_types import MAX_LABELS
-from lapsus.evaluation.parsing import LEAD, WRAPPING, find_json_object, match_label, strip_wrapping
+from lapsus.evaluation.parsing import LEAD, WRAPPING, find_json_object, is_shallow, match_label, strip_wrapping
 from lapsus.evaluation.scorers import Answer, AnswerScore, FunctionScorer, Rate, Scorer, ScorerOptions, ScorerProvider
 from lapsus.evaluation.scorers.words import SMALL_NUMBERS, split_answer
 from lapsus.metrics.answer_f1.score import choose_rules, match_best
@@ -154,14 +154,16 @@ def read_json_answer(text: str) -> Any | None:
     text = text.strip()
     fence = FENCE.match(text)
     value = _load_json(fence[1] if fence else text)
-    return find_json_object(text) if value is None else value
+    value = find_json_object(text) if value is None else value
+    return value if is_shallow(value) else None
 
 
 def _load_json(text: str) -> Any | None:
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    return value if is_shallow(value) else None
 
 
 def _to_comparable(value: Any) -> Any:
