@@ -70,9 +70,9 @@ def _compare(text: str, clean: str, asked: frozenset[str], split: Split, weigh: 
     if all(each.isascii() and len(each.split()) == 1 for each in (text, clean)):  # labels, which are right or wrong
         return float(words == clean_words)
     for ignored in (FUNCTION_WORDS | asked, FUNCTION_WORDS):  # what is new, then what is no function word
-        contents = [[word for word in side if word not in ignored] for side in (words, clean_words)]
-        if all(contents):
-            return compute_f1(*contents, weigh)
+        new, clean_new = ([word for word in side if word not in ignored] for side in (words, clean_words))
+        if new and clean_new:
+            return compute_f1(new, clean_new, weigh)
     return compute_f1(words, clean_words, weigh)
 
 
