@@ -48,6 +48,10 @@ class MissingFileError(FileNotFoundError):
     """The source lacks a file: other configs of the benchmark may still be there."""
 
 
+class AmbiguousFileError(ValueError):
+    """Several files of the source may be the one that is asked for."""
+
+
 @dataclass(eq=False)
 class Source:
     """The files of a benchmark by name; `hashes` maps each file that was read to its sha256.
@@ -98,7 +102,7 @@ class Source:
         for pattern in patterns:
             names = self.match(pattern)
             if len(names) > 1:
-                raise ValueError(
+                raise AmbiguousFileError(
                     f"{pattern} is {format_list(names)} in {self.path}; name the folder that holds only one"
                 )
             if names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,11 +16,13 @@ from lapsus.cli.options import PATH, add_executor_options, add_option, open_exec
 from lapsus.core.executors import Executor
 from lapsus.core.messages import format_examples, format_unknown_name
 from lapsus.dataset_scripts.benchmark import Benchmark
+from lapsus.dataset_scripts.source import AmbiguousFileError
 from lapsus.hub import upload as hub_upload
 from lapsus.hub.build import BuildResult, build_dataset
 from lapsus.hub.built_folder import read_card
 from lapsus.hub.collection import update_collection
 from lapsus.hub.dataset_card import check_license
+from lapsus.hub.release import plan_release, run_release
 from lapsus.hub.stand_off import make_edits_benchmark, make_rebuild_benchmark, open_edits
 from lapsus.hub.upload import Gate
 from lapsus.hub.user_dataset import CardTexts, build_rows
@@ -112,20 +115,43 @@ def build_all(source: Path | None, out: Path, executor: Executor, *, allow_parti
     """Build each dataset whose files are in `source`, and print what the others lack."""
     n_built = 0
     for name, benchmark in dataset_scripts.benchmarks().items():
-        own_source = (
-            source / name if source and (source / name).is_dir() else None if benchmark.get_bundled_folder() else source
-        )
-        try:
-            result = build_dataset(
-                benchmark, out / name, source=own_source, allow_partial=allow_partial, executor=executor
-            )
-        except (ValueError, OSError, ImportError) as error:
+        error: Exception | None = None
+        for root in [None] if benchmark.get_bundled_folder() else list_roots(source, name):
+            try:
+                result = build_dataset(
+                    benchmark, out / name, source=root, allow_partial=allow_partial, executor=executor
+                )
+            except AmbiguousFileError as ambiguity:  # files of other datasets are called the same: try fewer folders
+                error = error or ambiguity
+            except (ValueError, OSError, ImportError) as reason:
+                error = reason if error is None else error
+                if root == source:
+                    break
+            else:
+                n_built += 1
+                error = None
+                echo_result(result)
+                break
+        if error:
             click.echo(f"{name} is not built: {' '.join(str(error).split())}", err=True)
-        else:
-            n_built += 1
-            click.echo(result.summary())
     if not n_built:
         raise click.ClickException(f"no dataset has its files in {source}; name the folder that holds them")
+
+
+def list_roots(source: Path | None, name: str) -> list[Path]:
+    """Return the folders in which the files of a dataset may be, the likeliest first.
+
+    Its own folder alone, where there is one called as the dataset; else `source`, then the folders whose names the
+    dataset's name begins with.
+    """
+    if source is None or not source.is_dir():
+        return [source] if source else []
+    if (source / name).is_dir():
+        return [source / name]
+    plain = re.sub(r"[^a-z0-9]", "", name)
+    folders = {path: re.sub(r"[^a-z0-9]", "", path.name.lower()) for path in sorted(source.iterdir()) if path.is_dir()}
+    related = [path for path, words in folders.items() if words and plain.startswith(words)]
+    return [source, *sorted(related, key=lambda path: -len(folders[path]))]
 
 
 @click.command(
@@ -406,3 +432,50 @@ def upload_metric(folder: Path, org: str, *, private: bool, package: Path | None
 def collection(org: str, title: str) -> None:
     """Add all lapsus datasets and Spaces of ORG to one Hub collection."""
     click.echo(f"collected in {update_collection(org, title=title)}")
+
+
+@click.command(
+    epilog=format_examples(
+        "lapsus release my-org --folder built --dry-run",
+        "lapsus release my-org --folder built --edits-license cc-by-4.0",
+    )
+)
+@click.argument("org")
+@click.option(
+    "--folder", type=PATH, required=True, metavar="DIR", help="What lapsus build --all wrote: a dataset in each folder."
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be published, and ask the Hub nothing.")
+@click.option("--package", type=PATH, metavar="WHEEL", help="lapsus itself, where PyPI lacks this version.")
+@click.option(
+    "--edits-license",
+    metavar="LICENSE",
+    help="Of noise without its texts, where the source of the texts states no licence. [default: left out]",
+)
+@click.option("--only", multiple=True, metavar="PATTERN", help="Datasets and metrics to publish, e.g. 'readin-*'.")
+@add_option("--private", "Make the repos private.")
+def release(
+    org: str,
+    folder: Path,
+    package: Path | None,
+    edits_license: str | None,
+    only: tuple[str, ...],
+    *,
+    dry_run: bool,
+    private: bool,
+) -> None:
+    """Publish all datasets of a folder, the metrics and a collection in ORG.
+
+    The package is checked first; every repo is loaded back after its upload. Finished steps are noted in the folder:
+    after a failure, run the same command again.
+    """
+    if edits_license:
+        check_license(edits_license)
+    plan = plan_release(org, folder, package=package, edits_license=edits_license, only=only)
+    for step in plan.steps:
+        if step.kind in {"dataset", "edits", "space"}:
+            check_repo_id(step.repo)
+    if dry_run:
+        click.echo("\n".join(plan.describe()))
+        return
+    for sentence in run_release(plan, private=private):
+        click.echo(sentence)

@@ -28,6 +28,7 @@ COMMANDS = {  # name -> module of lapsus.cli and its function
     "make": "hub:make",
     "perturb": "perturb:perturb",
     "push": "hub:push",
+    "release": "hub:release",
     "report": "report:report",
     "run": "run:run",
     "score": "score:score",

@@ -71,11 +71,28 @@ def stage_folder(
                 _copy_foreign_files(out, new, is_own_file)
             _swap_in(new, out, staging / OLD)
         except OSError as error:
-            if error.errno == errno.ENOSPC:
-                raise OSError(errno.ENOSPC, "no space is left; free some or name another --out", str(out)) from error
+            _explain_full_disk(error, staging, out)
             raise
         finally:
             shutil.rmtree(staging, ignore_errors=True)
+
+
+def _explain_full_disk(error: OSError, staging: Path, out: Path) -> None:
+    """Raise the sentence on a full disk, with what it would have to hold; do nothing about other errors."""
+    if error.errno == errno.ENOSPC:
+        written = sum(path.stat().st_size for path in staging.rglob("*") if path.is_file())
+        message = f"no space is left after {written / 1e6:,.1f} MB; free more than that, or name another --out"
+        raise OSError(errno.ENOSPC, message, str(out)) from error
+
+
+def require_space(out: Path, size: int) -> None:
+    """Raise where the disk of a folder has no room for so many bytes."""
+    free = shutil.disk_usage(out.parent).free
+    if free < size:
+        message = (
+            f"about {size / 1e6:,.1f} MB are needed and {free / 1e6:,.1f} MB are free; free some or name another --out"
+        )
+        raise OSError(errno.ENOSPC, message, str(out))
 
 
 @contextmanager
@@ -90,6 +107,10 @@ def open_scratch(out: Path) -> Iterator[Path]:
         try:
             (staging / CACHE).mkdir()
             yield staging / CACHE
+        except OSError as error:
+            if error.filename != str(out):  # else it has been explained
+                _explain_full_disk(error, staging, out)
+            raise
         finally:
             shutil.rmtree(staging, ignore_errors=True)
 

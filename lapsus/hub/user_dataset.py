@@ -24,7 +24,7 @@ import datasets
 from datasets import Features, List, Value
 
 from lapsus.core.executors import LOCAL, Executor
-from lapsus.core.files import open_scratch
+from lapsus.core.files import open_scratch, require_space
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
 from lapsus.core.types import StrPath
@@ -325,6 +325,8 @@ def build_rows(
             ),
         }
         benchmark = make_benchmark(store, tracks, card or CardTexts(), facts, str(_describe_source(rows)))
+        n_bytes = sum(rows.file.stat().st_size for rows in store.splits.values())
+        require_space(out.absolute(), 2 * n_bytes * len(benchmark.ROWS))  # rows as Arrow and as Parquet
         return build_dataset(benchmark, out, executor=executor)
 
 

@@ -29,6 +29,17 @@ def test_what_the_sources_suffice_for_is_built(tmp_path, monkeypatch):
     assert nothing.exit_code == 1 and "no dataset has its files in" in nothing.output
 
 
+def test_files_of_other_datasets_that_are_called_the_same_are_no_obstacle(tmp_path, monkeypatch):
+    every = lapsus.dataset_scripts.benchmarks()
+    few = {name: every[name] for name in ("disfl-qa", "readin-cspider", "zh-asr-slu")}
+    monkeypatch.setattr(lapsus.dataset_scripts, "benchmarks", lambda: few)
+    done = build("--all", "--source", FILES, "--out", tmp_path / "out", "--allow-partial")
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(few)
+    card = (tmp_path / "out" / "readin-cspider" / "README.md").read_text(encoding="utf-8")
+    assert "`cspider/test_clean.json`" in card  # of READIN's folder, not of the public files beside it
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -442,7 +442,9 @@ def test_a_full_disk_is_one_sentence(tmp_path):
             yield
 
     Full.__module__ = __name__
-    with pytest.raises(OSError, match="no space is left; free some or name another --out") as caught:
+    with pytest.raises(
+        OSError, match=r"no space is left after 0\.\d MB; free more than that, or name another --out"
+    ) as caught:
         build_dataset(Full, tmp_path / "out")
     assert caught.value.filename == str(tmp_path / "out")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pandas as pd
 import pyarrow as pa
@@ -226,3 +227,10 @@ def test_the_card_says_who_made_it_and_with_which_command(tmp_path, monkeypatch)
         assert said in card, said
     assert "official" not in card and "lapsus build" not in card
     assert viewer.check_folder(tmp_path / "out") == []
+
+
+def test_a_disk_that_is_too_small_is_named_with_what_is_needed(tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
+    with pytest.raises(OSError, match=r"about 0\.0 MB are needed and 0\.0 MB are free") as caught:
+        build_rows(ROWS, tmp_path / "out", text="text", noise="noisy=filler_eos")
+    assert caught.value.filename == str(tmp_path / "out") and list(tmp_path.iterdir()) == []

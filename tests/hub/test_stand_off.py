@@ -9,6 +9,7 @@ import pytest
 import viewer
 from click.testing import CliRunner
 from paths import BENCHMARK_FILES
+from some_configs import SOURCES, build_some
 
 from lapsus.cli.main import main
 from lapsus.dataset_scripts import benchmarks
@@ -16,26 +17,9 @@ from lapsus.hub.build import build_dataset
 from lapsus.hub.stand_off import make_edits_benchmark, make_rebuild_benchmark
 from lapsus.io.streams import open_streams
 
-SOURCES = {
-    "readin-afqmc-sim": "readin",
-    "readin-wmt2021-sim": "readin",
-    "readin-cspider-sim": "cspider",
-    "nature-snips": "nature_slu",
-}
-
 
 def list_bytes(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.parquet")}
-
-
-def build_some(name, out):
-    """Build a few configs of a benchmark."""
-    benchmark = benchmarks()[name]
-    wanted = ("clean", "original", "keyboard.1", "speech.2", "auto.3", "schemas", "filler_eos", "speako")
-    rows = {config: splits for config, splits in benchmark.ROWS.items() if config in wanted}
-    few = type(benchmark.__name__, (benchmark,), {"ROWS": rows, "__module__": benchmark.__module__})
-    build_dataset(few, out, source=BENCHMARK_FILES / SOURCES[name], allow_partial=True)
-    return out
 
 
 @pytest.mark.parametrize("name", SOURCES)
