@@ -117,8 +117,38 @@ def test_calls_of_tools_stay_and_count_for_nothing(recipe):
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("tau2") is None or find_spec("tau2.registry") is None, reason="τ²-bench is not installed")
-def test_the_recipe_runs_with_the_package(tmp_path):
-    run_recipe(tmp_path)
+def test_the_recipe_runs_with_the_package(tmp_path, monkeypatch):
+    run_recipe(tmp_path, "en_keyboard@8")
+    from tau2.agent import llm_agent
+    from tau2.data_model.message import AssistantMessage
+    from tau2.data_model.message import UserMessage as Tau2UserMessage
+    from tau2.data_model.simulation import TextRunConfig
     from tau2.registry import registry
+    from tau2.runner.build import build_text_orchestrator
+    from tau2.user import user_simulator
 
-    assert "noisy_user" in registry.get_users()
+    asked = []
+
+    def answer_as_user(*_, messages, **__):
+        asked.append([message.content for message in messages])
+        number = sum(isinstance(message, AssistantMessage) for message in messages)
+        return AssistantMessage(role="assistant", content=WORDS[min(number, 2)], cost=0.0)
+
+    def answer_as_agent(*_, **__):
+        return AssistantMessage(role="assistant", content="Anything else?", cost=0.0)
+
+    monkeypatch.setattr(user_simulator, "generate", answer_as_user)
+    monkeypatch.setattr(llm_agent, "generate", answer_as_agent)
+    config = TextRunConfig(
+        domain="mock", agent="llm_agent", user="noisy_user", llm_agent="x", llm_user="x", max_steps=12
+    )
+    task = registry.get_tasks_loader("mock")()[0]
+    runs = [build_text_orchestrator(config, task, seed=3).run() for _ in range(2)]
+    typed, again = ([each for each in run.messages if isinstance(each, Tau2UserMessage)] for run in runs)
+    assert [message.content for message in typed] == [message.content for message in again] != list(WORDS)
+    assert typed[2].content == WORDS[2]
+    for message, text in zip(typed[:2], WORDS, strict=False):
+        assert apply(message.raw_data["clean"], message.raw_data["edits"]) == message.content
+        assert message.raw_data["clean"] == text
+    typos = {message.content for message in typed} - set(WORDS)
+    assert not any(typos & {*texts} for texts in asked), "the simulator reads what it meant"
