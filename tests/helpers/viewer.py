@@ -1,7 +1,7 @@
 """Will the Hub show this folder? The rules of its dataset viewer, and of the clients that load it, as checks.
 
 The rules of the viewer's worker are restated from its public source, huggingface/dataset-viewer at commit f62009e:
-limits, first rows, and what each column's statistics need. `viewer_worker.py` runs that worker itself where it is there.
+limits, first rows, and what each column's statistics need. `viewer_worker.py` runs its statistics where a checkout is.
 Not covered: image and audio columns, scans for personal data, the web pages themselves.
 """
 

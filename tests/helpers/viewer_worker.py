@@ -1,11 +1,11 @@
-"""The Hub viewer's own worker, and mlcroissant, over built folders.
+"""The Hub viewer's own statistics, over built folders, where a checkout of its source is given.
 
-    python tests/helpers/viewer_worker.py [NAME ...]
+    LAPSUS_DATASET_VIEWER=/path/to/dataset-viewer python tests/helpers/viewer_worker.py [NAME ...]
 
-builds the datasets from ../shared/data (all of them; NATURE's config `hard`, which trains a model, is left out) and
-prints what the worker could not do. The worker is huggingface/dataset-viewer at the commit that `tests/helpers/viewer.py`
-mirrors; it is beside the checkout (../shared/viewer_worker) and no part of it. Its packages, in its own versions, go
-into build/viewer_worker, but for some that it never imports.
+builds the datasets from the files of the tests (all of them; NATURE's config `hard`, which trains a model, is left out)
+and prints the columns that the worker has no statistics of: these are what fails in practice, and with one of them the
+whole split has none. The checkout is one of huggingface/dataset-viewer at the commit that `tests/helpers/viewer.py`
+restates; no part of it is here. The packages that it imports go into build/viewer_worker the first time.
 """
 
 from __future__ import annotations
@@ -13,12 +13,10 @@ from __future__ import annotations
 import json
 import os
 import runpy
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,130 +25,81 @@ from paths import ROOT, SHARED_DATA
 if TYPE_CHECKING:
     from lapsus.hub.build import BuildResult
 
-WORKER = ROOT.parent / "shared" / "viewer_worker"
+VARIABLE = "LAPSUS_DATASET_VIEWER"
+CHECKOUT = Path(os.environ.get(VARIABLE, ""))
+LIBRARY = CHECKOUT / "libs" / "libcommon" / "src"
+IS_HERE = bool(os.environ.get(VARIABLE)) and LIBRARY.is_dir()
+PACKAGES = ("polars==1.39.3", "orjson", "appdirs", "pytz", "requests")  # what its statistics import
+HOME = ROOT / "build" / "viewer_worker"
 DATA = SHARED_DATA
 SMALL = ROOT / "tests" / "benchmarks_files"
-HOME = ROOT / "build" / "viewer_worker"
-PYTHON = "3.13"  # which the worker runs on
-MLCROISSANT = "mlcroissant==1.1.1"
-UNUSED = ("h5py", "onnxruntime", "pymupdf4llm", "pymupdf_layout")
 HARD = "hard"
 
 
-class Left(Exception):  # noqa: N818 - the end of the driver is no fault
-    """The driver wants to leave the process."""
-
-
-def python() -> str | None:
-    """Return a Python of the worker's version, if there is one here."""
-    for found in (f"python{PYTHON}", *sorted(Path.home().glob(f".pyenv/versions/{PYTHON}.*/bin/python"))):
-        with suppress(OSError):
-            if not subprocess.run(
-                [found, "--version"], capture_output=True, check=False
-            ).returncode:  # a shim may not run
-                return str(found)
-    return None
-
-
-def environment() -> Path:
-    """Return a Python with the worker's packages, which it installs the first time."""
-    own = HOME / "bin" / "python"
+def install() -> None:
+    """Install the packages of the worker beside those of the tests."""
     if not (HOME / "complete").exists():
-        shutil.rmtree(HOME, ignore_errors=True)
-        uv = [sys.executable, "-m", "uv"]
-        subprocess.run([*uv, "venv", "-q", "--python", str(python()), HOME], check=True)
-        (HOME / "unused.txt").write_text("\n".join(UNUSED), encoding="utf-8")
-        packages = ["-r", str(WORKER / "requirements.txt"), MLCROISSANT, "--excludes", str(HOME / "unused.txt")]
-        subprocess.run([*uv, "pip", "install", "-q", "--python", own, *packages], check=True)
+        command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(HOME), *PACKAGES]
+        subprocess.run(command, check=True, capture_output=True)
         (HOME / "complete").touch()
-    return own
 
 
-def watch(folders: Mapping[str, Path]) -> dict[str, dict[str, Any]]:
-    """Let the worker see built folders; return for each its configs, the steps that went well, and what failed."""
-    asked = {name: str(folder.absolute()) for name, folder in folders.items()}
-    settings = {**os.environ, "LAPSUS_TESTS": str(ROOT / "tests"), "OMP_NUM_THREADS": "1"}
-    command = [environment(), __file__, "--inside", json.dumps(asked)]
-    done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+def watch(folders: Mapping[str, Path]) -> dict[str, dict[str, str]]:
+    """Return for each built folder the columns without statistics, "config/split column", with the worker's reason."""
+    install()
+    places = {name: str(folder.absolute()) for name, folder in folders.items()}
+    command = [sys.executable, __file__, "--inside", json.dumps(places)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ChildProcessError(done.stderr[-4000:])
-    seen: dict[str, dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    seen: dict[str, dict[str, str]] = json.loads(done.stdout.splitlines()[-1])
     return seen
 
 
-def inside(folders: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Run the driver's own functions in this process."""
-    leave, os._exit = os._exit, _leave  # type: ignore[assignment]
-    sys.argv = [sys.argv[0]]
-    try:
-        source = (WORKER / "drive.py").read_text(encoding="utf-8")
-        driver: dict[str, Any] = {"__file__": str(WORKER / "drive.py"), "__name__": "drive"}
-        with suppress(Left):
-            exec(compile(source, "drive.py", "exec"), driver)  # noqa: S102 - it is a program beside the checkout
-    finally:
-        os._exit = leave
-    own_step, seen = driver["step"], {}
-    for name, folder in folders.items():
-        noted: list[dict[str, Any]] = []  # the driver's own results, which it prints and does not return
-
-        def step(label: str, function: Any, results: dict[str, Any], noted: list[dict[str, Any]] = noted) -> Any:
-            noted[:] = [results]
-            return own_step(label, function, results)
-
-        driver["step"] = step
-        repo = f"org/{name}"
-        driver["run"](folder, repo)
-        (results,) = noted
-        crumbs = driver["croissant_crumbs"].compute_croissant_crumbs_response(repo)
-        seen[name] = {
-            "configs": [
-                each["config"] for each in driver["CACHE"]["dataset-config-names", repo, None, None]["config_names"]
-            ],
-            "failures": results.pop("FAIL", []),
-            "steps": results,
-            "croissant": list(croissant_faults(name, crumbs, driver["hub"])),
-        }
-    return seen
+def inside(folders: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Run the worker's own functions in this process."""
+    sys.path.insert(0, str(LIBRARY))
+    sys.path.append(str(HOME))  # behind the packages of the tests
+    return {name: dict(find_faults(Path(folder))) for name, folder in folders.items()}
 
 
-def _leave(_: int) -> None:
-    raise Left
+def find_faults(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the columns of which the worker computes no statistics, each with its reason."""
+    import polars as pl  # type: ignore[import-not-found] # of the worker
+    from datasets import Dataset
+
+    for place in sorted({(file.parent.name, file.name.split("-")[0]) for file in folder.glob("*/*.parquet")}):
+        config, split = place
+        files = sorted(str(file) for file in (folder / config).glob(f"{split}-*.parquet"))
+        features = Dataset.from_parquet(files[0], keep_in_memory=True).features
+        for name, feature in features.to_dict().items():
+            data = pl.read_parquet(files, columns=[name])
+            column = choose_column(name, feature, len(data))
+            if column is None:
+                continue
+            try:
+                column.compute_and_prepare_response(data)
+            except Exception as error:  # noqa: BLE001 - whatever it stumbles over is the finding
+                yield f"{config}/{split} {name}", " ".join(str(error).split())
 
 
-def croissant_faults(name: str, crumbs: Mapping[str, Any], hub: Any) -> Iterator[str]:
-    """Yield what mlcroissant says of the Hub's Croissant for a repo, and of the rows that it reads by it."""
-    import mlcroissant
+def choose_column(name: str, feature: Any, n_samples: int) -> Any:
+    """Return the worker's column for a feature; None for one that it passes over."""
+    from libcommon import statistics_utils as worker  # type: ignore[import-not-found] # the checkout's
 
-    whole = {
-        **crumbs,
-        "name": name,
-        "description": "A dataset.",
-        "url": f"https://huggingface.co/datasets/org/{name}",
-        "license": "https://choosealicense.com/licenses/cc-by-4.0/",
-        "datePublished": "2026-01-01",
-        "version": "1.0.0",
-        "citeAs": "nobody",
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        for path, data in hub.files("datasets", f"org/{name}", "refs/convert/parquet").items():
-            (Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)
-            (Path(folder) / path).write_bytes(data)
-        try:
-            dataset = mlcroissant.Dataset(jsonld=whole, mapping={"repo": folder})
-            issues = dataset.metadata.ctx.issues
-            yield from (*issues.errors, *issues.warnings)
-            for record_set in dataset.metadata.record_sets:
-                if record_set.data is None:
-                    first = next(iter(dataset.records(record_set.uuid)), None)
-                    if first is None:
-                        yield f"{record_set.uuid} has no records"
-        except Exception as error:  # noqa: BLE001 - whatever it stumbles over is the finding
-            yield f"{type(error).__name__}: {error}"
-
-
-def faults(seen: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return what the worker and mlcroissant could not do."""
-    return [f"{name}: {said}" for name, each in seen.items() for said in (*each["failures"], *each["croissant"])]
+    kind, dtype = feature.get("_type"), feature.get("dtype", "")
+    settings = {"feature_name": name, "n_samples": n_samples}
+    if kind == "ClassLabel":
+        return worker.ClassLabelColumn(**settings, feature_dict=feature)
+    if kind in {"List", "LargeList", "Sequence"}:
+        return worker.ListColumn(**settings)
+    if dtype in worker.INTEGER_DTYPES:
+        return worker.IntColumn(**settings)
+    if dtype in worker.FLOAT_DTYPES:
+        return worker.FloatColumn(**settings)
+    if dtype in worker.STRING_DTYPES:
+        return worker.StringColumn(**settings)
+    return worker.BoolColumn(**settings) if dtype == "bool" else None
 
 
 def source_of(name: str) -> Path | None:
@@ -199,20 +148,18 @@ def main(names: list[str]) -> int:
     with tempfile.TemporaryDirectory() as out:
         for name in names or benchmarks():
             try:
-                seen = watch({name: build([name], Path(out))[name].path})
+                faults = watch({name: build([name], Path(out))[name].path})[name]
             except (OSError, ValueError) as error:
                 print(f"{name}: not built: {error}")  # noqa: T201 - a command
                 continue
-            found = faults(seen)
-            wrong += len(found)
-            steps = sum(seen[name]["steps"].values())
-            print(f"{name}: {len(seen[name]['configs'])} configs, {steps} steps, {len(found)} failures")  # noqa: T201
-            print(*(f"  {said}" for said in found), sep="\n", end="\n" if found else "", flush=True)  # noqa: T201
+            wrong += len(faults)
+            print(f"{name}: {len(faults)} columns without statistics")  # noqa: T201
+            print(*(f"  {place}: {reason}" for place, reason in faults.items()), sep="\n", end="")  # noqa: T201
     return int(wrong > 0)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--inside"]:
-        print(json.dumps(inside(json.loads(sys.argv[2]))), flush=True)  # noqa: T201 - the answer to the caller
-        os._exit(0)  # the driver leaves its server running
-    sys.exit(main(sys.argv[1:]))
+        print(json.dumps(inside(json.loads(sys.argv[2]))))  # noqa: T201 - the answer to the caller
+        sys.exit()
+    sys.exit(main(sys.argv[1:]) if IS_HERE else f"{VARIABLE} names no checkout of huggingface/dataset-viewer; set it")
