@@ -423,7 +423,8 @@ def find_role_columns(joined: JoinedTable, choices: Mapping[str, str | None]) ->
     for role, column in choices.items():
         if column is not None and column not in columns:
             available = format_quoted(columns)
-            raise LookupError(f"{source.path}: has no column {column!r} for the {role}; it has {available}.")
+            hint = ", and there is no scorer of that name (lapsus list scorers)" if role == "score" else ""
+            raise LookupError(f"{source.path}: has no column {column!r} for the {role}{hint}; it has {available}.")
     names = {role: choices[role] or find_first(ROLES[role], columns) for role in ("prediction", "score", "cluster")}
     if names["score"] is None and len(source.metrics) > 1:
         raise ValueError(f"{source.path}: holds the scores {format_quoted(source.metrics)}; choose one as score.")

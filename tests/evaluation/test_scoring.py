@@ -154,7 +154,8 @@ def test_the_agreement_with_people_stands_in_the_report():
     ]
     scored = score_tracks([Track("bert", "clean", rows)], ["exact", "contains"])
     record = measure(scored).scorers[0]
-    assert (record.scorer, record.judged, record.difference.value) == ("exact", 3, pytest.approx(-1 / 3))
+    assert (record.scorer, record.judged) == ("exact", 3)
+    assert record.difference.value == pytest.approx(-1 / 3)
     assert record.alpha == pytest.approx(4 / 9)  # units (1, 1), (0, 1), (0, 0)
 
 
@@ -188,7 +189,7 @@ def test_a_column_wins_over_a_scorer_of_its_name(files):
     assert values(clean) == [0.25] * 4
     clean, _ = read_tracks(files, score=["contains", "f1"])  # and stands beside scorers
     assert clean.rows[0]["scores"] == {"contains": 1.0, "f1": 0.25}
-    with pytest.raises(USER_ERRORS, match="contans"):
+    with pytest.raises(USER_ERRORS, match=r"contans.* no scorer of that name"):
         read_tracks(files, score="contans")
 
 
