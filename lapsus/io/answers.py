@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     Mask = NDArray[np.bool_]
 
+JOINING = "[^\\W_\u3040-\u9fff]"  # a letter or digit that makes one word with the one beside it
+
 # Names of measures of which less is better, as words of a column's name.
 ERROR_WORDS = {
     *("wer", "cer", "mer", "wil", "ter", "ser", "eer", "loss", "losses", "nll", "perplexity", "ppl", "bits", "bpb"),
@@ -274,21 +276,20 @@ def _find_reworded(
 
 
 def _contains(answer: str, gold: str) -> bool:
-    """Return whether an answer holds another one as whole words; in a writing without spaces, at all."""
+    """Return whether an answer holds another one as whole words; in a writing without spaces, at all.
+
+    >>> _contains("about two years", "two"), _contains("about twofold", "two"), _contains("大约两年", "两年")
+    (True, False, True)
+    """
     if not gold or len(answer) <= len(gold):
         return False
-    at = answer.find(gold)
-    while at >= 0:
-        around = (answer[at - 1 : at], gold[0]), (gold[-1], answer[at + len(gold) : at + len(gold) + 1])
-        if all(not (_joins(left) and _joins(right)) for left, right in around):
-            return True
-        at = answer.find(gold, at + 1)
-    return False
-
-
-def _joins(letter: str) -> bool:
-    """Return whether a letter makes one word with the letter beside it."""
-    return letter.isalnum() and not "\u3040" <= letter <= "\u9fff"
+    before, after = (f"(?<!{JOINING})", f"(?!{JOINING})")
+    pattern = (
+        (before if re.match(JOINING, gold[0]) else "")
+        + re.escape(gold)
+        + (after if re.match(JOINING, gold[-1]) else "")
+    )
+    return re.search(pattern, answer) is not None
 
 
 def respell_as_golds(predictions: EncodedColumn, golds: Iterable[str]) -> EncodedColumn:
