@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lapsus.jobs.perturb_corpus import perturb_corpus
     from lapsus.jobs.perturb_file import perturb_file
     from lapsus.reporting.analysis.measure import measure
+    from lapsus.reporting.check import check
     from lapsus.reporting.fidelity import fidelity
     from lapsus.reporting.report import report
     from lapsus.reporting.score import score
@@ -29,6 +30,7 @@ __all__ = [
     "Track",
     "__version__",
     "build_dataset",
+    "check",
     "fidelity",
     "measure",
     "perturb_corpus",
@@ -46,6 +48,7 @@ __getattr__ = make_lazy_getattr(
     __name__,
     {
         "Track": "lapsus.core.types",
+        "check": "lapsus.reporting.check",
         "fidelity": "lapsus.reporting.fidelity",
         "measure": "lapsus.reporting.analysis.measure",
         "perturb_corpus": "lapsus.jobs.perturb_corpus",

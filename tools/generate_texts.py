@@ -16,7 +16,9 @@ import click
 
 from lapsus import dataset_scripts, metrics
 from lapsus.cli.catalogue import GROUPS, Unit, describe_units, make_unit
+from lapsus.cli.check import list_check_keys
 from lapsus.cli.main import COMMANDS, load_plugin_commands, main
+from lapsus.cli.settings import build_settings_schema
 from lapsus.core.plugins import iter_plugin_units
 from lapsus.evaluation.benchmark_tasks import load_tasks
 from lapsus.evaluation.scorers import load_scorer_providers
@@ -48,6 +50,7 @@ def render_generated_texts(root: Path) -> dict[Path, str]:
         readme: _replace_between(UNITS, readme, render_unit_tables()),
         functions: _replace_between(FUNCTIONS, functions, render_imports(metrics.list_metrics())),
         root / "docs" / "report.schema.json": json.dumps(build_schema(), indent=1) + "\n",
+        root / "docs" / "lapsus.schema.json": json.dumps(build_settings_schema(list_check_keys()), indent=1) + "\n",
         root / "lapsus" / "cli" / "catalogue.json": json.dumps(build_catalogue(), ensure_ascii=False, indent=1) + "\n",
         **spaces,
     }

@@ -17,6 +17,7 @@ from lapsus.core.plugins import index_units, iter_plugin_units
 ARGV_KEY = "lapsus.words"  # where the context holds the words of the command
 COMMANDS = {  # name -> module of lapsus.cli and its function
     "build": "hub:build",
+    "check": "check:check",
     "collect": "collect:collect",
     "collection": "hub:collection",
     "compare": "report:compare",

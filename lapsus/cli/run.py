@@ -217,7 +217,7 @@ def run(
             "only the clean track is run; to measure robustness add noise, e.g. --noise filler_eos:2",
             err=True,
         )
-    model_options = _select_model_options(options)
+    model_options = select_model_options(options)
     label_map = model_options.get("label_map", {})
     if dry_run or (executor_name == "local" and ray_address is None):
         adapter = open_model(model, model_options)
@@ -234,17 +234,21 @@ def run(
         if dry_run:
             print_estimate(evaluation, price)
         else:
-            _run_with_progress(evaluation)
+            run_with_progress(evaluation)
+            print_next_step(evaluation)
         return
     with open_executor_from_options(executor_name, ray_address) as executor:
         replicas = open_replicas(model, model_options, executor) if isinstance(executor, RayExecutor) else None
         adapter = replicas.model if replicas else open_model(model, model_options)
-        _run_with_progress(
-            Evaluation(track_set, adapter, out, cache, ignore_cache, replicas, label_map, max_failures, scorers)
+        evaluation = Evaluation(
+            track_set, adapter, out, cache, ignore_cache, replicas, label_map, max_failures, scorers
         )
+        run_with_progress(evaluation)
+        print_next_step(evaluation)
 
 
-def _run_with_progress(evaluation: Evaluation) -> None:
+def run_with_progress(evaluation: Evaluation) -> RunSummary:
+    """Run an evaluation with a bar, print its outcome, and return it."""
     total = sum(map(len, evaluation.data.tracks.values()))
     n_done = 0
     with tqdm(total=total, unit=" rows", disable=None, dynamic_ncols=True) as bar:
@@ -267,6 +271,12 @@ def _run_with_progress(evaluation: Evaluation) -> None:
             )
             raise SystemExit(130) from None
     print_summary(evaluation, outcome)
+    return outcome
+
+
+def print_next_step(evaluation: Evaluation) -> None:
+    """Print the command that comes after a run."""
+    click.echo(f"next: lapsus report {evaluation.folder}/*.jsonl --out report")
 
 
 def _add_noise(track_set: TrackSet, limit: int | None, options: Mapping[str, Any]) -> TrackSet:
@@ -355,7 +365,7 @@ def ensure_built(task: Task, out: Path | None) -> str:
     return str(folder)
 
 
-def _select_model_options(options: dict[str, Any]) -> dict[str, Any]:
+def select_model_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of the model that are given."""
     model_options = {name: options[name] for name in MODEL_OPTIONS if options[name] is not None}
     if options["label_map"]:
@@ -394,7 +404,7 @@ def print_estimate(evaluation: Evaluation, price: tuple[float, float] | None) ->
 
 
 def print_summary(evaluation: Evaluation, outcome: RunSummary) -> None:
-    """Print the outcome of a run, and the next command."""
+    """Print the outcome of a run."""
     rows = [row for track in outcome.tracks for row in track.rows]
     score_names = list_score_names(rows)
     width = max(5, *map(len, score_names)) + 3
@@ -414,7 +424,6 @@ def print_summary(evaluation: Evaluation, outcome: RunSummary) -> None:
     for line in collect_warnings(evaluation.task, outcome):
         click.echo(line, err=True)
     click.echo(f"wrote {len(outcome.files)} files to {evaluation.folder}")
-    click.echo(f"next: lapsus report {evaluation.folder}/*.jsonl --out report")
 
 
 def list_score_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:

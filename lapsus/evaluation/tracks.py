@@ -84,7 +84,7 @@ class TrackSet:
             own_names = _find_label_names(features) if features is not None else {}
             names = _merge_label_names(names, own_names)
             where = name if len(tracks) == 1 else f"{name}, track {track}"
-            parts[track] = [_read_conversations(_name_labels(row, own_names), task.inputs) for row in rows]
+            parts[track] = [read_conversations(_name_labels(row, own_names), task.inputs) for row in rows]
             notes += _set_ids(where, parts[track], key)
             _check_rows(where, task, parts[track])
         labelled_task = task.with_label_names(names)
@@ -422,7 +422,7 @@ def _is_annotated(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping) and "text" in value[0]
 
 
-def _read_conversations(row: dict[str, Any], inputs: Sequence[str]) -> dict[str, Any]:
+def read_conversations(row: dict[str, Any], inputs: Sequence[str]) -> dict[str, Any]:
     """Return a row whose conversations are read where they stand as JSON, as in CSV."""
     return {
         name: parse_messages(cell) if name in inputs and isinstance(cell, str) and holds_messages(cell) else cell
@@ -527,7 +527,7 @@ def add_noise(
     clean = next(iter(data.tracks.values()))
     protection = Protection.parse(protect, data.task.answer_type.gold_columns)
     settings: dict[str, Any] = {"seed": seed, "id": "id", "turns": turns, **protection.settings()}
-    texts = [_to_plain_text(row[name]) for row in clean for name in data.task.inputs]
+    texts = [to_plain_text(row[name]) for row in clean for name in data.task.inputs]
     noisy_tracks: dict[str, Sequence[Row]] = {}
     notes: list[str] = []
     for (family, noise_tracks), spec in zip(parse_noises(specs).items(), specs, strict=True):
@@ -543,7 +543,7 @@ def add_noise(
     return replace(data, tracks=tracks, notes=(*data.notes, *dict.fromkeys(notes)), seed=seed_of_noise)
 
 
-def _to_plain_text(value: Any) -> str:
+def to_plain_text(value: Any) -> str:
     """Return what the noise of a column is put on: a text, tokens as a text, or what a user wrote."""
     return " ".join(list_user_texts(value)) if is_messages(value) else to_text(value)
 

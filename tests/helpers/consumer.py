@@ -254,6 +254,9 @@ def results(folder: Path) -> None:
     asked = [{"id": "a", "text": "turn it on", "label": "on"}, {"id": "b", "text": "and off", "label": "off"}]
     answered = lapsus.run(make_task(["text"], "label"), asked, lambda rows: ["on" for _ in rows], noise=["filler_eos"])
     assert_type(answered, list[lapsus.Track])
+    page = lapsus.check(
+        asked, lambda rows: ["on" for _ in rows], "text", "label", noise=["fillers"], out=folder / "c"
+    ).page
     version: str = lapsus.__version__
     assert version
 
