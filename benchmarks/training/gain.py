@@ -162,16 +162,21 @@ def estimate(runs: Sequence[Any], model: str, column: str, base: Sequence[Any] =
 
 
 def format_tables(work: Path) -> str:
-    """Return the tables of all that was run, as Markdown."""
+    """Return the tables of all that was run, as Markdown; of the seeds that every training has."""
     parts = []
     seconds = 0.0
     for name in (name for name in MATERIALS if (work / name).exists()):
-        runs: dict[str, list[Any]] = {}
+        runs: dict[str, dict[str, Any]] = {}
         for file in sorted((work / name).glob("*.json")):
-            kept = json.loads(file.read_text(encoding="utf-8"))
-            runs.setdefault(kept["training"], []).append(kept)
-            seconds += kept["seconds"]
-        parts.append(format_table(runs.pop("no noise"), runs))
+            label, _, seed = file.stem.rpartition(" ")
+            runs.setdefault(label, {})[seed] = json.loads(file.read_text(encoding="utf-8"))
+        seeds = sorted(set.intersection(*(set(by_seed) for by_seed in runs.values())))
+        if len(seeds) < 2:
+            print(f"{name}: fewer than two seeds are complete; run it again", file=sys.stderr)
+            continue
+        seconds += sum(run["seconds"] for by_seed in runs.values() for run in by_seed.values())
+        common = {label: [by_seed[seed] for seed in seeds] for label, by_seed in runs.items()}
+        parts.append(format_table(common.pop("no noise"), common))
     return "\n\n".join([*parts, f"All trainings and answers: {seconds / 60:.0f} minutes of one core."])
 
 
