@@ -54,6 +54,8 @@ class Benchmark(datasets.GeneratorBasedBuilder):  # type: ignore[misc] # dataset
     ANNOTATIONS: ClassVar[str] = "expert-generated"
     URL: ClassVar[str | tuple[str, ...] | None] = None  # the official file or files, when they can be fetched
     WHERE: ClassVar[str] = ""  # else where to get it by hand, as the end of a sentence
+    ARXIV: ClassVar[tuple[str, ...]] = ()  # identifiers of the papers, which the Hub shows beside the card
+    SOURCE_DATASETS: ClassVar[tuple[str, ...]] = ()  # source_datasets of the Hub
     PROSE: ClassVar[str] = ""  # the file of the card's prose, where it is not <NAME>.md
     CITATION: ClassVar[str] = ""  # BibTeX, for a card that has no prose of its own
     EXTRAS: ClassVar[str] = ""  # of lapsus that a build needs, such as lapsus[zh]

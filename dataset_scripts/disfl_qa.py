@@ -27,6 +27,7 @@ class DisflQa(Benchmark):
     NAME = "disfl-qa"
     TITLE = "Disfl-QA"
     LANGUAGES = ("en",)
+    ARXIV = ("2106.04016",)
     LICENSE = "cc-by-4.0"
     LICENSE_LINK = "https://github.com/google-research-datasets/Disfl-QA#license"
     TASKS = ("question-answering",)

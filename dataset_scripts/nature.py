@@ -73,6 +73,7 @@ class Nature(Benchmark):
     """An SLU benchmark: utterances with one tag per token (IOB2) and an intent."""
 
     LANGUAGES = ("en",)
+    ARXIV: ClassVar[tuple[str, ...]] = ("2111.05196",)
     TASKS = ("token-classification", "text-classification")
     TASK_IDS = ("intent-classification",)
     EXTRAS = "lapsus[en,papers,augment]"

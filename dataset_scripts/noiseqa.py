@@ -13,6 +13,7 @@ class NoiseQa(QuestionBenchmark):
     NAME = "noiseqa"
     TITLE = "NoiseQA"
     LANGUAGES = ("en",)
+    ARXIV = ("2102.08345",)
     LICENSE = "cc-by-sa-4.0"  # of its content, which is SQuAD's and XQuAD's; the repository is MIT
     LICENSE_LINK = "https://creativecommons.org/licenses/by-sa/4.0/"
     VERSION = Version("1.0.1")  # the licence and citations of the card

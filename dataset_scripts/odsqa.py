@@ -16,6 +16,7 @@ class Odsqa(QuestionBenchmark):
     NAME = "odsqa"
     TITLE = "ODSQA"
     LANGUAGES = ("zh",)
+    ARXIV = ("1808.02280",)
     LICENSE = None
     TASKS = ("question-answering",)
     TASK_IDS = ("extractive-qa",)

@@ -45,6 +45,7 @@ class Readin(Benchmark):
     NUMBERED: ClassVar[bool] = False  # ids are row numbers, so that no row may be absent
 
     LANGUAGES: ClassVar[tuple[str, ...]] = ("zh",)
+    ARXIV: ClassVar[tuple[str, ...]] = ("2302.07324",)
     LICENSE: ClassVar[str | None] = None
     VERSION = Version("1.0.2")  # pages of the citation; AFQMC's error rate over both sentences
     TAGS: ClassVar[tuple[str, ...]] = ("readin", "noise", "keyboard", "speech-recognition")

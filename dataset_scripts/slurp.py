@@ -25,6 +25,7 @@ class SlurpAsr(Benchmark):
     VERSION = Version("1.0.2")  # pages of the citation
     TITLE = "SLURP with real transcripts"
     LANGUAGES = ("en",)
+    ARXIV = ("2011.13205",)
     LICENSE = "cc-by-4.0"
     LICENSE_LINK = "https://github.com/pswietojanski/slurp"
     TASKS = ("text-classification", "token-classification")

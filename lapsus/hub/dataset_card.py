@@ -48,6 +48,7 @@ def render_card(benchmark: type[Benchmark], infos: DatasetInfosDict, build: Buil
         annotations_creators=[benchmark.ANNOTATIONS],
         multilinguality=["monolingual" if len(benchmark.LANGUAGES) == 1 else "multilingual"],
         size_categories=[next((name for limit, name in SIZES if total < limit), "1M<n<10M")],
+        source_datasets=list(benchmark.SOURCE_DATASETS) or None,
         task_categories=list(benchmark.TASKS),
         task_ids=list(benchmark.TASK_IDS),
         tags=["lapsus", "robustness", *benchmark.TAGS],
@@ -77,7 +78,8 @@ def render_card(benchmark: type[Benchmark], infos: DatasetInfosDict, build: Buil
         loading_example=_format_loading_example(benchmark, infos, build),
         sources_table=_format_sources_table(build),
     )
-    return f"---\n{data.to_yaml()}\n---\n\n{body.strip()}\n"
+    papers = "".join(f"\n\nPaper: https://arxiv.org/abs/{paper}" for paper in benchmark.ARXIV)
+    return f"---\n{data.to_yaml()}\n---\n\n{body.strip()}{papers}\n"
 
 
 def _drop_repeated_features(infos: DatasetInfosDict) -> DatasetInfosDict:

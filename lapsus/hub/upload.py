@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, replace
+from importlib.metadata import metadata
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,6 +36,7 @@ RepoType = Literal["dataset", "space"]
 Gate = Literal["auto", "manual"]
 MANIFEST = ".lapsus.json"  # what an upload sent: the names of its files, and the card as it was generated
 ANY_ORG = "<org>"  # in a card, before it is known where it goes
+CITED = "lapsus (CITATION.cff in its repository)"  # in a card
 TAG_LINE = "- lapsus"  # in the card of a Space
 GITATTRIBUTES = ".gitattributes"  # written by the Hub; large files break without it
 
@@ -387,9 +389,20 @@ def _read_remote(repo: _Repo, state: _RemoteState, name: str) -> str | None:
     return response.content.decode("utf-8", errors="replace")
 
 
+def fill_card(card: str, org: str) -> str:
+    """Return a card that names the organisation of its repo, and links the project.
+
+    >>> fill_card('load_dataset("<org>/rte")', "me")
+    'load_dataset("me/rte")'
+    """
+    urls = dict(url.split(", ", 1) for url in metadata("lapsus").get_all("Project-URL") or ())
+    link = f"[lapsus]({urls['Homepage']})" if "Homepage" in urls else "lapsus"
+    return card.replace(ANY_ORG, org).replace(CITED, CITED.replace("lapsus", link, 1))
+
+
 def _add_records(repo: _Repo, local: dict[str, Path], earlier: _Earlier, scratch: Path) -> dict[str, Path]:
     """Return the files with the merged card, which names the repo, and with the list of what lapsus sends."""
-    card = local[CARD].read_text(encoding="utf-8").replace(ANY_ORG, repo.id.partition("/")[0])
+    card = fill_card(local[CARD].read_text(encoding="utf-8"), repo.id.partition("/")[0])
     manifest = {"files": sorted(local), "card": card}
     merged = card if earlier.card is None else merge_cards(earlier.base_card, card, earlier.card)
     records = {MANIFEST: json.dumps(manifest, ensure_ascii=False, indent=0), CARD: merged}

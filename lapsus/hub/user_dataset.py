@@ -34,6 +34,7 @@ from lapsus.hub.dataset_card import check_license
 from lapsus.hub.people import Person, check_people, read_people
 from lapsus.hub.row_store import RowStore, store_rows
 from lapsus.io.paths import ColumnPath
+from lapsus.io.tables import is_hub_id
 from lapsus.perturbations import Noise, NoiseTrack
 from lapsus.perturbations.conversations import Turns
 from lapsus.perturbations.core import Shout
@@ -351,6 +352,7 @@ def make_benchmark(
             "__doc__": card.description or f"The rows of {source}, with {kinds}.",
             "__module__": __name__,
             "TITLE": card.title or facts["NAME"],
+            "SOURCE_DATASETS": (f"extended|{source.partition(':')[0]}" if is_hub_id(source) else "original",),
             "TASKS": (card.task,) if card.task else (),
             "CITATION": card.citation,
             "ANNOTATIONS": "crowdsourced" if has_people else "machine-generated",

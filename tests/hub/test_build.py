@@ -494,3 +494,9 @@ def test_the_first_config_is_the_default(tmp_path):
     build_dataset(toy(ROWS={"z": {"test": 2}, "clean": {"test": 2}}), tmp_path / "out")
     configs = metadata_load(tmp_path / "out" / "README.md")["configs"]
     assert [config["config_name"] for config in configs if config.get("default")] == ["z"]
+
+
+def test_a_card_links_its_papers_so_that_the_hub_shows_them(tmp_path):
+    build_dataset(toy(ARXIV=("2302.07324",), SOURCE_DATASETS=("extended|org/name",)), tmp_path / "out")
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "https://arxiv.org/abs/2302.07324" in card and "- extended|org/name" in card

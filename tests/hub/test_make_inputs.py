@@ -225,6 +225,7 @@ def test_the_card_says_who_made_it_and_with_which_command(tmp_path, monkeypatch)
     command = "lapsus make rows.jsonl --text text --noise noisy=filler_eos:2 --title 'My rows'"
     for said in ("# My rows", "Requests.", "Ida; generated", "@misc{me", "- text-classification", f"$ {command}"):
         assert said in card, said
+    assert "source_datasets:\n- original\n" in card
     assert "official" not in card and "lapsus build" not in card
     assert viewer.check_folder(tmp_path / "out") == []
 

@@ -23,7 +23,7 @@ from lapsus.cli.main import main
 from lapsus.hub.collection import update_collection
 from lapsus.hub.errors import RETRY_HINT, diagnose_error
 from lapsus.hub.metric_space import render_app
-from lapsus.hub.upload import MANIFEST, UploadError, _list_local_files, upload, upload_space
+from lapsus.hub.upload import MANIFEST, UploadError, _list_local_files, fill_card, upload, upload_space
 
 STRANGER = "hf_of_nobody"
 TimeoutException = type("TimeoutException", (Exception,), {})  # as the client of huggingface_hub calls it
@@ -169,7 +169,8 @@ def test_build_and_push_from_the_command_line(hub, client, tmp_path):
     assert f"uploaded to {hub.url}/datasets/org/sample/commit/" in done["output"]
     assert f"{len(shown) - 2} files sent, 0 removed" in done["output"]
     card = (tmp_path / "sample" / "README.md").read_bytes()
-    assert shown["README.md"] == card.replace(b"<org>", b"org") != card  # the card names the repo
+    assert shown["README.md"].decode() == fill_card(card.decode(), "org") != card.decode()  # the card names the repo
+    assert b"[lapsus](https://" in shown["README.md"] and b"<org>" not in shown["README.md"]
 
 
 @pytest.fixture
