@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from lapsus.cli.options import PATH, add_option, split_list
-from lapsus.cli.run import print_estimate, run, run_with_progress, select_model_options
+from lapsus.cli.run import MODEL_OPTIONS, print_estimate, run, run_with_progress, select_model_options
 from lapsus.cli.settings import find_settings, format_settings, list_keys, read_settings
 from lapsus.core.messages import format_examples
 from lapsus.evaluation.check_plan import CheckPlan, plan_check
@@ -25,7 +25,7 @@ from lapsus.reporting.check import FOLDER, describe_check
 from lapsus.reporting.report import report as write_report
 from lapsus.reporting.tracks import read_tracks
 
-RUN_OPTIONS = (  # of `lapsus run`, with the same meaning here
+DATA_OPTIONS = (  # of `lapsus run`, with the same meaning here
     "text",
     "gold",
     "id_column",
@@ -39,21 +39,8 @@ RUN_OPTIONS = (  # of `lapsus run`, with the same meaning here
     "seed",
     "split",
     "limit",
-    "name",
-    "price",
-    "batch_size",
-    "label_map",
-    "no_chat_template",
-    "tokenizer",
-    "key_env",
-    "key_over_http",
-    "retries",
-    "timeout",
-    "deadline",
-    "max_failures",
-    "device",
-    "dtype",
 )
+RUN_OPTIONS = (*DATA_OPTIONS, *MODEL_OPTIONS, "label_map", "no_chat_template", "max_failures", "price")
 FOREIGN = ("With --rows", "With --dry-run")  # before the help of options of `lapsus run`
 NOT_SAVED = ("save", "dry_run", "no_open", "help")  # what belongs to one call and not to a file
 NOT_RUN = ("price",)  # of RUN_OPTIONS, what only an estimate reads
