@@ -28,6 +28,7 @@ from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.executors import open_replicas
 from lapsus.evaluation.models import open_model
 from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES
+from lapsus.evaluation.repeats import repeat_clean
 from lapsus.evaluation.runner import CACHE_NAME, Evaluation, RunSummary
 from lapsus.evaluation.scorers import Answer, Scorer, ScorerOptions, open_scorers
 from lapsus.evaluation.scorers.text import rate_containment
@@ -118,6 +119,14 @@ class Price(click.ParamType[tuple[float, float]]):
 @click.option("--tracks", metavar="GLOB,…", help="Only these tracks (the clean track is always included).")
 @add_option("--split", "Split of the dataset. [default: test, or what stands for it]")
 @add_option("--limit", "Only the first N examples.")
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="K",
+    help="Times that the clean text is answered: what chance alone changes.",
+)
 @add_option("--out", "Folder for predictions and cached responses.")
 @click.option("--cache", type=PATH, metavar="PATH", help="File of cached responses. [default: OUT/answers.sqlite]")
 @click.option("--no-cache", "ignore_cache", is_flag=True, help="Ignore cached responses.")
@@ -179,6 +188,7 @@ def run(
     cache: Path | None,
     limit: int | None,
     price: tuple[float, float] | None,
+    repeats: int,
     executor_name: str,
     ray_address: str | None,
     *,
@@ -210,9 +220,10 @@ def run(
     if options["tracks"]:
         track_set = track_set.select(split_list(options["tracks"]))
     track_set = track_set.limit(limit)
+    n_tracks, track_set = len(track_set.tracks), repeat_clean(track_set, repeats)
     for line in filter(None, (*track_set.notes, describe_changes(track_set))):
         click.echo(line, err=True)
-    if len(track_set.tracks) == 1:
+    if n_tracks == 1:
         click.echo(
             "only the clean track is run; to measure robustness add noise, e.g. --noise filler_eos:2",
             err=True,

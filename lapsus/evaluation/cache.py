@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
-def make_request_key(model: str, task: str, prompt: Any) -> str:
-    """Return the key of a response: a hash of the identities of model and task, and the prompt."""
-    payload = json.dumps([model, task, prompt], ensure_ascii=False, sort_keys=True, default=str)
+def make_request_key(model: str, task: str, prompt: Any, repeat: int = 1) -> str:
+    """Return the key of a response: a hash of the identities of model and task, the prompt, and which answer it is."""
+    parts = [model, task, prompt, *([] if repeat == 1 else [repeat])]
+    payload = json.dumps(parts, ensure_ascii=False, sort_keys=True, default=str)
     return hashlib.sha256(payload.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

@@ -8,14 +8,19 @@ ValueError: the tracks 'K 1' and 'K-1' would be one file, K-1.jsonl; rename one 
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lapsus.evaluation.tracks import to_folder_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+OLD_SPELLING = (
+    "was written by an earlier version of lapsus, with other names of columns; delete it, or give another --out"
+)
 
 
 def name_files(folder: Path, tracks: Iterable[str]) -> dict[str, Path]:
@@ -48,3 +53,17 @@ def check_siblings(folder: Path) -> None:
 def _fold_name(name: str) -> str:
     """Return what two names share that are one file on some system."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Return the manifest of an earlier run."""
+    try:
+        manifest = json.loads(path.read_bytes())
+        old_spelling = "identity" in manifest and "model_identity" not in manifest
+        names = () if old_spelling else ("task", "model_identity")
+        manifest = {**manifest, **{name: str(manifest[name]) for name in names}}
+    except (ValueError, LookupError, TypeError) as error:
+        raise ValueError(f"{path} names no model and task; delete it, or give another --out") from error
+    if old_spelling:
+        raise ValueError(f"{path.parent} {OLD_SPELLING}")
+    return manifest

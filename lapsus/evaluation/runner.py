@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -39,7 +40,8 @@ from lapsus.evaluation.cache import ResponseCache
 from lapsus.evaluation.models import ModelAdapter, check_options, make_request, open_model
 from lapsus.evaluation.models.function import FunctionModel, find_revision
 from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES, RunOutcomes, TooManyFailuresError
-from lapsus.evaluation.run_folder import check_siblings, name_files
+from lapsus.evaluation.repeats import count_repeats, describe_repeats, repeat_clean
+from lapsus.evaluation.run_folder import OLD_SPELLING, check_siblings, name_files, read_manifest
 from lapsus.evaluation.scorers import Scorer, ScorerOptions, open_scorers
 from lapsus.evaluation.scoring import add_columns, copy_scores, score_tracks
 from lapsus.evaluation.tasks import Task, make_task
@@ -60,9 +62,6 @@ COMPARABLE_KEYS = {  # what the tracks in one folder must share
     "seed": "seed of the noise",
     "scorers": "scorers",
 }
-OLD_SPELLING = (
-    "was written by an earlier version of lapsus, with other names of columns; delete it, or give another --out"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +201,7 @@ class Evaluation:
                 Track(self.model.name, track, [part[key] for key in order if key in part], self.data.name)
                 for track, part in rows.items()
             ]
-            notes: list[str] = []
+            notes = [*filter(None, [describe_repeats(tracks, self.model)])]
             tracks = self._score_tracks(tracks, examples, notes.append) if self.scorers else tracks
             write_prediction_files((paths[track.track], track.rows) for track in tracks if paths)
             self._write_manifest(manifest)
@@ -380,7 +379,7 @@ class Evaluation:
         check_siblings(self.folder)
         if not (self.folder / MANIFEST_NAME).exists():
             return
-        previous = _read_manifest(self.folder / MANIFEST_NAME)
+        previous = read_manifest(self.folder / MANIFEST_NAME)
         dataset = str(previous.get("data_identity", "")).rpartition(" at ")[0]
         if dataset and dataset != self.data.name:
             raise ValueError(f"{self.folder} holds the predictions of {dataset!r}, another dataset; give another --out")
@@ -433,7 +432,8 @@ class Evaluation:
             return
         path = self.folder / MANIFEST_NAME
         if manifest["seed"] is None and path.exists():
-            manifest = {**manifest, "seed": _read_manifest(path).get("seed")}
+            manifest = {**manifest, "seed": read_manifest(path).get("seed")}
+        manifest = {**manifest, "repeats": count_repeats(file.stem for file in self.folder.glob("*.jsonl"))}
         with stage_file(path) as file:
             file.write(json.dumps(manifest, ensure_ascii=False, indent=1).encode())
 
@@ -469,20 +469,6 @@ def _explain_end(outcomes: RunOutcomes, cache_path: Path | None) -> Iterator[Non
         raise
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
-    """Return the manifest of an earlier run."""
-    try:
-        manifest = json.loads(path.read_bytes())
-        old_spelling = "identity" in manifest and "model_identity" not in manifest
-        names = () if old_spelling else ("task", "model_identity")
-        manifest = {**manifest, **{name: str(manifest[name]) for name in names}}
-    except (ValueError, LookupError, TypeError) as error:
-        raise ValueError(f"{path} names no model and task; delete it, or give another --out") from error
-    if old_spelling:
-        raise ValueError(f"{path.parent} {OLD_SPELLING}")
-    return manifest
-
-
 def _group_by_id(examples: Mapping[str, Mapping[str, Example]]) -> Iterator[list[Example]]:
     """Yield each example on all tracks that have it, in the order of the first track."""
     for example_id in dict.fromkeys(chain.from_iterable(examples.values())):
@@ -512,6 +498,7 @@ def run(
     protect: Sequence[str] = (),
     tracks: Sequence[str] = (),
     limit: int | None = None,
+    repeats: int = 1,
     seed: int = 0,
     split: str | None = None,
     out: StrPath | None = None,
@@ -534,6 +521,7 @@ def run(
         protect: What noise leaves as whole words: the values of a COLUMN, matches of `regex:PATTERN`, or `gold`.
         tracks: Patterns of the tracks to run, such as `keyboard.*`; the clean track is always included.
         limit: Only the first so many examples.
+        repeats: How often the clean text is answered, as the tracks `clean`, `clean.2` and so on.
         seed: The seed of the noise.
         split: The split of a dataset; by default `test`, or the one that stands for it.
         out: A folder for predictions and cached responses, from which an interrupted run resumes.
@@ -551,11 +539,20 @@ def run(
     label_map = options.get("label_map") or {}
     specs = score if isinstance(score, list | tuple) else [cast("str | Scorer", score)]
     evaluation = Evaluation(
-        data.limit(limit), adapter, out, cache, ignore_cache, label_map=label_map, max_failures=max_failures
+        repeat_clean(data.limit(limit), repeats),
+        adapter,
+        out,
+        cache,
+        ignore_cache,
+        label_map=label_map,
+        max_failures=max_failures,
     )
     if specs:
         evaluation = replace(evaluation, scorers=open_scorers(specs, ScorerOptions(cache=evaluation.cache_path)))
-    return evaluation.execute(progress).tracks
+    summary = evaluation.execute(progress)
+    for note in summary.notes:
+        warnings.warn(note, stacklevel=2)
+    return summary.tracks
 
 
 def _list_texts(columns: Row, names: Sequence[str]) -> list[str]:

@@ -35,7 +35,10 @@ MODULES = {  # of the kinds of models here: a model of another package is search
 
 
 class ModelAdapter(Protocol):
-    """A model that answers requests."""
+    """A model that answers requests.
+
+    One with an attribute `deterministic` that is true answers a prompt in one way, and is asked for no repeats.
+    """
 
     @property
     def name(self) -> str:
@@ -76,7 +79,8 @@ class ModelAdapter(Protocol):
 def make_request(model: ModelAdapter, task: Task, example: Example) -> Request:
     """Return the request about an example."""
     prompt = model.build_prompt(task, example.columns)
-    return Request(example, prompt, make_request_key(model.identity, task.identity, prompt))
+    repeat = 1 if getattr(model, "deterministic", False) else example.repeat
+    return Request(example, prompt, make_request_key(model.identity, task.identity, prompt, repeat))
 
 
 @dataclass(frozen=True, slots=True)

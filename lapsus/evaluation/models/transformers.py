@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from lapsus.core.conversations import require_text
 from lapsus.core.imports import import_optional
@@ -39,6 +39,7 @@ class TransformersModel:
     identity: str
     forward_batch_size: int
     device: str
+    deterministic: ClassVar[bool] = True  # answers are classes, likelihoods, or greedy texts
 
     @property
     def batch_size(self) -> int:
