@@ -58,6 +58,15 @@ SHARED: dict[str, dict[str, Any]] = {
         "show_default": True,
         "help": "Level of the intervals.",
     },
+    "--margin": {
+        "name": "margin",
+        "type": float,
+        "default": 2.0,
+        "show_default": True,
+        "metavar": "POINTS",
+        "callback": lambda _context, _parameter, points: parse_margin(points),
+        "help": "The drop that does not matter: below it a model is robust.",
+    },
     "--json": {"name": "as_json", "is_flag": True, "help": "Print JSON."},
     "--push": {"name": "push", "metavar": "ORG", "help": "Upload to ORG/NAME on the Hub when it is built."},
     "--private": {"name": "private", "is_flag": True},
@@ -114,6 +123,20 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
             raise ValueError(f"{name!r} is given twice, as {values[name]!r} and {value!r}; give each name once")
         values[name] = value
     return values
+
+
+def parse_margin(points: float) -> float:
+    """Return points as a fraction; raise where they make no margin.
+
+    >>> parse_margin(2)
+    0.02
+    """
+    if not 0 < points < 100:
+        raise ValueError(
+            f"--margin is {points:g}: it must be above 0 and below 100, as no study shows that a drop is exactly 0;"
+            " give the points of a drop that does not matter to you, e.g. --margin 2."
+        )
+    return points / 100
 
 
 def split_list(words: str | None) -> list[str]:

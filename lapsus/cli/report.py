@@ -57,6 +57,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 )
 @click.option("--title", help="Title of the page.")
 @add_option("--confidence-level")
+@add_option("--margin")
 @click.option(
     "--log-to", multiple=True, type=click.Choice(sorted(LOGGERS)), help="Also log the numbers there; repeatable."
 )
@@ -78,6 +79,7 @@ def report(
     lower_is_better: bool | None,
     title: str | None,
     confidence_level: float,
+    margin: float,
     log_to: tuple[str, ...],
 ) -> None:
     """Write an HTML report, tables and plots from prediction files.
@@ -103,7 +105,14 @@ def report(
     bar = partial(tqdm, unit=" models", disable=None, dynamic_ncols=True)
     command = shlex.join(click.get_current_context().meta[ARGV_KEY])
     written = write_report(
-        tracks, out, group_by=group_by, title=title, confidence_level=confidence_level, progress=bar, command=command
+        tracks,
+        out,
+        group_by=group_by,
+        title=title,
+        confidence_level=confidence_level,
+        progress=bar,
+        command=command,
+        margin=margin,
     )
     for warning in written.numbers.warnings:
         click.echo(f"warning: {warning}", err=True)
@@ -120,18 +129,22 @@ def report(
     "--fail-if", metavar="EXPRESSION", help="Exit with 3 if this holds for a model and a family of noisy tracks."
 )
 @add_option("--confidence-level")
+@add_option("--margin")
 @add_option("--json")
-def compare(old: Path, new: Path, *, fail_if: str | None, confidence_level: float, as_json: bool) -> None:
+def compare(
+    old: Path, new: Path, *, fail_if: str | None, confidence_level: float, margin: float, as_json: bool
+) -> None:
     """Compare two report folders.
 
-    The verdict follows the score on noisy text. In EXPRESSION, `clean`, `average` (noisy text), `worst`, `drop` and
+    The verdict follows the score on noisy text: better or worse where a change is significant, else not worse
+    by --margin, or undecided. In EXPRESSION, `clean`, `average` (noisy text), `worst`, `drop` and
     `worst_drop` are changes from OLD to NEW in points (`average < -2`: noisy text lost more than 2 points); with
     `old_` or `new_` before them they are the values themselves (`new_drop > 10`). `average.low` and `average.high` are
     the ends of the interval of a change, `drop.p` its p-value (of clean, average, worst and drop); `p` and `p_holm`
     are those of the average.
     """
     condition = parse_condition(fail_if, comparison.NAMES) if fail_if else None
-    changes = comparison.compare(old, new, confidence_level=confidence_level)
+    changes = comparison.compare(old, new, confidence_level=confidence_level, margin=margin)
     click.echo(
         json.dumps([comparison.to_record(change) for change in changes], ensure_ascii=False, indent=2)
         if as_json

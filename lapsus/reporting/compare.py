@@ -14,7 +14,8 @@ from lapsus.core.types import Track
 from lapsus.io.encoding import NO_VALUE
 from lapsus.io.predictions import format_quoted
 from lapsus.reporting.analysis.comparisons import apply_holm, compare_paired_scores
-from lapsus.reporting.analysis.records import PairedTest, to_flat_dict
+from lapsus.reporting.analysis.records import COSTS, MARGIN, ROBUST, PairedTest, Verdict, check_margin, to_flat_dict
+from lapsus.reporting.analysis.verdicts import decide_drop, describe_verdict, format_margin
 from lapsus.reporting.html.tables import format_p_value
 from lapsus.reporting.report import read_scores
 from lapsus.reporting.score_table import TrackScores, align_tracks, format_track_name, select_clusters
@@ -58,6 +59,7 @@ class FamilyChange:
     new_examples: int
     n_changed_texts: int = 0
     unmatched_tracks: tuple[str, ...] = ()
+    decision: Verdict = Verdict()  # about the fall of the score on noisy text
 
     @property
     def warnings(self) -> list[str]:
@@ -79,11 +81,16 @@ class FamilyChange:
 
     @property
     def verdict(self) -> str:
-        """What became of the model: its score on noisy text decides, then its clean score, then its worst average."""
+        """What became of the model: its score on noisy text decides, then its clean score, then its worst average.
+
+        Where nothing is significant, the interval of the fall on noisy text decides.
+        """
         for name, place in DECIDING.items():
             if direction := self._find_direction(name):
                 return ("better" if direction > 0 else "worse") + place
-        return "no difference found"
+        return {COSTS: "worse if tested alone", ROBUST: f"not worse by {format_margin(self.decision.margin)}"}.get(
+            self.decision.verdict or "", describe_verdict(self.decision)
+        )
 
     @property
     def note(self) -> str:
@@ -143,12 +150,14 @@ NAMES = (
 )
 
 
-def compare(old: Path, new: Path, *, confidence_level: float = 0.95) -> list[FamilyChange]:
+def compare(old: Path, new: Path, *, confidence_level: float = 0.95, margin: float = MARGIN) -> list[FamilyChange]:
     """Compare two folders that `report` has written, on the tracks and examples that both have.
 
     A model is compared with the one of the same name; where both reports hold a single model, with that one. Raise
-    where the right answers differ, as the data are not the same then.
+    where the right answers differ, as the data are not the same then. `margin` is the fall that
+    does not matter, as a fraction.
     """
+    check_margin(margin)
     tracks = [read_scores(folder) for folder in (old, new)]
     models = [{track.model for track in side} for side in tracks]
     if all(len(names) == 1 for names in models) and models[0] != models[1]:
@@ -179,6 +188,7 @@ def compare(old: Path, new: Path, *, confidence_level: float = 0.95) -> list[Fam
             [after[place] for place in noisy],
             (before[clean], after[clean]) if clean else None,
             confidence_level,
+            margin,
         )
         if change is None:
             ids = (format_quoted(side[noisy[0]].list_ids()[:1]) for side in (before, after))
@@ -270,6 +280,7 @@ def _compare_family(
     after: Sequence[TrackScores],
     clean: tuple[TrackScores, TrackScores] | None,
     confidence_level: float,
+    margin: float,
 ) -> FamilyChange | None:
     """Compare one family of noise; None if the reports share no example of it."""
     old_scores, new_scores = (np.stack([run.scores for run in side]) for side in (before, after))
@@ -299,7 +310,8 @@ def _compare_family(
         int(mask.sum()) for mask in (is_shared, has_old, has_new, is_changed & is_shared)
     )
     place = (track.dataset, track.model, track.family)
-    return FamilyChange(*place, n_examples, old, new, tests, n_old, n_new, n_changed)
+    decision = decide_drop(tests["average"], n_examples, margin, confidence_level)
+    return FamilyChange(*place, n_examples, old, new, tests, n_old, n_new, n_changed, decision=decision)
 
 
 def _iter_outcomes(
@@ -335,7 +347,8 @@ def to_record(change: FamilyChange) -> dict[str, Any]:
         name: getattr(change, name) for name in ("old_examples", "new_examples", "n_changed_texts", "unmatched_tracks")
     }
     tests = {name: to_flat_dict(test) for name, test in change.tests.items()}
-    return {**place, **values, "tests": tests, "verdict": change.verdict, "note": change.note, **counts}
+    outcome = {"verdict": change.verdict, "fall": to_flat_dict(change.decision), "note": change.note}
+    return {**place, **values, "tests": tests, **outcome, **counts}
 
 
 def format_changes(changes: Sequence[FamilyChange]) -> str:
@@ -364,15 +377,8 @@ def _format_row(change: FamilyChange) -> tuple[str, ...]:
         "" if test.difference.value is None else f"{test.difference.value * 100:+.1f}",
         "" if interval is None else f"{interval[0] * 100:+.1f} to {interval[1] * 100:+.1f}",
         format_p_value(test.p_holm),
-        change.verdict + _format_minimum_detectable(change),
+        change.verdict,
     )
-
-
-def _format_minimum_detectable(change: FamilyChange) -> str:
-    """Return the smallest change that the test would have found, where it found none."""
-    size = change.tests["average"].minimum_detectable
-    is_undetected = change.verdict == "no difference found" and size is not None
-    return f" ({size * 100:.1f} points would be)" if is_undetected and size is not None else ""
 
 
 def _format_change(old: float | None, new: float | None) -> str:

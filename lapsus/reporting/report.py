@@ -24,7 +24,7 @@ from lapsus.io.cells import escape_formula
 from lapsus.io.encoding import NO_VALUE, HashedColumn
 from lapsus.io.tables import Table
 from lapsus.reporting.analysis.measure import measure_runs
-from lapsus.reporting.analysis.records import AnalysisOptions, DatasetDigest, Provenance, Results, SourceFile
+from lapsus.reporting.analysis.records import MARGIN, AnalysisOptions, DatasetDigest, Provenance, Results, SourceFile
 from lapsus.reporting.score_table import FileRows, align_tracks, score_rows
 
 if TYPE_CHECKING:
@@ -238,12 +238,14 @@ def report(
     seed: int = 0,
     progress: Callable[[list[str]], Iterable[str]] = iter,
     command: str | None = None,
+    margin: float = MARGIN,
 ) -> Report:
     """Write the page, the numbers, the tables and the plots of what noise costs into the folder `out`.
 
     Tracks of one model and dataset are compared with its track `clean` (or `original`); `keyboard.1` and `keyboard.2`
     are two annotators of one family. `group_by` names columns to break the averages down by; without it, that is the
     gold label where there are few. The folder appears when it is complete; an older report in it is replaced.
+    `margin` is the drop that does not matter, as a fraction: it decides the verdict *robust*.
     `progress` wraps the models of each dataset, as `tqdm` would. `command` is what the page says that it was made by;
     the variable SOURCE_DATE_EPOCH stands for the time, so that the same predictions give the same bytes.
     """
@@ -253,7 +255,7 @@ def report(
     out = Path(out)
     runs = align_tracks(tracks)
     numbers = replace(
-        measure_runs(runs, AnalysisOptions(tuple(group_by), confidence_level, n_resamples, seed, progress)),
+        measure_runs(runs, AnalysisOptions(tuple(group_by), confidence_level, n_resamples, seed, progress, margin)),
         provenance=collect_provenance(command),
         sources=tuple(list_source_files(tracks)),
         datasets=tuple(digest_datasets(runs)),

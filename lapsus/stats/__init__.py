@@ -14,6 +14,8 @@ To describe and to compare two tracks, these are enough:
 - `compare_group_extremes(scores, groups, clusters)`: the groups with the lowest and the highest mean, and a test of the
   gap between them.
 - `permutation_test(first, second, clusters)`: the same hypothesis as `compare_paired`, without assuming a distribution.
+- `count_examples(model, n_examples, difference)`: how many examples find a difference with a chance of 80 %;
+  `count_examples_within(model, n_examples, drop, margin)`: how many show that a drop is below a margin.
 - `krippendorff_alpha(units)`: the agreement of several judges of the same units.
 """
 
@@ -36,6 +38,7 @@ from lapsus.stats.intervals import (
     resample_means,
     wilson_interval,
 )
+from lapsus.stats.planning import count_examples, count_examples_within, scale_model
 from lapsus.stats.significance import (
     POWER,
     DetectionModel,
@@ -71,6 +74,8 @@ __all__ = [
     "compute_effect_size",
     "compute_p_value",
     "count_distinct_rows",
+    "count_examples",
+    "count_examples_within",
     "effective_interval",
     "estimate_average",
     "estimate_difference",
@@ -83,6 +88,7 @@ __all__ = [
     "permutation_test",
     "ratio_interval",
     "resample_means",
+    "scale_model",
     "sign_test",
     "sum_by_cluster",
     "sum_by_cluster_number",

@@ -264,19 +264,38 @@ class DetectionModel:
         if self.magnitude is None:
             quantiles = float(special.stdtrit(self.freedom, 1 - alpha / 2) + special.stdtrit(self.freedom, POWER))
             return quantiles * sqrt(self.background / self.rows) if self.background > 0 else None
-        if self._compute_power(self.magnitude, alpha) < POWER:  # where every score changes in one direction
+        if self.compute_power(self.magnitude, alpha) < POWER:  # where every score changes in one direction
             return None
 
         def compute_excess(drop: float) -> float:
-            return self._compute_power(drop, alpha) - POWER
+            return self.compute_power(drop, alpha) - POWER
 
         return float(optimize.brentq(compute_excess, 1e-9, self.magnitude, xtol=1e-6))
 
-    def _compute_power(self, difference: float, alpha: float) -> float:
-        """Return the chance that `compute_p_value` finds a true difference, over all numbers of changed rows."""
-        rows, tilt = max(1, round(self.rows)), difference / (self.magnitude or 1.0)
-        changed = min(1.0, math.hypot(self.background, tilt))
-        share = min(1.0, 0.5 + tilt / changed / 2)
+    def compute_changed_share(self, difference: float) -> float:
+        """Return the share of scores between 0 and 1 that change, up or down, under a true difference."""
+        return min(1.0, math.hypot(self.background, difference / (self.magnitude or 1.0)))
+
+    def compute_variance(self, difference: float) -> float:
+        """Return the variance of the differences of single rows under a true difference of their mean."""
+        if self.magnitude is None:
+            return self.background
+        return max(0.0, self.magnitude**2 * self.compute_changed_share(difference) - difference**2)
+
+    def compute_power(self, difference: float, alpha: float) -> float:
+        """Return the chance that a test at this level finds a true difference.
+
+        Of scores between 0 and 1, that is the chance of `compute_p_value` over all numbers of changed rows.
+        """
+        difference = abs(difference)
+        if self.magnitude is None:
+            if self.background <= 0:
+                return 0.0
+            deviate = difference / sqrt(self.background / self.rows)
+            return float(special.stdtr(self.freedom, deviate - special.stdtrit(self.freedom, 1 - alpha / 2)))
+        rows, tilt = max(1, round(self.rows)), min(1.0, difference / self.magnitude)
+        changed = self.compute_changed_share(difference)
+        share = min(1.0, 0.5 + tilt / changed / 2) if changed else 0.5
         middle, reach = rows * changed, 8 * sqrt(rows * changed) + 8
         numbers = np.arange(max(1, int(middle - reach)), min(rows, int(middle + reach)) + 1)
         chances = special.bdtr(numbers, rows, changed) - special.bdtr(numbers - 1, rows, changed)

@@ -29,6 +29,7 @@ def test_a_significant_drop():
     assert headline(90, keyboard_1=60, keyboard_2=70) == (
         "The largest drop is on keyboard: m falls from 90.0 % on clean text to 65.0 % on average, a drop of 25.0 points"
         " [18.0 to 33.6], and to 60.0 %, by 30.0 points [21.9 to 39.6], for the worst annotator of each example."
+        " Verdict: costs."
     )
 
 
@@ -56,7 +57,7 @@ def test_a_rise_is_called_a_rise():
     text = headline(60, keyboard=90)
     assert text == (
         "No drop is significant. The score of m rises on keyboard, from 60.0 % on clean text to 90.0 %, a gain of 30.0"
-        " points [21.9 to 39.6]."
+        " points [21.9 to 39.6]. Verdict: robust within 2 points."
     )
 
 
@@ -69,7 +70,7 @@ def test_a_fall_and_a_rise():
 def test_no_change_at_all():
     text = headline(90, keyboard=90)
     assert re.fullmatch(
-        r"No average differs between clean and noisy text\. Drops of up to 7\.\d points may go undetected \(80 % power\), so"
+        r"No average differs between clean and noisy text\. Verdict: undecided: about \d+ examples would decide\. Drops of up to 7\.\d points may go undetected \(80 % power\), so"
         r" this is no evidence of robustness\.",
         text,
     )
@@ -80,12 +81,18 @@ def test_with_few_examples_a_drop_of_any_size_may_go_undetected():
     assert text.endswith("Drops of any size may go undetected (80 % power), so this is no evidence of robustness.")
 
 
-@pytest.mark.parametrize("right", [88, 92])
-def test_a_difference_that_is_not_significant(right):
+@pytest.mark.parametrize(
+    ("right", "verdict"),
+    [
+        (88, "Verdict: undecided: about 620 examples would decide. Drops of up to "),
+        (92, "Verdict: robust within 2 points."),
+    ],
+)
+def test_a_difference_that_is_not_significant(right, verdict):
     text = headline(90, keyboard=right)
     assert text.startswith(
         "No difference between clean and noisy text is significant. The largest is from 90.0 % on clean text to"
-        f" {right}.0 %, a {'drop' if right < 90 else 'gain'} of 2.0 points [−1.8 to 7.0] (m on keyboard). Drops of up to "
+        f" {right}.0 %, a {'drop' if right < 90 else 'gain'} of 2.0 points [−1.8 to 7.0] (m on keyboard). {verdict}"
     )
     assert "falls" not in text
     assert "rises" not in text
@@ -142,7 +149,7 @@ def test_a_model_that_favours_one_class_is_not_called_robust():
     matrix = build_drop_matrix("d0", numbers)
     (*_, [cell]) = matrix.rows[0]
     assert matrix.hides_class_drop and cell.hides_class_drop and cell.share == 0
-    assert cell.label.endswith(", significant; balanced accuracy falls from 59.3 % to 52.0 %")
+    assert cell.label.endswith(", significant; undecided; balanced accuracy falls from 59.3 % to 52.0 %")
 
 
 def test_a_drop_of_balanced_accuracy_that_is_not_significant_is_called_so():
@@ -220,3 +227,10 @@ def test_the_matrix_shows_the_clean_track_and_not_its_repeats():
     numbers = measure([track("clean.2", 6), track("clean.3", 7), track("clean", 9), track("keyboard.1", 5)])
     [(model, clean, text, [cell])] = build_drop_matrix("d0", numbers).rows
     assert (model, clean, text, cell.drop) == ("m", 0.9, "90.0", "−40.0")
+
+
+def test_the_verdicts_are_counted_where_there_are_several():
+    text = headline(90, keyboard=60, speech=92, typing=89)
+    counts = r"Verdicts: costs in 1 cell, robust within 2 points in 1 cell, undecided in 1 cell \(about [\d,]+ examples would decide\)\."
+    assert re.search(counts, text)
+    assert "The difference of m on typing is not significant: drops of up to" in text

@@ -62,6 +62,7 @@ from lapsus.reporting.analysis.scores import (
     score_groups,
 )
 from lapsus.reporting.analysis.task_scores import TASK_COLUMNS, measure_task
+from lapsus.reporting.analysis.verdicts import decide_summary
 from lapsus.reporting.score_table import (
     MAX_GROUPS,
     TrackScores,
@@ -89,9 +90,12 @@ def measure_runs(runs: Sequence[TrackScores], options: AnalysisOptions) -> Resul
         lapsus=version("lapsus"),
         provenance=None,
         settings=AnalysisSettings(
-            **options.resampling, group_by=options.group_by, clustered=any(run.clustered for run in runs)
+            **options.resampling,
+            group_by=options.group_by,
+            clustered=any(run.clustered for run in runs),
+            margin=options.margin,
         ),
-        **_correct_tests({name: list(chain.from_iterable(part[name] for part in parts)) for name in parts[0]}),
+        **_correct_tests({name: list(chain.from_iterable(part[name] for part in parts)) for name in parts[0]}, options),
     )
 
 
@@ -214,8 +218,8 @@ def _compare_with_clean(run: TrackScores, clean: TrackScores, options: AnalysisO
     return CleanComparison(int(examples.sum()), count_changes(clean, [run], options.confidence_level), test)
 
 
-def _correct_tests(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
-    """Correct the report's tests for their number.
+def _correct_tests(tables: dict[str, list[Any]], options: AnalysisOptions) -> dict[str, tuple[Any, ...]]:
+    """Correct the report's tests for their number, and decide.
 
     One family is primary, by Holm: each model's average per family of noise. Models against each other, and dialects,
     answer other questions, and are families of their own. Tracks, groups and classes are exploratory.
@@ -229,18 +233,22 @@ def _correct_tests(tables: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
             PairedTest(p_value=record.balanced_drop_p) for record in summary if record.balanced_drop_p is not None
         )
     )
+    summaries = [
+        replace(
+            record,
+            test=next(primary) if record.test else None,
+            balanced_drop_p_bh=None if record.balanced_drop_p is None else next(balanced).p_bh,
+        )
+        for record in summary
+    ]
     corrected_tables: dict[str, list[Any]] = {
         "tracks": [
             replace(track, from_clean=replace(track.from_clean, test=next(exploratory))) if track.from_clean else track
             for track in tracks
         ],
         "summary": [
-            replace(
-                record,
-                test=next(primary) if record.test else None,
-                balanced_drop_p_bh=None if record.balanced_drop_p is None else next(balanced).p_bh,
-            )
-            for record in summary
+            replace(record, decision=decide_summary(record, options.margin, options.confidence_level))
+            for record in summaries
         ],
         "comparisons": correct_comparisons(tables["comparisons"]),
         "group_gaps": apply_benjamini_hochberg(tables["group_gaps"]),

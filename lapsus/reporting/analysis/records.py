@@ -16,6 +16,8 @@ CLASS_DROP = 0.005  # a smaller fall in balanced accuracy (half a point) gives n
 ALPHA = 0.05  # the level of every test
 LEFT_OUT_IF_NONE = {"left_out_if_none": True}  # of a nested record: None gives no columns instead of empty ones
 INTERNAL = {"internal": True}  # in no file
+MARGIN = 0.02  # a drop below it does not matter, unless the user says otherwise
+COSTS, ROBUST, UNDECIDED = "costs", "robust", "undecided"  # the three verdicts
 
 
 class Estimate(NamedTuple):
@@ -47,6 +49,15 @@ def is_significant(p_value: float | None) -> bool:
     (True, False, False)
     """
     return p_value is not None and p_value < ALPHA
+
+
+def check_margin(margin: float) -> None:
+    """Raise unless the margin is a fraction strictly between 0 and 1."""
+    if not 0 < margin < 1:
+        raise ValueError(
+            f"The margin is {margin:g}: it must be above 0 and below 1, as no study shows that a drop is exactly 0;"
+            f" give the drop that does not matter to you, e.g. {MARGIN} for 2 points."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +95,11 @@ class AnalysisOptions:
     n_resamples: int = 10_000
     seed: int = 0
     progress: Callable[[list[str]], Iterable[str]] = iter  # wraps the iteration over a dataset's models, as tqdm does
+    margin: float = MARGIN  # a smaller drop does not matter; a fraction
+
+    def __post_init__(self) -> None:
+        """Refuse a margin that decides nothing."""
+        check_margin(self.margin)
 
     @property
     def resampling(self) -> dict[str, Any]:
@@ -100,6 +116,7 @@ class AnalysisSettings:
     seed: int
     group_by: tuple[str, ...]
     clustered: bool  # whether some examples share an original
+    margin: float = MARGIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +183,19 @@ class PairedTest:
 
 
 @dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the interval of a drop decides: costs, robust (within the margin), or undecided; None without a clean track.
+
+    `examples_to_decide` is about how many examples would decide with a chance of 80 %, were the observed drop the true
+    one; None where the verdict is clear, and where nothing tells the number.
+    """
+
+    verdict: str | None = None
+    margin: float | None = None
+    examples_to_decide: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CleanComparison:
     """The difference between a track and the clean one, on the examples that both have."""
 
@@ -194,6 +224,7 @@ class FamilySummary:
     balanced_drop_p_bh: float | None = None  # corrected, as an exploratory test
     average_new_annotators: Estimate = Estimate()  # with the interval for other annotators, of three and more
     drop_new_annotators: Estimate = Estimate()
+    decision: Verdict = Verdict()
 
     @property
     def is_significant(self) -> bool:

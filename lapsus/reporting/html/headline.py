@@ -9,7 +9,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lapsus.core.track_names import CLEAN
-from lapsus.reporting.analysis.records import Estimate, FamilySummary, Results, TrackScore, is_significant
+from lapsus.reporting.analysis.records import (
+    COSTS,
+    ROBUST,
+    UNDECIDED,
+    Estimate,
+    FamilySummary,
+    Results,
+    TrackScore,
+    Verdict,
+    is_significant,
+)
+from lapsus.reporting.analysis.verdicts import describe_verdict, format_margin
 from lapsus.reporting.html.plots import make_anchors
 from lapsus.reporting.html.tables import format_count, format_percent, format_signed
 
@@ -30,7 +41,7 @@ def order_models(results: Results) -> list[str]:
 
 
 def write_headline(summary: Sequence[FamilySummary]) -> str:
-    """Describe the largest and smallest significant drop, gains, and how large a drop may go undetected."""
+    """Describe the largest and smallest significant drop, gains, the verdicts, and what may go undetected."""
     compared = [record for record in summary if record.averages.micro_drop.value is not None]
     return " ".join(_iter_sentences(compared)) if compared else ""
 
@@ -38,10 +49,10 @@ def write_headline(summary: Sequence[FamilySummary]) -> str:
 def _iter_sentences(compared: Sequence[FamilySummary]) -> Iterator[str]:
     drops = [record for record in compared if record.is_significant and _get_drop(record) > 0]
     gains = [record for record in compared if record.is_significant and _get_drop(record) < 0]
-    inconclusive = [record for record in compared if not record.is_significant]
+    inconclusive = [record for record in compared if not record.is_significant and record.decision.verdict != ROBUST]
     if drops:
         largest = max(drops, key=_get_drop)
-        is_largest = all(_get_drop(record) <= _get_drop(largest) for record in inconclusive)
+        is_largest = all(_get_drop(record) <= _get_drop(largest) for record in compared)
         yield f"The largest {'' if is_largest else 'significant '}drop is on {_describe_largest_drop(largest)}"
         if len(drops) > 1:
             smallest = min(drops, key=_get_drop)
@@ -58,6 +69,7 @@ def _iter_sentences(compared: Sequence[FamilySummary]) -> Iterator[str]:
         largest = min(gains, key=_get_drop)
         change = f"{_describe_change(largest)}, {_describe_size(largest)}"
         yield f"The score of {largest.model} rises on {largest.family}, {change}."
+    yield from _describe_verdicts([record.decision for record in compared])
     yield from _describe_power(inconclusive, len(compared))
     yield from _describe_class_drop(compared)
 
@@ -69,6 +81,22 @@ def _describe_largest_drop(largest: FamilySummary) -> str:
     worst, worst_drop = largest.averages.worst_average.value, _format_points(largest.averages.worst_drop)
     worst_case = f"and to {format_percent(worst)} %, by {worst_drop}, for the worst annotator of each example"
     return f"{sentence} on average, {_describe_size(largest)}, {worst_case}."
+
+
+def _describe_verdicts(decisions: Sequence[Verdict]) -> Iterator[str]:
+    """Say in how many cells noise costs, the model is robust, or the examples do not decide."""
+    if len(decisions) == 1:
+        yield f"Verdict: {describe_verdict(decisions[0])}."
+        return
+    parts = []
+    for verdict in (COSTS, ROBUST, UNDECIDED):
+        alike = [decision for decision in decisions if decision.verdict == verdict]
+        if alike:
+            most = max(alike, key=lambda decision: decision.examples_to_decide or 0)
+            words, _, cure = describe_verdict(most).partition(": ")
+            parts.append(f"{words} in {format_count(len(alike), 'cell')}{f' ({cure})' if cure else ''}")
+    if parts:
+        yield f"Verdicts: {', '.join(parts)}."
 
 
 def _describe_power(inconclusive: Sequence[FamilySummary], n_compared: int) -> Iterator[str]:
@@ -162,6 +190,7 @@ class DropCell:
     score: str
     label: str  # the cell in words
     interval: str = ""  # of the drop
+    verdict: str = ""  # one word
     sort: float | None = None
     colour: str = "clean"  # "worst" where the score falls
     share: float = 0.0
@@ -176,6 +205,7 @@ class DropMatrix:
     families: Sequence[str]
     links: Sequence[str]
     n_tests: int
+    margin: str  # in points
     rows: Sequence[tuple[str, float | None, str, Sequence[DropCell | None]]]
 
     @property
@@ -207,7 +237,8 @@ def build_drop_matrix(key: str, results: Results) -> DropMatrix | None:
     ]
     anchors = make_anchors(key, families)
     n_tests = next((record.test.n_tests or 0 for record in summary if record.test), 0)
-    return DropMatrix(families, [anchors[family] for family in families], n_tests, rows)
+    margin = format_margin(results.settings.margin)
+    return DropMatrix(families, [anchors[family] for family in families], n_tests, margin, rows)
 
 
 def _make_cell(record: FamilySummary, row_clean: float | None) -> DropCell:
@@ -219,10 +250,11 @@ def _make_cell(record: FamilySummary, row_clean: float | None) -> DropCell:
     if own_clean != format_percent(row_clean):
         score = f"{own_clean} → {score}"
     change = format_signed(-drop, "+")
-    verdict = "significant" if record.is_significant else "not significant"
+    significance = "significant" if record.is_significant else "not significant"
+    verdict = describe_verdict(record.decision)
     interval = _format_ends(negate(record.averages.micro_drop), "+")
     ends = f" ({interval})" if interval else ""
-    label = f"{_format_place(record)}: {change} points{ends} to {score} %, {verdict}"
+    label = f"{_format_place(record)}: {change} points{ends} to {score} %, {significance}; {verdict}"
     if record.hides_class_drop:
         label += f"; balanced accuracy falls {_describe_classes(record)}"
     return DropCell(
@@ -230,6 +262,7 @@ def _make_cell(record: FamilySummary, row_clean: float | None) -> DropCell:
         score,
         label,
         interval,
+        record.decision.verdict or "",
         sort=-drop,
         colour="worst" if drop > 0 else "clean",
         share=0.0 if record.hides_class_drop else min(1.0, abs(drop) / FULL_COLOUR),
