@@ -489,6 +489,9 @@ def collect_warnings(task: Task, outcome: RunSummary) -> list[str]:
         choices = format_list(task.answer_type.choices.values(), empty="")
         hint = f"; expected one of: {choices} (map labels with --label-map A=B)" if example and choices else ""
         warnings.append(f"{outcome.unparsed:,} responses could not be parsed and count as wrong{example}{hint}")
+    n_cut = sum(row.get("finish_reason") in {"length", "thinking"} and not row["score"] for row in rows)
+    if n_cut > len(rows) / 2:
+        warnings.append(f"{n_cut:,} of {len(rows):,} answers were cut at the most tokens allowed; add --max-tokens")
     warnings += [*outcome.notes, *_warn_unscored(rows)]
     warnings += _warn_ambiguous_numbers(list(task.answer_type.choices), rows)
     if getattr(task.answer_type, "known_golds", ()):  # gold answers that look like labels

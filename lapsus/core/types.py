@@ -102,12 +102,24 @@ class Response:
         logprobs: The log-likelihood of each label, where the model chose by it.
         error: Why there is no value, such as a context that is too long; the row then counts as unparsed.
         cacheable: Whether the same request would get the same again; other responses are not cached.
+        finish_reason: Why the model stopped, where it did not end by itself: `length`, `thinking` (the tokens were used
+            before the answer began), `refusal` or `context`.
+        reasoning: What the model thought before it answered, where that is known.
+        request_changes: What the server refused of the request, so that it was left out or replaced.
     """
 
     value: Any
     logprobs: Mapping[str, float] | None = None
     error: str | None = None
     cacheable: bool = field(default=True, repr=False)
+    finish_reason: str | None = field(default=None, repr=False)
+    reasoning: str | None = field(default=None, repr=False)
+    request_changes: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def was_cut(self) -> bool:
+        """Whether the tokens allowed were used before the answer was complete."""
+        return self.finish_reason in {"length", "thinking"}
 
 
 @dataclass(frozen=True, slots=True)

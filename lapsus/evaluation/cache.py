@@ -35,6 +35,7 @@ def make_request_key(model: str, task: str, prompt: Any, repeat: int = 1) -> str
     return hashlib.sha256(payload.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
+DETAILS = ("finish_reason", "reasoning", "request_changes")  # of a response, stored where there are any
 WAIT = 60.0  # seconds for another run that writes to the same file
 LEASE = 10.0  # seconds after which a request of a run that is no longer alive may be sent by another
 LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY, sqlite3.SQLITE_BUSY_SNAPSHOT, sqlite3.SQLITE_LOCKED}
@@ -126,12 +127,16 @@ class ResponseCache:
         if row is None:
             return None
         stored = json.loads(row[0])
-        return Response(stored["raw"], stored["scores"], stored["problem"])
+        details = {name: stored[name] for name in DETAILS if name in stored}
+        details |= {name: tuple(value) for name, value in details.items() if isinstance(value, list)}
+        return Response(stored["raw"], stored["scores"], stored["problem"], **details)
 
     def put(self, key: str, response: Response) -> None:
         """Store a response."""
+        details = {name: value for name in DETAILS if (value := getattr(response, name))}
         text = json.dumps(
-            {"raw": response.value, "scores": response.logprobs, "problem": response.error}, ensure_ascii=False
+            {"raw": response.value, "scores": response.logprobs, "problem": response.error, **details},
+            ensure_ascii=False,
         )
         stored = text.encode("utf-8", "backslashreplace").decode()  # JSON's own spelling of half a character
         with self._explain_errors():

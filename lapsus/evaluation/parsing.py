@@ -61,6 +61,19 @@ def strip_reasoning(text: str) -> str:
     return REASONING.sub("", text).strip() if len(text) <= MAX_LENGTH else ""
 
 
+def split_reasoning(text: str) -> tuple[str, str]:
+    """Return the train of thought before an answer, and the answer; a text without `<think>` is all answer.
+
+    >>> split_reasoning("<think>no, or yes?</think> yes"), split_reasoning("<think>si"), split_reasoning(" yes ")
+    (('no, or yes?', 'yes'), ('si', ''), ('', ' yes '))
+    """
+    if "<think>" not in text and "</think>" not in text:
+        return "", text
+    answer = strip_reasoning(text)
+    thought = text.rstrip().removesuffix(answer) if answer else text
+    return re.sub(r"</?think>", "", thought).strip(), answer
+
+
 def strip_wrapping(text: str) -> str:
     """Return an answer without the quotes, marks and spaces around it.
 

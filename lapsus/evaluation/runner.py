@@ -18,7 +18,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
@@ -39,7 +39,16 @@ from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.cache import ResponseCache
 from lapsus.evaluation.models import ModelAdapter, check_options, make_request, open_model
 from lapsus.evaluation.models.function import FunctionModel, find_revision
-from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES, RunOutcomes, TooManyFailuresError
+from lapsus.evaluation.outcomes import (
+    DEFAULT_MAX_FAILURES,
+    RunOutcomes,
+    TooManyFailuresError,
+    TruncatedAnswersError,
+    collect_changes,
+    describe_changes,
+    explain_end,
+    is_incomplete,
+)
 from lapsus.evaluation.repeats import count_repeats, describe_repeats, repeat_clean
 from lapsus.evaluation.run_folder import OLD_SPELLING, check_siblings, name_files, read_manifest
 from lapsus.evaluation.scorers import Scorer, ScorerOptions, open_scorers
@@ -61,6 +70,7 @@ COMPARABLE_KEYS = {  # what the tracks in one folder must share
     "rows_digest": "rows, gold answers or labels",
     "seed": "seed of the noise",
     "scorers": "scorers",
+    "request_changes": "fields that the server takes",
 }
 
 
@@ -186,7 +196,7 @@ class Evaluation:
             for track, path in {} if self.ignore_cache else paths.items():
                 rows[track] = read_previous(path, partial(self._reuse_row, examples[track]))
             outcomes = RunOutcomes(self.max_failures)
-            stack.enter_context(_explain_end(outcomes, cache_path))
+            stack.enter_context(explain_end(outcomes, cache_path))
             for batch, new_responses in self._respond(self._plan_batches(examples, rows, cache)):
                 responses = self._store_responses(batch, new_responses, cache, outcomes)
                 n_requested += len(batch.uncached)
@@ -202,6 +212,10 @@ class Evaluation:
                 for track, part in rows.items()
             ]
             notes = [*filter(None, [describe_repeats(tracks, self.model)])]
+            if changes := collect_changes(row for track in tracks for row in track.rows):
+                manifest |= {"request_changes": changes}
+                self._check_folder(manifest)
+                notes.append(describe_changes(self.model.name, changes))
             tracks = self._score_tracks(tracks, examples, notes.append) if self.scorers else tracks
             write_prediction_files((paths[track.track], track.rows) for track in tracks if paths)
             self._write_manifest(manifest)
@@ -288,8 +302,9 @@ class Evaluation:
         try:
             for index, response in iterator:
                 store(index, response)
-                outcomes.add(keys[index], response)
-        except (TooManyFailuresError, KeyboardInterrupt) as error:
+                row = batch.uncached[keys[index]].example.columns
+                outcomes.add(keys[index], response, was_cut=is_incomplete(self.task, response, row))
+        except (TooManyFailuresError, TruncatedAnswersError, KeyboardInterrupt) as error:
             if isinstance(iterator, Generator):
                 _store_rest(iterator, error, store)
             raise
@@ -334,7 +349,13 @@ class Evaluation:
         if self.task.cluster is not None:
             row["cluster"] = columns[self.task.cluster]
         row |= {name: columns[name] for name in ("edits", "operator") if columns.get(name) is not None}
-        details = {"label_logprobs": response.logprobs, "error": response.error}
+        details = {
+            "label_logprobs": response.logprobs,
+            "error": response.error,
+            "finish_reason": response.finish_reason,
+            "reasoning": response.reasoning,
+            "request_changes": list(response.request_changes),
+        }
         row |= {name: value for name, value in details.items() if value}
         return row | {"request_key": prediction.request.key}
 
@@ -362,7 +383,14 @@ class Evaluation:
         request = make_request(self.model, self.task, example)
         if row.get("request_key") != request.key or row.get("error"):  # the cache knows which errors are final
             return None
-        response = Response(row["response"], row.get("label_logprobs"), row.get("error"))
+        response = Response(
+            row["response"],
+            row.get("label_logprobs"),
+            row.get("error"),
+            finish_reason=row.get("finish_reason"),
+            reasoning=row.get("reasoning"),
+            request_changes=tuple(row.get("request_changes") or ()),
+        )
         return self._make_row(self._make_prediction(request, response))
 
     @property
@@ -402,7 +430,7 @@ class Evaluation:
         differing = [
             description
             for name, description in COMPARABLE_KEYS.items()
-            if (name == "scorers" or manifest[name] is not None) and manifest.get(name) != previous.get(name)
+            if (name == "scorers" or manifest.get(name) is not None) and manifest.get(name) != previous.get(name)
         ]
         if other_tracks and differing:
             raise ValueError(
@@ -455,18 +483,6 @@ def _store_rest(
         while True:
             store(*item)
             item = next(iterator)
-
-
-@contextmanager
-def _explain_end(outcomes: RunOutcomes, cache_path: Path | None) -> Iterator[None]:
-    """Add to an error of the block what is kept, and how to go on."""
-    try:
-        yield
-    except Exception as error:
-        if cache_path is not None and (outcomes.answered or outcomes.failed):
-            cure = "type the same command to go on" if isinstance(error, OSError) else "no request is sent again"
-            error.add_note(f"{outcomes}, and the answers are kept in {cache_path}: {cure}")
-        raise
 
 
 def _group_by_id(examples: Mapping[str, Mapping[str, Example]]) -> Iterator[list[Example]]:

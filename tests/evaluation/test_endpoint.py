@@ -130,7 +130,8 @@ def test_a_busy_server_is_asked_until_the_deadline():
 )
 def test_an_odd_answer_is_read_or_recorded(message, finish_reason, response, error):
     body = json.dumps({"choices": [{"message": message, "finish_reason": finish_reason}], "usage": [1]})
-    with serving(None, (200, (), body)) as server:
+    script = [(200, (), body)] * (2 if finish_reason == "length" else 1)  # the second has room for thinking
+    with serving(None, *script) as server:
         outcome = answered(server, None, make_rows(2), batch_size=1, retries=0)
     row = outcome.tracks[0].rows[1]
     assert row["response"] == response and (error or "") in (row.get("error") or "")

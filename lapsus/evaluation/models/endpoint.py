@@ -31,6 +31,7 @@ from lapsus.evaluation.models.endpoint_client import (
     FilteredError,
     PromptLogprobs,
     RefusedRequestError,
+    ThinkingCutError,
     UnsupportedRequestError,
 )
 from lapsus.evaluation.models.endpoint_transport import EndpointError, check_url
@@ -127,6 +128,7 @@ class LogprobScorer:
 
 
 GRACE = 20.0  # seconds in which answers that are under way may arrive when a run is stopped
+REFUSALS = "requests that the model or a content filter refused"
 CountedResponse = tuple[Response, Mapping[str, int]]  # an answer, and what it adds to the counts
 REQUESTS_PER_WORKER = 16  # of one batch
 
@@ -198,14 +200,23 @@ class EndpointModel:
         """Return what the model writes."""
         try:
             reply = endpoint.complete_uncached(
-                request.prompt["prompt"], task.answer_type.max_tokens, request.prompt.get("tools") or ()
+                request.prompt["prompt"],
+                task.answer_type.max_tokens,
+                **{name: request.prompt.get(name) for name in ("tools", "response_format")},
             )
         except (RefusedRequestError, FailedRequestError) as error:
-            return _make_error_response(error), {}
+            return _make_error_response(error), {REFUSALS: int(isinstance(error, FilteredError))}
         message = {"content": reply.text, "tool_calls": list(reply.tool_calls)}
-        return Response(message if reply.tool_calls else reply.text), {
+        response = Response(
+            message if reply.tool_calls else reply.text,
+            finish_reason="length" if reply.truncated else None,
+            reasoning=reply.reasoning or None,
+            request_changes=reply.request_changes,
+        )
+        return response, {
             "tokens of prompts": reply.prompt_tokens,
             "tokens of answers": reply.completion_tokens,
+            "tokens of thinking, among those of answers": reply.reasoning_tokens,
             "answers cut at the most tokens allowed": int(reply.truncated),
         }
 
@@ -221,7 +232,12 @@ class EndpointModel:
 def _make_error_response(error: EndpointError) -> Response:
     """Return the response to a question that has no answer; it is cached where the reason lies in the question."""
     is_final = isinstance(error, ContextTooLongError | FilteredError | EmptyReplyError)
-    return Response(None, error=str(error), cacheable=is_final)
+    reasons: dict[type[EndpointError], str] = {
+        ThinkingCutError: "thinking",
+        FilteredError: "refusal",
+        ContextTooLongError: "context",
+    }
+    return Response(None, error=str(error), cacheable=is_final, finish_reason=reasons.get(type(error)))
 
 
 Outcome = tuple[int, CountedResponse | Exception]  # the index of a request, and its answer or error
@@ -289,6 +305,7 @@ class WorkerPool:
                 self.done.put((index, self.answer(self.requests[index])))
             except Exception as error:  # noqa: BLE001 - it is raised where the answers are read
                 self.done.put((index, error))
+                self.stop.set()
 
     def _drain(self) -> Iterator[Outcome]:
         """Yield what arrives until all threads have ended, or for `GRACE` seconds."""

@@ -19,13 +19,14 @@ import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lapsus.core.conversations import Prompt, ask
 from lapsus.core.files import stage_file
+from lapsus.evaluation.models.endpoint_fields import NEW_CAP, FieldChanges, find_refused_fields, load_error
 from lapsus.evaluation.models.endpoint_transport import (
     BrokenReplyError,
     ConnectionPool,
@@ -36,13 +37,14 @@ from lapsus.evaluation.models.endpoint_transport import (
     check_url,
     is_local,
 )
+from lapsus.evaluation.parsing import split_reasoning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 T = TypeVar("T")
 DEFAULT_KEY = "OPENAI_API_KEY"  # the environment variable where no other is named
-BUSY = frozenset({408, 429, 500, 502, 503, 504})  # HTTP status codes that are retried
+BUSY = frozenset({408, 429, 500, 502, 503, 504, 529})  # HTTP status codes that are retried
 
 
 TOO_LONG = re.compile(
@@ -50,6 +52,8 @@ TOO_LONG = re.compile(
 )
 MAX_PAUSE = 30.0  # seconds between two tries, where the server asks for no more
 FILTERED = re.compile(r"content[ _-]?(?:filter|management policy|policy)|ResponsibleAI", re.IGNORECASE)
+QUOTA = re.compile(r"insufficient_quota|billing_hard_limit|credit balance", re.IGNORECASE)
+SERVER_FLAG = re.compile(r"(?<![\w!])--[a-z][a-z-]+|requires --?\w+ flag")  # of a server that was started without it
 MAX_COUNT = 1 << 53  # tokens of one question, which a server may state
 LONGEST_PAUSE = 600.0  # seconds that a server may ask to wait
 
@@ -70,8 +74,20 @@ class FilteredError(RefusedRequestError):
     """A content filter, or the model itself, refuses the question for what it says."""
 
 
+class RefusedFieldError(RefusedRequestError):
+    """The endpoint refuses the request for fields that it names."""
+
+    def __init__(self, message: str, fields: Sequence[str]) -> None:
+        super().__init__(message)
+        self.fields = tuple(fields)
+
+
 class EmptyReplyError(RefusedRequestError):
     """The answer holds no text."""
+
+
+class ThinkingCutError(EmptyReplyError):
+    """All tokens allowed were used before the answer began."""
 
 
 class FailedRequestError(EndpointError):
@@ -103,13 +119,27 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """An answer, whether it was cut at the token limit, the token counts the server reports, and calls of tools."""
+    """An answer, whether it was cut at the token limit, the token counts the server reports, and calls of tools.
+
+    `reasoning` is the thinking before the answer, where the server shows it, and `request_changes` is what it refused
+    of the request.
+    """
 
     text: str
     truncated: bool
     prompt_tokens: int
     completion_tokens: int
     tool_calls: tuple[Any, ...] = ()
+    reasoning: str = ""
+    reasoning_tokens: int = 0
+    request_changes: tuple[str, ...] = ()
+
+    @property
+    def cut_while_thinking(self) -> bool:
+        """Whether thinking has used tokens of an answer that was cut."""
+        return self.truncated and bool(
+            self.reasoning or self.reasoning_tokens or not (self.text.strip() or self.tool_calls)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +173,8 @@ class Endpoint:
         timeout: Seconds for a whole reply.
         deadline: Seconds for all tries of one question.
         workers: How many questions are out at once.
+        fields: What the server demands of the requests; it is learned from its errors.
+        params: Fields of every chat request, such as `reasoning_effort`.
     """
 
     url: str
@@ -155,6 +187,8 @@ class Endpoint:
     deadline: float = 600.0
     workers: int = 4
     key_over_http: bool = False
+    params: Mapping[str, Any] = field(default_factory=dict)
+    fields: FieldChanges = field(default_factory=FieldChanges, repr=False, compare=False)
     pool: ConnectionPool = field(default_factory=ConnectionPool, repr=False, compare=False)
     stop: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)  # ends all waiting
 
@@ -178,7 +212,8 @@ class Endpoint:
 
         With `whole_lines`, an answer that was cut at the token limit loses the line in which it was cut.
         """
-        body = self._build_body(prompt, max_tokens)
+        request = self._build_request(prompt, max_tokens)
+        body = _dump(request)
         request_key = hashlib.sha256(
             f"{self.url}\n".encode() + body
         ).hexdigest()  # a name may differ in meaning by server
@@ -187,7 +222,7 @@ class Endpoint:
             entry = json.loads(cache_path.read_text(encoding="utf-8"))
         else:
             try:
-                completion = self._post("chat/completions", body, self._parse_completion)
+                completion = self._post_chat(request)
             except (EmptyReplyError, FilteredError):
                 completion = Completion("", truncated=False, prompt_tokens=0, completion_tokens=0)
             entry = {"request": json.loads(body), "answer": completion.text, "truncated": completion.truncated}
@@ -202,11 +237,32 @@ class Endpoint:
         with ThreadPoolExecutor(self.workers) as pool:
             return list(pool.map(lambda prompt: self.complete(prompt, max_tokens, whole_lines=whole_lines), prompts))
 
-    def complete_uncached(
-        self, prompt: Prompt, max_tokens: int = 256, tools: Sequence[Mapping[str, Any]] = ()
-    ) -> Completion:
-        """Return the model's answer with its token counts; the cache is not used."""
-        return self._post("chat/completions", self._build_body(prompt, max_tokens, tools), self._parse_completion)
+    def complete_uncached(self, prompt: Prompt, max_tokens: int = 256, **fields: Any) -> Completion:
+        """Return the model's answer with its token counts; the cache is not used. `fields` are of this request."""
+        return self._post_chat(self._build_request(prompt, max_tokens, **fields))
+
+    def _post_chat(self, request: Mapping[str, Any]) -> Completion:
+        """Send a chat request; what the server refuses of it is changed, and a model that thinks gets room for it."""
+        while True:
+            body = self.fields.apply(request)
+            try:
+                completion = self._post("chat/completions", _dump(body), self._parse_completion)
+            except RefusedFieldError as error:
+                self.fields.learn(body, error.fields)
+                if self.fields.apply(request) == body:
+                    raise
+                continue
+            self.fields.thinks |= completion.cut_while_thinking
+            if completion.cut_while_thinking and self.fields.apply(request) != body:
+                continue
+            if completion.truncated and not (completion.text.strip() or completion.tool_calls):
+                raise ThinkingCutError(
+                    "all tokens allowed were used before the answer began (finish_reason 'length'); add --max-tokens "
+                    "with a higher number, or let the model think less"
+                )
+            is_ignored = completion.completion_tokens > body.get(NEW_CAP, MAX_COUNT)
+            changes = (*self.fields.describe(request), *([f"{NEW_CAP} is ignored"] if is_ignored else []))
+            return replace(completion, request_changes=changes)
 
     def score_text(self, text: str, max_tokens: int = 1) -> PromptLogprobs:
         """Return the log-probabilities of a text's own tokens, as the completions API gives them where it does.
@@ -223,19 +279,17 @@ class Endpoint:
             "echo": True,
             "logprobs": 1,
         }
-        body = json.dumps(request, ensure_ascii=False, sort_keys=True).encode()
-        return self._post("completions", body, lambda answer: self._parse_prompt_logprobs(answer, text))
+        return self._post("completions", _dump(request), lambda answer: self._parse_prompt_logprobs(answer, text))
 
-    def _build_body(self, prompt: Prompt, max_tokens: int, tools: Sequence[Mapping[str, Any]] = ()) -> bytes:
+    def _build_request(self, prompt: Prompt, max_tokens: int, **fields: Any) -> dict[str, Any]:
         request = {
             "model": self.model,
             "messages": ask(prompt),
             "temperature": 0,
             "max_tokens": max_tokens,
             "seed": 0,
-            **({"tools": list(tools)} if tools else {}),
         }
-        return json.dumps(request, ensure_ascii=False, sort_keys=True).encode()
+        return {**request, **self.params, **{name: value for name, value in fields.items() if value}}
 
     def _post(self, path: str, body: bytes, parse: Callable[[bytes], T]) -> T:
         """Ask until there is a readable answer, or the retries or the time are used up."""
@@ -259,6 +313,7 @@ class Endpoint:
         """Ask once; return the answer, or a fault that another try may cure."""
         try:
             reply = self._send(url, body, timeout)
+            reply = _find_error_inside(reply)
             return parse(reply.body) if reply.status < 400 else self._check_error(reply, url)
         except OversizedReplyError as error:
             raise FailedRequestError(str(error)) from error
@@ -294,7 +349,8 @@ class Endpoint:
 
     def _check_error(self, reply: Reply, url: str) -> Fault:
         """Return a fault that another try may cure; raise if none can."""
-        message = clean_message(self._redact(reply.body.decode(errors="replace")))
+        text = self._redact(reply.body.decode(errors="replace"))
+        message = clean_message(text)
         if reply.status in {401, 403}:
             if not self.accepts_key and os.environ.get(DEFAULT_KEY):
                 raise EndpointError(
@@ -310,14 +366,21 @@ class Endpoint:
             )
         if reply.status in {400, 422, 451} and FILTERED.search(message):
             raise FilteredError(f"a content filter of the server refused the question ({message})")
-        if reply.status in {400, 413, 422}:
-            raise RefusedRequestError(
-                f"{url} refused the question (status {reply.status}: {message}); check the model's name {self.model!r}"
-            )
-        if reply.status not in BUSY or "insufficient_quota" in message:
+        if reply.status == 402 or QUOTA.search(text):
             raise UnsupportedRequestError(
-                f"{url} answered with status {reply.status} ({message}); check the model's name {self.model!r}"
+                f"the quota of the key for {url} is used up (status {reply.status}); raise it, then type the same "
+                "command to go on"
             )
+        if reply.status >= 400 and reply.status != 429 and SERVER_FLAG.search(load_error(text)[0]):
+            raise UnsupportedRequestError(f"{url} was started without a flag that this needs ({message}); add it there")
+        cure = f"check the model's name {self.model!r}"
+        refusal = f"{url} refused the question (status {reply.status}: {message}); {cure}"
+        if reply.status in {400, 422, 500} and (names := find_refused_fields(text)):
+            raise RefusedFieldError(refusal, names)
+        if reply.status in {400, 413, 422}:
+            raise RefusedRequestError(refusal)
+        if reply.status not in BUSY:
+            raise UnsupportedRequestError(f"{url} answered with status {reply.status} ({message}); {cure}")
         hint = ", the answers so far are kept" if self.cache is not None else ""
         retry_after = reply.headers.get("Retry-After")
         return Fault(
@@ -342,19 +405,22 @@ class Endpoint:
         calls = message.get("tool_calls") or ()
         if not isinstance(calls, list | tuple):
             raise self._make_malformed_error(body, "chat completion")
-        if not content and message.get("refusal"):
-            raise FilteredError(f"the model refused: {clean_message(message['refusal'])}")
-        if not content and finish_reason == "length":
-            raise EmptyReplyError("all tokens allowed were used before the answer began (finish_reason 'length')")
-        if content is None and not calls:
+        if not content and (message.get("refusal") or finish_reason == "refusal"):
+            raise FilteredError(f"the model refused: {clean_message(message.get('refusal') or 'it gives no reason')}")
+        if content is None and not calls and finish_reason != "length":
             raise EmptyReplyError(f"the answer has no text (finish_reason {clean_message(finish_reason)!r})")
+        reasoning, text = split_reasoning(content or "")
         usage = response.get("usage")
+        details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
+        shown = message.get("reasoning_content") or message.get("reasoning")
         return Completion(
-            content or "",
+            text,
             finish_reason == "length",
             read_count(usage, "prompt_tokens"),
             read_count(usage, "completion_tokens"),
             tuple(calls),
+            shown if isinstance(shown, str) else reasoning,
+            read_count(details, "reasoning_tokens"),
         )
 
     def _parse_prompt_logprobs(self, body: bytes, text: str) -> PromptLogprobs:
@@ -395,6 +461,25 @@ class Endpoint:
             f"{self.url} sent no {name} but {self._redact(body[:80].decode(errors='replace'))!r}; "
             "give the base of an OpenAI-compatible API"
         )
+
+
+def _dump(request: Mapping[str, Any]) -> bytes:
+    return json.dumps(request, ensure_ascii=False, sort_keys=True).encode()
+
+
+def _find_error_inside(reply: Reply) -> Reply:
+    """Return a reply with the status of the error that its body holds, where a status of success hides one."""
+    if reply.status >= 400 or b'"error"' not in reply.body[:4096]:
+        return reply
+    try:
+        response = json.loads(reply.body)
+    except (ValueError, RecursionError):
+        return reply
+    error = response.get("error") if isinstance(response, dict) else None
+    if not error or "choices" in response:
+        return reply
+    code = error.get("code") if isinstance(error, dict) else None
+    return replace(reply, status=code if isinstance(code, int) and 400 <= code < 600 else 500)
 
 
 def _join_parts(parts: list[Any]) -> str | None:
