@@ -1,6 +1,6 @@
 """Answers to the clean text again, as the tracks clean.2, clean.3 and so on: how much a model's answers vary by chance.
 
->>> from lapsus.evaluation.tasks import make_task
+>>> from lapsus.evaluation import TrackSet, make_task
 >>> data = TrackSet.from_rows("mine", make_task(["text"], "label"), [{"id": "a", "text": "rain?", "label": "weather"}])
 >>> list(repeat_clean(data, 3).tracks)
 ['clean', 'clean.2', 'clean.3']

@@ -468,7 +468,8 @@ def _check_languages(noises: Mapping[str, Sequence[NoiseTrack]], store: RowStore
             foreign = store.chinese_share < FEW if codes == ("zh",) else store.chinese_share > 1 - FEW
             if codes and foreign:
                 raise ValueError(
-                    f"the track {track!r} is {step.operator.name}, which is for {format_list(codes)}, and "
+                    f"the track {track!r} would not change these texts as people do: it is {step.operator.name}, "
+                    f"which is for {format_list(codes)}, and "
                     f"{store.chinese_share:.0%} of the letters are Chinese; choose an operator for these texts"
                 )
             if codes and not row_languages & set(codes):

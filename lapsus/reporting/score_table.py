@@ -553,10 +553,23 @@ def find_unchanged_texts(run: TrackScores, clean: TrackScores) -> Mask:
     """Return where the texts of a track are those of its clean form, or else those of the clean track."""
     if run.text_hashes is None:
         return np.zeros(len(run.present), bool)
-    clean_hashes = np.zeros(len(run.present), np.uint64) if run.clean_text_hashes is None else run.clean_text_hashes
-    if clean.text_hashes is not None:
-        clean_hashes = np.where(clean_hashes == 0, clean.text_hashes, clean_hashes)
-    return np.asarray((run.text_hashes != 0) & (run.text_hashes == clean_hashes))
+    return np.asarray((run.text_hashes != 0) & (run.text_hashes == _find_clean_hashes(run, clean)))
+
+
+def compare_texts(run: TrackScores, clean: TrackScores | None) -> tuple[int, int]:
+    """Return how many texts of a track have a known clean form, and how many of them differ from it."""
+    if run.text_hashes is None:
+        return 0, 0
+    hashes = _find_clean_hashes(run, clean)
+    known = (run.text_hashes != 0) & (hashes != 0)
+    return int(known.sum()), int((known & (run.text_hashes != hashes)).sum())
+
+
+def _find_clean_hashes(run: TrackScores, clean: TrackScores | None) -> Codes:
+    hashes = np.zeros(len(run.present), np.uint64) if run.clean_text_hashes is None else run.clean_text_hashes
+    if clean is None or clean.text_hashes is None:
+        return hashes
+    return np.where(hashes == 0, clean.text_hashes, hashes)
 
 
 def to_texts(value: Any) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from lapsus.io.labels import MIN_ANSWERS, format_vocabulary
 from lapsus.io.predictions import format_quoted
 from lapsus.perturbations.effect import MAX_TEXTS, describe_mismatch, find_languages_of
 from lapsus.reporting.analysis.dialects import is_dialect_scorer
+from lapsus.reporting.analysis.origins import parse_operators
 from lapsus.reporting.analysis.records import ReportWarning, UnmatchedIds
 from lapsus.reporting.score_table import TrackScores, find_clean_track, select_clusters, to_texts
 
@@ -205,7 +205,8 @@ def _list_language_messages(run: TrackScores, examples: IntArray) -> Iterator[st
         return
     [clean_texts] = run.select_columns(["clean_text"], examples[:MAX_TEXTS])
     texts = [text for value in clean_texts for text in to_texts(value)]
-    for word in dict.fromkeys(re.split(r"[:@\s]", text, maxsplit=1)[0] for text in operators.words.values()):
+    names = (name.partition(" ")[0] for origin in operators.words.values() for name in parse_operators(origin))
+    for word in dict.fromkeys(names):
         if mismatch := describe_mismatch(find_languages_of(word), texts):
             yield f"{word} is {mismatch}: no such noise is seen in them"
 

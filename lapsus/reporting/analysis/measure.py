@@ -31,6 +31,7 @@ from lapsus.reporting.analysis.comparisons import (
     estimate_chance_worst,
 )
 from lapsus.reporting.analysis.dialects import is_dialect_scorer, measure_dialects
+from lapsus.reporting.analysis.origins import describe_origin
 from lapsus.reporting.analysis.records import (
     AnalysisOptions,
     AnalysisSettings,
@@ -200,6 +201,7 @@ def _measure_track(run: TrackScores, clean: TrackScores | None, options: Analysi
         noise_rate=compute_mean_noise_rate(run),
         classes=compute_class_scores([(run, scored)], options.confidence_level),
         from_clean=None if clean is None or run.is_clean else _compare_with_clean(run, clean, options),
+        noise=describe_origin(run, clean),
     )
 
 

@@ -242,6 +242,16 @@ class FamilySummary:
 
 
 @dataclass(frozen=True, slots=True)
+class NoiseOrigin:
+    """What the rows of a noisy track say of their noise: the texts with a known clean form, and what wrote them."""
+
+    texts: int | None = None
+    changed_texts: int | None = None
+    operators: tuple[str, ...] = ()  # with their versions
+    by_people: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TrackScore:
     """One model on one track."""
 
@@ -257,6 +267,7 @@ class TrackScore:
     noise_rate: float | None
     classes: ClassScores = ClassScores()
     from_clean: CleanComparison | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
+    noise: NoiseOrigin | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
 @dataclass(frozen=True, slots=True)

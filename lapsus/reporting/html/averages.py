@@ -4,13 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lapsus.reporting.analysis.records import Averages, FamilySummary
-from lapsus.reporting.html.tables import Cell, exploratory_cell, format_p_value, rate_cell
+from lapsus.core.messages import format_list
+from lapsus.reporting.analysis.records import Averages, FamilySummary, NoiseOrigin, TrackScore
+from lapsus.reporting.html.tables import Cell, exploratory_cell, format_p_value, format_percent, rate_cell
+
+MAX_FAMILIES = 8  # kinds of noise whose origin a sentence names
 
 
-def describe_annotators(summary: Sequence[FamilySummary]) -> str:
+def describe_noise(tracks: Sequence[TrackScore]) -> str:
+    """Say what wrote each kind of noise, and how many texts it changed, as far as the rows tell."""
+    known: dict[str, list[NoiseOrigin]] = {}
+    for record in tracks:
+        if record.noise is not None:
+            known.setdefault(record.family, []).append(record.noise)
+    if not known:
+        return ""
+    parts = [f"{family}: {_describe_family(origins)}" for family, origins in list(known.items())[:MAX_FAMILIES]]
+    rest = f"; {len(known) - MAX_FAMILIES} more are in the table of tracks" if len(known) > MAX_FAMILIES else ""
+    return f"What the noise is: {'; '.join(parts)}{rest}. "
+
+
+def _describe_family(origins: Sequence[NoiseOrigin]) -> str:
+    operators = list(dict.fromkeys(name for origin in origins for name in origin.operators))
+    people = "written by people" if any(origin.by_people for origin in origins) else ""
+    simulated = f"simulated, by {format_list(operators, 4)}" if operators else ""
+    shares = [
+        origin.changed_texts / origin.texts for origin in origins if origin.texts and origin.changed_texts is not None
+    ]
+    ends = dict.fromkeys(f"{format_percent(share)} %" for share in (min(shares), max(shares))) if shares else {}
+    changed = f"{' to '.join(ends)} of the texts changed" if ends else ""
+    return ", ".join(filter(None, (people, simulated, changed)))
+
+
+def name_annotators(tracks: Sequence[TrackScore]) -> str:
+    """Say whether the annotators of noisy tracks are people or simulated users, as far as the rows tell."""
+    origins = [record.noise for record in tracks if not record.clean]
+    if origins and all(origin is not None and origin.by_people and not origin.operators for origin in origins):
+        return "people"
+    if origins and all(origin is not None and origin.operators and not origin.by_people for origin in origins):
+        return "simulated users, not people"
+    return "people, or simulated users"
+
+
+def describe_annotators(summary: Sequence[FamilySummary], annotators: str) -> str:
     """Say over what intervals generalise: other examples, and where it is known, other annotators."""
-    sentence = "Intervals are for other examples with these annotators (people, or seeds of an operator)"
+    sentence = f"Intervals are for other examples with these annotators ({annotators})"
     if any(record.average_new_annotators.interval for record in summary):
         return f"{sentence}; those under “new annotators” are for other examples and other annotators."
     if any(record.annotators > 1 for record in summary):

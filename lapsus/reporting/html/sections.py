@@ -21,6 +21,8 @@ from lapsus.reporting.html import plots
 from lapsus.reporting.html.averages import (
     class_cells,
     describe_annotators,
+    describe_noise,
+    name_annotators,
     new_annotator_cells,
     score_cells,
     score_values,
@@ -156,7 +158,8 @@ def _overview_section(key: str, results: Results) -> Iterator[Section]:
         f"{key}-overview",
         f"Clean, average and worst{named}",
         f"{origin}Clean: score on clean text. Average: mean over annotators. Worst: mean over examples of the lowest"
-        f" annotator’s score. {describe_annotators(summary)}{_describe_chance(summary)}",
+        f" annotator’s score. {describe_noise(results.tracks)}"
+        f"{describe_annotators(summary, name_annotators(results.tracks))}{_describe_chance(summary)}",
         figures,
         legend="states",
         table=make_table(f"Clean, average and worst scores{named}", rows_of_cells),
@@ -330,13 +333,14 @@ def _annotator_section(key: str, results: Results) -> Iterator[Section]:
                 "Changed": rate_cell(comparison.changes.changed_rate if comparison else None, PREDICTIONS),
                 "Correct to wrong": count_cell(flips.correct_to_wrong if flips else None),
                 "Wrong to correct": count_cell(flips.wrong_to_correct if flips else None),
+                "Texts changed": count_cell(record.noise.changed_texts if record.noise else None),
                 "Noise rate": rate_cell(record.noise_rate, NOISE_RATE),
                 "Examples": count_cell(record.examples),
                 "Unparsed": count_cell(record.unparsed),
             }
         )
     text = (
-        "Each number is one annotator: a person, or one simulated user. The distance from the clean line is that user’s"
+        f"Each number is one annotator ({name_annotators(tracks)}). The distance from the clean line is that user’s"
         " drop. The test compares how often correct predictions were lost and gained."
     )
     if not figures:
