@@ -123,17 +123,10 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     Without ROWS the options are those of lapsus.toml, or of [tool.lapsus] in pyproject.toml, here or in ROWS where that
     is a file that ends in .toml. What the command line says wins over the file.
     """
-    if not options["rows"]:
-        raise click.UsageError(
-            "missing the rows, and there is no lapsus.toml here; write `lapsus check FILE --model MODEL --text COLUMN "
-            "--gold COLUMN`"
-        )
-    if not options["model"]:
-        raise click.UsageError("missing --model, e.g. --model python:MODULE:FUNCTION")
-    if options["name"] and len(options["model"]) > 1:
-        raise click.UsageError("--name names one model, but several are given; leave it out")
+    _check_options(options)
     plan = _make_plan(options)
     evaluations = list(_open_evaluations(plan, options))
+    _check_names([evaluation.model.name for evaluation in evaluations])
     for line in describe_check(plan, len(evaluations)):
         click.echo(line)
     for note in plan.data.notes:
@@ -149,7 +142,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
         return
     files = []
     for evaluation in evaluations:
-        click.echo()
+        click.echo(f"\n{evaluation.model.name}" if len(evaluations) > 1 else "")
         files += run_with_progress(evaluation).files
     _report(sorted(files), options["out"] / "report", run_commands, opens=not options["no_open"])
 
@@ -157,6 +150,25 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 def list_check_keys() -> dict[str, Any]:
     """Return the keys of `lapsus.toml`."""
     return list_keys(check, NOT_SAVED)
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    """Refuse a call without rows or model."""
+    if not options["rows"]:
+        raise click.UsageError(
+            "missing the rows, and there is no lapsus.toml here; write `lapsus check FILE --model MODEL --text COLUMN "
+            "--gold COLUMN`"
+        )
+    if not options["model"]:
+        raise click.UsageError("missing --model, e.g. --model python:MODULE:FUNCTION")
+    if options["name"] and len(options["model"]) > 1:
+        raise click.UsageError("--name names one model, but several are given; leave it out")
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Refuse two models of one name, whose predictions would be one."""
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise click.UsageError(f"two models are called {repeated!r}; check one of them alone, with a --name of its own")
 
 
 def _make_plan(options: Mapping[str, Any]) -> CheckPlan:
@@ -195,8 +207,13 @@ def _report(files: Sequence[Path], out: Path, run_commands: Sequence[str], *, op
     report_command = short if is_whole else shlex.join(command)
     click.echo("\n".join(["\nthe same in single steps:", *run_commands, report_command]))
     click.echo(f"\nwrote {written}")
-    if opens and sys.stdout.isatty():
+    if opens and is_interactive():
         webbrowser.open(written.page.absolute().as_uri())
+
+
+def is_interactive() -> bool:
+    """Return whether somebody reads what is printed, as it is printed."""
+    return sys.stdout.isatty()
 
 
 def _list_run_words(ctx: click.Context, plan: CheckPlan, model: str) -> list[str]:

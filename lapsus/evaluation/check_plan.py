@@ -91,8 +91,8 @@ def plan_check(
     id: str = "id",
     labels: Sequence[str] = (),
     prompt: str | None = None,
-    score: Sequence[Any] = (),
-    noise: Sequence[str] = (),
+    score: Any = (),
+    noise: str | Sequence[str] = (),
     language: str | None = None,
     seed: int = 0,
     turns: Turns | None = None,
@@ -101,7 +101,9 @@ def plan_check(
     limit: int | None = None,
 ) -> CheckPlan:
     """Return what to do with rows: a file, a dataset or data frame, or a list; refuse what would tell nothing."""
-    inputs = (text,) if isinstance(text, str) else tuple(text)
+    inputs, score, noise = _to_tuple(text), _to_tuple(score), _to_tuple(noise)
+    if limit is not None and limit < 1:
+        raise ValueError(f"limit is {limit}; give the number of examples, from 1 on")
     read = _make_reader(rows, id, split)
     if gold and answers:
         raise ValueError("--gold and --answers both name the gold answers; leave one out")
@@ -112,7 +114,7 @@ def plan_check(
     texts = [to_plain_text(row.get(name)) for row in readable for name in inputs]
     check_texts(inputs, texts)
     if score:
-        style = AnswerStyle(f"scored by {format_list(map(_name_scorer, score))}", tuple(labels), tuple(score))
+        style = AnswerStyle(f"scored by {format_list(map(_name_scorer, score))}", tuple(labels), score)
     else:
         check_classes(examples, answers or gold)
         style = find_answer_style(examples, answers or gold, labels)
@@ -232,9 +234,14 @@ def _make_reader(rows: Any, key: str, split: str | None) -> Any:
         return lambda task: TrackSet.from_file(rows, task, key, split)
     if split is not None:
         raise TypeError(f"split is {split!r}, but the rows are in memory; give the rows of that split alone")
-    if isinstance(rows, Mapping):
-        raise TypeError("the rows are a dict; give a list of rows, a data frame, a dataset or the path of a file")
     source = list(rows) if isinstance(rows, Iterator) else rows
+    is_table = hasattr(source, "columns") or hasattr(source, "features")
+    is_rows = isinstance(source, Sequence) and all(isinstance(row, Mapping) for row in source[:1])
+    if isinstance(source, Mapping) or not (is_table or is_rows):
+        raise TypeError(
+            f"the rows are {shorten_repr(source, 40)}; give a list of dicts, a data frame, a dataset, or the path of a "
+            "file"
+        )
     return lambda task: TrackSet.from_rows("rows", task, source, key)
 
 
@@ -306,6 +313,15 @@ def _cut(text: str, start: int) -> str:
     line = " ".join(text.split())
     cut = line[start : start + WIDTH]
     return f"{'…' if start else ''}{cut}{'…' if start + WIDTH < len(line) else ''}"
+
+
+def _to_tuple(value: Any) -> tuple[Any, ...]:
+    """Return several values, of which one may stand for itself.
+
+    >>> _to_tuple("typed"), _to_tuple(["typed", "dictated"])
+    (('typed',), ('typed', 'dictated'))
+    """
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 def _name_scorer(scorer: Any) -> str:

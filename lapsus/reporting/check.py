@@ -5,7 +5,6 @@ It plans, then calls what everybody can call: `lapsus.run` and `lapsus.report`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -36,8 +35,8 @@ def check(
     id: str = "id",
     labels: Sequence[str] = (),
     prompt: str | None = None,
-    score: Sequence[Any] = (),
-    noise: Sequence[str] = (),
+    score: Any = (),
+    noise: str | Sequence[str] = (),
     language: str | None = None,
     seed: int = 0,
     turns: Turns | None = None,
@@ -93,7 +92,7 @@ def check(
         echo(line)
     echo(f"{len(plan.data.tracks)} tracks, {sum(map(len, plan.data.tracks.values())):,} rows for the model")
     for note in plan.data.notes:
-        warnings.warn(note, stacklevel=2)
+        echo(note)
     settings = plan.settings
     tracks = run(plan.data.task, plan.data, model, score=settings["score"], out=out, **options)
     page = report(tracks, Path(out) / "report")

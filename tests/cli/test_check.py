@@ -65,7 +65,8 @@ def expand(words):
 
 
 @pytest.mark.parametrize(
-    "options", [["--noise", "typed", "--noise", "filler_eos:2", "--seed", "3", "--limit", "9"], []]
+    "options",
+    [["--noise", "typed", "--noise", "filler_eos:2", "--seed", "3", "--limit", "9", "--protect", "regex:London"], []],
 )
 def test_the_printed_commands_do_the_same(folder, options):
     done = run(*WORDS, *(options or ["--noise", "fillers", "--score", "contains", "--name", "mine"]))
@@ -201,6 +202,48 @@ def test_labels_keep_the_order_of_the_data():
 
     page = lapsus.check(data, model, text="q", gold="a", noise=["fillers"], out="named", echo=lambda _: None)
     assert page.numbers.summary[0].averages.micro_average.value == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "sentence"),
+    [
+        (["play a song"], {}, "the rows are \\['play a song'\\]; give a list of dicts"),
+        ({"q": TEXTS}, {}, "give a list of dicts"),
+        (None, {}, "the rows are None"),
+        ([], {}, "holds no rows"),
+        ([{"q": "play a song", "a": "x"}], {"limit": 0}, "limit is 0"),
+        ([{"q": "play a song", "a": "x"}], {"bogus": 1}, "no option 'bogus'"),
+        ([{"q": "play a song", "a": {"b": 1}}], {}, "add --score json"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_a_mistake_in_python_is_one_sentence(rows, options, sentence):
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        lapsus.check(rows, len, text="q", gold="a", noise="fillers", echo=lambda _: None, **options)
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_page_opens_only_where_somebody_looks(monkeypatch):
+    pages = []
+    monkeypatch.setattr("webbrowser.open", pages.append)
+    words = (*WORDS, "--noise", "fillers", "--limit", "2")
+    run(*words)
+    monkeypatch.setattr("lapsus.cli.check.is_interactive", lambda: True)
+    run(*words, "--no-open")
+    assert pages == []
+    assert run(*words).exit_code == 0
+    assert pages == [Path("check/report/index.html").absolute().as_uri()]
+
+
+@pytest.mark.usefixtures("folder")
+def test_two_models_are_two_runs_and_one_page():
+    (Path("quiz.py")).write_text(MODEL + "def music(rows):\n    return ['music'] * len(rows)\n")
+    done = run(*WORDS, "--model", "python:quiz:music", "--noise", "fillers")
+    assert done.exit_code == 0, done.output
+    assert sum(line.startswith("lapsus run") for line in done.output.splitlines()) == 2
+    summary = json.loads(Path("check/report/report.json").read_text())["summary"]
+    assert {row["model"] for row in summary} == {"quiz.answer", "quiz.music"}
+    assert "two models are called 'quiz.answer'" in run(*WORDS, "--model", "python:quiz:answer").output
 
 
 # Settings as a file.

@@ -53,7 +53,7 @@ class FunctionModel:
             values = self.function([dict(request.prompt) for request in requests])
         except Exception as error:
             raise ValueError(
-                f"{self.name} raised {type(error).__name__}: {error}; `lapsus --debug run …` shows where"
+                f"{self.name} raised {type(error).__name__}: {error}; `lapsus --debug …` shows where"
             ) from error
         if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
             raise TypeError(f"{self.name} returned {type(values).__name__}, not a list; return one answer per row")
