@@ -21,7 +21,8 @@ from lapsus.evaluation.check_plan import CheckPlan, plan_check
 from lapsus.evaluation.models import open_model
 from lapsus.evaluation.runner import CACHE_NAME, Evaluation
 from lapsus.evaluation.scorers import ScorerOptions, open_scorers
-from lapsus.reporting.check import FOLDER, describe_check
+from lapsus.reporting.check import FOLDER, describe_check, describe_results
+from lapsus.reporting.report import Report
 from lapsus.reporting.report import report as write_report
 from lapsus.reporting.tracks import read_tracks
 
@@ -109,6 +110,13 @@ def _copy_option(option: click.Parameter) -> click.Parameter:
 )
 @click.option("--language", metavar="CODE", help="Language of the texts, e.g. en or zh. [default: what they look like]")
 @reuse_options(run, RUN_OPTIONS)
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Times that the clean text is answered. [default: 3 without gold answers, else 1]",
+)
+@add_option("--margin")
 @add_option("--out", "Folder for predictions, cached responses and report.", default=Path(FOLDER), show_default=True)
 @click.option("--dry-run", is_flag=True, help="Print the plan and what it costs; send nothing.")
 @click.option("--save", type=PATH, metavar="FILE", help="Save these options as a file, such as lapsus.toml.")
@@ -144,7 +152,11 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     for evaluation in evaluations:
         click.echo(f"\n{evaluation.model.name}" if len(evaluations) > 1 else "")
         files += run_with_progress(evaluation).files
-    _report(sorted(files), options["out"] / "report", run_commands, opens=not options["no_open"])
+    margin = f"{100 * options['margin']:.10g}"
+    report_options = [] if margin == "2" else ["--margin", margin]
+    written = _write_report(sorted(files), options["out"] / "report", run_commands, report_options, options["margin"])
+    if not options["no_open"] and is_interactive():
+        webbrowser.open(written.page.absolute().as_uri())
 
 
 def list_check_keys() -> dict[str, Any]:
@@ -172,7 +184,20 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _make_plan(options: Mapping[str, Any]) -> CheckPlan:
-    names = ("text", "gold", "answers", "prompt", "score", "noise", "language", "seed", "turns", "protect", "limit")
+    names = (
+        "text",
+        "gold",
+        "answers",
+        "prompt",
+        "score",
+        "noise",
+        "language",
+        "seed",
+        "turns",
+        "protect",
+        "limit",
+        "repeats",
+    )
     settings = {name: options[name] for name in names}
     labels = split_list(options["labels"])
     return plan_check(Path(options["rows"]), id=options["id_column"], split=options["split"], labels=labels, **settings)
@@ -194,21 +219,23 @@ def _open_evaluations(plan: CheckPlan, options: Mapping[str, Any]) -> Iterator[E
         )
 
 
-def _report(files: Sequence[Path], out: Path, run_commands: Sequence[str], *, opens: bool) -> None:
-    """Write the report, print the commands that do the same, and open the page where somebody looks."""
-    command = ["lapsus", "report", *map(str, files), "--out", str(out)]
+def _write_report(
+    files: Sequence[Path], out: Path, run_commands: Sequence[str], options: Sequence[str], margin: float
+) -> Report:
+    """Write the report, and print its verdicts and the commands that do the same."""
+    command = ["lapsus", "report", *map(str, files), "--out", str(out), *options]
     tracks = read_tracks(files, warn=partial(click.echo, err=True))
-    written = write_report(tracks, out, command=shlex.join(command))
+    written = write_report(tracks, out, command=shlex.join(command), margin=margin)
     for warning in written.numbers.warnings:
         click.echo(f"warning: {warning}", err=True)
     folders = {path.parent: shlex.quote(str(path.parent)) + "/*.jsonl" for path in files}
     is_whole = files == sorted(path for folder in folders for path in folder.glob("*.jsonl"))
-    short = f"lapsus report {' '.join(folders.values())} --out {shlex.quote(str(out))}"
+    short = " ".join(["lapsus report", *folders.values(), shlex.join(["--out", str(out), *options])])
     report_command = short if is_whole else shlex.join(command)
+    click.echo("\n".join(["", *describe_results(written.numbers)]))
     click.echo("\n".join(["\nthe same in single steps:", *run_commands, report_command]))
     click.echo(f"\nwrote {written}")
-    if opens and is_interactive():
-        webbrowser.open(written.page.absolute().as_uri())
+    return written
 
 
 def is_interactive() -> bool:
@@ -222,7 +249,7 @@ def _list_run_words(ctx: click.Context, plan: CheckPlan, model: str) -> list[str
     by_name = {str(parameter.name): parameter for parameter in run.params}
     alone = click.Context(run)  # without a file of settings, whose values count as defaults here
     words = ["lapsus", "run", "--rows", str(ctx.params["rows"])]
-    for name in (*RUN_OPTIONS, "noise"):
+    for name in (*RUN_OPTIONS, "repeats", "noise"):
         value = settings.get(name, ctx.params[name])
         if name not in NOT_RUN and value != by_name[name].get_default(alone):
             words += _list_words(by_name[name], value)
@@ -245,5 +272,7 @@ def _save(ctx: click.Context, path: Path) -> None:
     given = {name: value for name, value in ctx.params.items() if ctx.get_parameter_source(name) in sources}
     if given.get("price"):
         given["price"] = ",".join(f"{number:g}" for number in given["price"])
+    if "margin" in given:
+        given["margin"] = float(f"{100 * given['margin']:.10g}")  # in points
     path.write_text(format_settings(given, list_check_keys()), encoding="utf-8")
     click.echo(f"saved {path}; `lapsus check{'' if path.name == 'lapsus.toml' else f' {path}'}` runs it")

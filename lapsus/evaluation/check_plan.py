@@ -24,6 +24,7 @@ from lapsus.core.types import Row
 from lapsus.evaluation.answer_types import MAX_LABELS, LabelAnswer
 from lapsus.evaluation.parsing import list_golds
 from lapsus.evaluation.presets import PRESETS, Preset, choose_presets, is_preset, name_language
+from lapsus.evaluation.repeats import repeat_clean
 from lapsus.evaluation.tasks import make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, count_changed, read_conversations, to_plain_text
 from lapsus.io.encoding import encode_column, hash_column
@@ -34,6 +35,7 @@ from lapsus.perturbations.specs import OPERATORS, list_operator_names, parse_noi
 
 MAX_NUMBERS = 20  # distinct numbers that are still classes
 MAX_LETTERS = 60  # of a label
+REPEATS = 3  # answers to the clean text, where there are no gold answers
 N_SAMPLES = 3
 WIDTH = 90  # letters of a sample
 NUMBER = re.compile(r"\s*[-+]?\d[\d.,]*\s*%?\s*")
@@ -99,6 +101,7 @@ def plan_check(
     protect: Sequence[str] = (),
     split: str | None = None,
     limit: int | None = None,
+    repeats: int | None = None,
 ) -> CheckPlan:
     """Return what to do with rows: a file, a dataset or data frame, or a list; refuse what would tell nothing."""
     inputs, score, noise = _to_tuple(text), _to_tuple(score), _to_tuple(noise)
@@ -135,6 +138,8 @@ def plan_check(
     if style.labels and not labels:  # in the order of the data, where it names its classes
         task = replace(task, answer_type=LabelAnswer(str(gold)))
     data = add_noise(read(task).limit(limit), list(specs), seed=seed, turns=turns, protect=protect)
+    graded = style.score != ("consistency",)
+    repeats = repeats or (1 if graded else REPEATS)
     settings = {
         "text": inputs,
         "gold": gold,
@@ -143,10 +148,11 @@ def plan_check(
         "prompt": instruction,
         "score": style.score,
         "noise": tuple(specs),
+        "repeats": repeats,
     }
     size = min(len(examples), limit or len(examples))
     found = f"{size:,} examples of {raw.name}; texts in {format_list(inputs)}: {reason}"
-    return CheckPlan(data, settings, specs, (found, f"answers: {style.summary}"), style.score != ("consistency",))
+    return CheckPlan(repeat_clean(data, repeats), settings, specs, (found, f"answers: {style.summary}"), graded)
 
 
 def check_columns(name: str, rows: Sequence[Row], inputs: Sequence[str], gold: str | None) -> None:

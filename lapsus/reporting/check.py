@@ -15,13 +15,13 @@ from lapsus.evaluation.check_plan import CheckPlan, plan_check
 from lapsus.evaluation.runner import run
 from lapsus.perturbations.conversations import Turns
 from lapsus.perturbations.specs import split_track_name
-from lapsus.reporting.analysis.records import ALPHA
+from lapsus.reporting.analysis.records import ALPHA, MARGIN, Results, check_margin
+from lapsus.reporting.analysis.verdicts import describe_verdict, round_up
 from lapsus.reporting.report import Report, report
-from lapsus.stats import DetectionModel
+from lapsus.stats import DetectionModel, count_examples
 
 CHANCE = 0.05  # the share of answers that is taken to change by chance, before anything is known
 WANTED = 0.05  # the drop that an example of a size is given for
-SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000)
 FOLDER = "check"  # where a check writes, unless another folder is named
 
 
@@ -43,6 +43,8 @@ def check(
     protect: Sequence[str] = (),
     split: str | None = None,
     limit: int | None = None,
+    repeats: int | None = None,
+    margin: float = MARGIN,
     out: StrPath = FOLDER,
     echo: Callable[[str], object] = print,
     **options: Any,
@@ -67,6 +69,8 @@ def check(
         protect: What noise leaves as whole words, as `lapsus.run` takes it.
         split: The split of a saved dataset.
         limit: Only the first so many examples.
+        repeats: How often the clean text is answered; by default 3 times without gold answers, else once.
+        margin: The drop that does not matter, as a fraction: below it a model is robust.
         out: The folder for predictions, cached responses and the folder `report`.
         echo: Gets each line of the plan.
         options: Of the model and of `lapsus.run`.
@@ -87,7 +91,9 @@ def check(
         protect=protect,
         split=split,
         limit=limit,
+        repeats=repeats,
     )
+    check_margin(margin)
     for line in describe_check(plan):
         echo(line)
     echo(f"{len(plan.data.tracks)} tracks, {sum(map(len, plan.data.tracks.values())):,} rows for the model")
@@ -95,21 +101,26 @@ def check(
         echo(note)
     settings = plan.settings
     tracks = run(plan.data.task, plan.data, model, score=settings["score"], out=out, **options)
-    page = report(tracks, Path(out) / "report")
+    page = report(tracks, Path(out) / "report", margin=margin)
     for warning in page.numbers.warnings:
         echo(f"warning: {warning}")
+    for line in describe_results(page.numbers):
+        echo(line)
     echo(f"wrote {page}; the same in single steps{'' if id == 'id' else f', with {id!r} called id'}:")
     given = {"seed": seed, "turns": turns, "protect": protect, "limit": limit, "split": split, **options}
-    for line in format_calls(plan, rows, model, out, given):
+    for line in format_calls(plan, rows, model, out, given, margin):
         echo(line)
     return page
 
 
-def format_calls(plan: CheckPlan, rows: Any, model: Any, out: StrPath, options: Mapping[str, Any]) -> Iterator[str]:
+def format_calls(
+    plan: CheckPlan, rows: Any, model: Any, out: StrPath, options: Mapping[str, Any], margin: float
+) -> Iterator[str]:
     """Yield the calls of Python that do the same as a check; `options` are those of `lapsus.run` that were given."""
     settings = {name: plan.settings[name] for name in ("gold", "answers", "labels", "prompt")}
     task = {**settings, "name": plan.data.name, "free": bool(plan.settings["score"])}
     extra = {"noise": list(plan.settings["noise"]), "score": list(plan.settings["score"]), **options, "out": str(out)}
+    extra["repeats"] = plan.settings["repeats"]
     sources = [
         repr(str(each)) if isinstance(each, str | PathLike) else name
         for name, each in (("rows", rows), ("model", model))
@@ -117,7 +128,7 @@ def format_calls(plan: CheckPlan, rows: Any, model: Any, out: StrPath, options: 
     asked = _format_arguments([repr(list(plan.settings["text"]))], task)
     yield f"  task = lapsus.evaluation.make_task({asked})"
     yield f"  tracks = lapsus.run({_format_arguments(['task', *sources], extra)})"
-    yield f"  lapsus.report(tracks, {str(Path(out) / 'report')!r})"
+    yield f"  lapsus.report(tracks, {str(Path(out) / 'report')!r}, margin={margin!r})"
 
 
 def _format_arguments(values: Sequence[str], settings: Mapping[str, Any]) -> str:
@@ -130,6 +141,26 @@ def describe_check(plan: CheckPlan, n_models: int = 1) -> Iterator[str]:
     n_families = len({split_track_name(spec) for spec in plan.noises})
     if plan.graded:
         yield "\n" + describe_detection(plan.size, n_families * n_models)
+
+
+def describe_results(numbers: Results) -> Iterator[str]:
+    """Yield the verdict about each model on each kind of noise, with the drop and its interval in points."""
+    for record in numbers.summary:
+        if record.test is None or record.test.difference.value is None:
+            continue
+        low, high = record.test.difference.interval or (None, None)
+        ends = "" if low is None or high is None else f" [{_format_points(-high)}, {_format_points(-low)}]"
+        drop = f"a drop of {_format_points(-record.test.difference.value)} points{ends}"
+        yield f"{record.model}, {record.family}: {describe_verdict(record.decision)}; {drop}"
+
+
+def _format_points(fraction: float) -> str:
+    """Return a fraction in points.
+
+    >>> _format_points(0.0332), _format_points(-0.0001)
+    ('3.3', '0.0')
+    """
+    return f"{round(100 * fraction, 1) + 0.0:.1f}"
 
 
 def find_detectable_drop(examples: int, n_tests: int) -> float | None:
@@ -147,7 +178,7 @@ def describe_detection(examples: int, n_tests: int) -> str:
     """Say how small a drop so many examples can show; for few, also how many show one of five points.
 
     >>> describe_detection(50, 3)
-    '50 examples show only drops from about 19 points on; for a drop of 5 points take about 500'
+    '50 examples show only drops from about 19 points on; for a drop of 5 points take about 300'
     """
     drop = find_detectable_drop(examples, n_tests)
     if drop is not None and drop <= WANTED:
@@ -155,7 +186,8 @@ def describe_detection(examples: int, n_tests: int) -> str:
             f"{examples:,} examples show drops from about {100 * drop:.1f} points on (with a chance of 80 %, in "
             f"{n_tests} tests, if {100 * CHANCE:.0f} % of the answers change by chance)"
         )
-    sizes = (size for size in SIZES if (find_detectable_drop(size, n_tests) or 1) <= WANTED)
-    size = next(sizes, SIZES[-1])
+    model = DetectionModel(CHANCE, 1.0, examples, examples - 1)
+    size = count_examples(model, examples, WANTED, alpha=ALPHA / n_tests)
+    cure = f"; for a drop of {100 * WANTED:.0f} points take about {round_up(size):,}" if size else ""
     problem = "no drop surely" if drop is None else f"only drops from about {100 * drop:.0f} points on"
-    return f"{examples:,} examples show {problem}; for a drop of {100 * WANTED:.0f} points take about {size:,}"
+    return f"{examples:,} examples show {problem}{cure}"

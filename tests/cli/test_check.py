@@ -66,7 +66,25 @@ def expand(words):
 
 @pytest.mark.parametrize(
     "options",
-    [["--noise", "typed", "--noise", "filler_eos:2", "--seed", "3", "--limit", "9", "--protect", "regex:London"], []],
+    [
+        [
+            "--noise",
+            "typed",
+            "--noise",
+            "filler_eos:2",
+            "--seed",
+            "3",
+            "--limit",
+            "9",
+            "--protect",
+            "regex:London",
+            "--margin",
+            "4.5",
+            "--repeats",
+            "2",
+        ],
+        [],
+    ],
 )
 def test_the_printed_commands_do_the_same(folder, options):
     done = run(*WORDS, *(options or ["--noise", "fillers", "--score", "contains", "--name", "mine"]))
@@ -122,6 +140,7 @@ def test_nothing_is_asked_before_the_plan(folder):
         (["1,wird es morgen regnen,x", "2,spiele ein Lied,y"], [], "name it with --language"),
         (["1,wird es regnen,x", "2,spiele ein Lied,y"], ["--language", "de"], "no preset is for German"),
         (["1,will it rain,x", "2,play a song,y"], ["--noise", "reworded"], "reworded needs a model that rewrites"),
+        (["1,will it rain,x", "2,play a song,y"], ["--margin", "0"], "--margin is 0"),
         (["1,will it rain,x", "2,play a song,y"], ["--noise", "typd"], "did you mean typed?"),
         (["1,花呗怎么提额,x", "2,借呗可以还款吗,y"], ["--noise", "fillers"], "take typed or dictated"),
         (["1,will it rain,x", "2,play a song,"], [], "has no gold answer in 'a'"),
@@ -170,7 +189,7 @@ def test_several_gold_answers_and_none(folder):
     done = run(*words, "--gold", "a")
     assert "--answers a --score contains --score f1" in done.output, done.output
     assert "--gold" not in done.output.splitlines()[-1]
-    assert "--score consistency" in run(*words).output
+    assert "--score consistency --repeats 3" in run(*words).output
 
 
 @pytest.mark.usefixtures("folder")
@@ -242,6 +261,8 @@ def test_two_models_are_two_runs_and_one_page():
     assert done.exit_code == 0, done.output
     assert sum(line.startswith("lapsus run") for line in done.output.splitlines()) == 2
     summary = json.loads(Path("check/report/report.json").read_text())["summary"]
+    assert re.search(r"\nquiz.answer, fillers: undecided.*; a drop of 0.0 points \[.*\]\n", done.output)
+    assert re.search(r"\nquiz.music, fillers: \w+", done.output)
     assert {row["model"] for row in summary} == {"quiz.answer", "quiz.music"}
     assert "two models are called 'quiz.answer'" in run(*WORDS, "--model", "python:quiz:answer").output
 
@@ -250,7 +271,19 @@ def test_two_models_are_two_runs_and_one_page():
 
 
 def test_a_file_does_what_its_command_line_does(folder):
-    options = ("--noise", "fillers", "--limit", "8", "--max-failures", "0.2", "--price", "0.5", "--dry-run")
+    options = (
+        "--noise",
+        "fillers",
+        "--limit",
+        "8",
+        "--max-failures",
+        "0.2",
+        "--price",
+        "0.5",
+        "--margin",
+        "3.5",
+        "--dry-run",
+    )
     saved = run(*WORDS, *options, "--save", "lapsus.toml")
     assert saved.exit_code == 0, saved.output
     again = run("check", "--dry-run")
@@ -260,6 +293,7 @@ def test_a_file_does_what_its_command_line_does(folder):
     assert "--limit 8 --max-failures 0.2 --noise fillers=filler_eos:3" in again.output
     assert "--limit 4" in run("check", "--limit", "4", "--dry-run").output
     table = (folder / "lapsus.toml").read_text()
+    assert "margin = 3.5\n" in table
     (folder / "pyproject.toml").write_text(f"[project]\nname = 'mine'\n[tool.lapsus]\n{table}")
     (folder / "lapsus.toml").rename(folder / "night.toml")
     for words in (["check", "--dry-run"], ["check", "night.toml", "--dry-run"]):
