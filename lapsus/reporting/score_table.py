@@ -413,6 +413,18 @@ def find_clean_track(runs: Iterable[TrackScores]) -> TrackScores | None:
     return next((run for run in clean if run.track.track in CLEAN), clean[0] if clean else None)
 
 
+def find_ranked_examples(runs: Iterable[TrackScores]) -> tuple[Mask, Mask] | None:
+    """Return the examples that the clean tracks of all models have, and those that any has; None where there are none.
+
+    The tracks are those of one dataset.
+    """
+    by_model: dict[str, list[TrackScores]] = {}
+    for run in runs:
+        by_model.setdefault(run.track.model, []).append(run)
+    masks = [clean.scored for own in by_model.values() if (clean := find_clean_track(own)) is not None]
+    return (np.logical_and.reduce(masks), np.logical_or.reduce(masks)) if masks else None
+
+
 def align_tracks(tracks: Sequence[Track]) -> list[TrackScores]:
     """Return all tracks over the examples of their datasets; no track may be there twice."""
     if not tracks:

@@ -7,7 +7,7 @@ import pytest
 from lapsus.core.types import Track
 from lapsus.reporting.analysis.measure import measure
 from lapsus.reporting.analysis.records import AnalysisOptions
-from lapsus.reporting.html.headline import build_drop_matrix
+from lapsus.reporting.html.headline import build_drop_matrix, order_models
 
 QUICK = AnalysisOptions(n_resamples=0)
 
@@ -92,8 +92,40 @@ def test_models_on_other_examples_are_told():
     full = [track(name, n=20, model="full") for name in ("clean", "k.1")]
     assert warnings_of(*easy, *full) == [
         (
-            "easy / clean: this model has 10 of the 20 examples of all models; compare it in the table of comparisons, "
-            "which takes the examples that two models share"
+            "easy / clean: this model has 10 of the 20 examples of all models; models stand in the order of their clean "
+            "scores on the 10 examples that all have"
         )
     ]
     assert warnings_of(*full, *[track(name, model="other") for name in ("clean", "k.1")]) == []
+
+
+def test_models_are_ranked_on_the_examples_that_all_have():
+    easy = [track(name, n=10, model="easy", wrong=range(2)) for name in ("clean", "k.1")]  # 80 %, on the easy half
+    full = [track(name, model="full", wrong=range(10, 20)) for name in ("clean", "clean.2", "k.1")]  # 50 %, and 100 %
+    results = measure([*easy, *full], QUICK)
+    assert order_models(results) == ["full", "easy"]
+    assert {record.track: record.shared_average for record in results.tracks if record.model == "full"} == {
+        "clean": 1.0,
+        "clean.2": None,
+        "k.1": None,
+    }
+    assert [row[0] for row in build_drop_matrix("d0", results).rows] == ["full", "easy"]
+    apart = [track(name, n=10, start=20, model="apart") for name in ("clean", "k.1")]
+    assert "no example is shared by all" in warnings_of(*full, *apart)[0]
+    same = measure([*full, *[track(name, model="other") for name in ("clean", "k.1")]], QUICK)
+    assert order_models(same) == ["other", "full"] and {record.shared_average for record in same.tracks} == {None}
+
+
+@pytest.mark.parametrize(("failed", "said"), [(1, False), (2, False), (3, True)])
+def test_more_than_two_per_cent_of_errors_are_said_apart(failed, said):
+    def row(i):
+        answer = {"score": None, "error": "no reply in time"} if i < failed else {"score": 1, "error": None}
+        return {"id": str(i), "unparsed": i < failed + 5, **answer}
+
+    noisy = Track("m", "k.1", [row(i) for i in range(100)])
+    messages = warnings_of(track("clean", n=100), noisy)
+    expected = (
+        "3 of 100 examples (3.0 %) have an error and no answer (such as 'no reply in time'): the drop is also theirs"
+    )
+    assert any(expected in message for message in messages) == said
+    assert any("examples have no answer or no score" in message for message in messages)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lapsus.core.checks import shorten_repr
 from lapsus.core.messages import format_list
 from lapsus.io.encoding import MAX_WORDS
 from lapsus.io.labels import MIN_ANSWERS, format_vocabulary
@@ -16,7 +17,7 @@ from lapsus.perturbations.effect import MAX_TEXTS, describe_mismatch, find_langu
 from lapsus.reporting.analysis.dialects import is_dialect_scorer
 from lapsus.reporting.analysis.origins import parse_operators
 from lapsus.reporting.analysis.records import ReportWarning, UnmatchedIds
-from lapsus.reporting.score_table import TrackScores, find_clean_track, select_clusters, to_texts
+from lapsus.reporting.score_table import TrackScores, find_clean_track, find_ranked_examples, select_clusters, to_texts
 
 if TYPE_CHECKING:
     from lapsus.core.checks import IntArray
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from lapsus.reporting.score_table import Mask
 
 
+MAX_FAILED = 2  # per cent of a track whose requests failed, above which its drop is also theirs
 DOMINANT = 0.25  # the share of rows with one original, above which the page warns
 
 
@@ -64,6 +66,7 @@ def _list_messages(run: TrackScores) -> Iterator[str]:
     if n_missing := len(track.missing_predictions):
         n_examples = n_missing + n_rows + len(track.dropped)
         yield f"{n_missing} of the {n_examples} examples of the data have no prediction, and are left out"
+    yield from _list_failures(run, n_rows)
     if n_unparsed := int(run.unparsed.sum()):
         yield f"{n_unparsed} of {n_rows} examples have no answer or no score, and count as wrong"
     if track.dropped:
@@ -72,6 +75,21 @@ def _list_messages(run: TrackScores) -> Iterator[str]:
         yield f"one original holds {100 * share:.0f} % of the rows: intervals are wide, and tests rest on it"
     if (prediction := _find_constant_prediction(run)) is not None:
         yield f"the model always predicts {prediction!r}, although there are several gold labels"
+
+
+def _list_failures(run: TrackScores, n_rows: int) -> Iterator[str]:
+    """Yield that so many requests failed that the score of a track is not the model's."""
+    if "error" not in run.names or not run.unparsed.any():
+        return
+    [errors] = run.select_columns(["error"], np.flatnonzero(run.unparsed & run.present))
+    failures = [error for error in errors if error and error == error]  # noqa: PLR0124 - NaN
+    percent = 100 * len(failures) / max(1, n_rows)
+    if percent > MAX_FAILED:
+        reason = shorten_repr(str(Counter(map(str, failures)).most_common(1)[0][0]))
+        yield (
+            f"{len(failures)} of {n_rows} examples ({percent:.1f} %) have an error and no answer (such as {reason}): "
+            "the drop is also theirs; run them again, or leave them out with --drop-unparsed"
+        )
 
 
 def _find_largest_share(run: TrackScores) -> float:
@@ -135,18 +153,21 @@ def _warn_unmatched(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
 
 
 def _warn_models(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
-    """Warn of models whose clean scores are of different examples: they are not ranked on what they share."""
+    """Warn of models whose clean scores are of different examples: they are ranked on what all of them share."""
     for dataset in dict.fromkeys(run.track.dataset for run in runs):
         own = [run for run in runs if run.track.dataset == dataset]
-        models = dict.fromkeys(run.track.model for run in own)
-        clean = [find_clean_track([run for run in own if run.track.model == model]) for model in models]
-        known = [run for run in clean if run is not None]
-        n_examples = int(np.logical_or.reduce([run.scored for run in known]).sum()) if known else 0
-        for run in known:
-            if (size := int(run.scored.sum())) < n_examples:
-                message = f"this model has {size} of the {n_examples} examples of all models"
-                cure = "compare it in the table of comparisons, which takes the examples that two models share"
-                yield ReportWarning(dataset, run.track.model, run.track.track, f"{message}; {cure}")
+        ranked = find_ranked_examples(own)
+        if ranked is None:
+            continue
+        n_shared, n_examples = (int(mask.sum()) for mask in ranked)
+        for model in dict.fromkeys(run.track.model for run in own):
+            run = find_clean_track([run for run in own if run.track.model == model])
+            if run is None or (size := int(run.scored.sum())) == n_examples:
+                continue
+            message = f"this model has {size} of the {n_examples} examples of all models"
+            rank = f"models stand in the order of their clean scores on the {n_shared} examples that all have"
+            cure = rank if n_shared else "no example is shared by all, so the order of models says nothing"
+            yield ReportWarning(dataset, model, run.track.track, f"{message}; {cure}")
 
 
 # What noise did to the texts.

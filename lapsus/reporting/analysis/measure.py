@@ -69,6 +69,7 @@ from lapsus.reporting.score_table import (
     TrackScores,
     align_tracks,
     find_clean_track,
+    find_ranked_examples,
     find_shared_examples,
     format_track_name,
     select_clusters,
@@ -119,12 +120,13 @@ def _measure_dataset(runs: Sequence[TrackScores], options: AnalysisOptions) -> d
     families: list[_FamilyRecords] = []
     unmatched_ids: list[UnmatchedIds] = []
     dialects: list[DialectScore] = []
+    ranked = find_ranked_examples(runs)
     for model in options.progress(models):
         model_runs = [run for run in runs if run.track.model == model]
         clean = find_clean_track(model_runs)
         noisy = [run for run in model_runs if not run.is_clean]
         repeats = [run for run in model_runs if run.is_clean and run is not clean]
-        tracks += [_measure_track(run, clean, options) for run in model_runs]
+        tracks += [_measure_track(run, clean, ranked, options) for run in model_runs]
         if clean is None and is_dialect_scorer(run.track for run in model_runs):
             dialects.append(measure_dialects(model_runs, options.confidence_level))
             noisy = [run for run in noisy if run.track.track not in DIALECTS]
@@ -184,7 +186,9 @@ def _group_columns(runs: Sequence[TrackScores], options: AnalysisOptions) -> dic
     return values_by_column
 
 
-def _measure_track(run: TrackScores, clean: TrackScores | None, options: AnalysisOptions) -> TrackScore:
+def _measure_track(
+    run: TrackScores, clean: TrackScores | None, ranked: tuple[Mask, Mask] | None, options: AnalysisOptions
+) -> TrackScore:
     """Return the record of one track: its average, and how it differs from clean."""
     scored = run.scored
     scores = ExampleScores.from_table(run.scores[scored][:, None], select_clusters(run, scored))
@@ -202,7 +206,14 @@ def _measure_track(run: TrackScores, clean: TrackScores | None, options: Analysi
         classes=compute_class_scores([(run, scored)], options.confidence_level),
         from_clean=None if clean is None or run.is_clean else _compare_with_clean(run, clean, options),
         noise=describe_origin(run, clean),
+        shared_average=_average_shared(run, ranked) if ranked and run is clean else None,
     )
+
+
+def _average_shared(run: TrackScores, ranked: tuple[Mask, Mask]) -> float | None:
+    """Return the average on the examples that all models have; None where these are all examples, or none."""
+    shared, all_examples = ranked
+    return None if not shared.any() or (shared == all_examples).all() else float(run.scores[shared].mean())
 
 
 def _compare_with_clean(run: TrackScores, clean: TrackScores, options: AnalysisOptions) -> CleanComparison:

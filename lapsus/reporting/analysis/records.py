@@ -268,6 +268,13 @@ class TrackScore:
     classes: ClassScores = ClassScores()
     from_clean: CleanComparison | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     noise: NoiseOrigin | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
+    shared_average: float | None = field(default=None, metadata=LEFT_OUT_IF_NONE)  # of a clean track; see `for_rank`
+
+    @property
+    def for_rank(self) -> float:
+        """The average that ranks models: on the examples that all of them have, where these are not all examples."""
+        average = self.average.value if self.shared_average is None else self.shared_average
+        return average or 0.0
 
 
 @dataclass(frozen=True, slots=True)

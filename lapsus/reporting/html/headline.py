@@ -34,10 +34,11 @@ def find_clean_scores(tracks: Sequence[TrackScore]) -> dict[str, float | None]:
 
 
 def order_models(results: Results) -> list[str]:
-    """Return the models, the best on clean text first."""
-    clean = find_clean_scores(results.tracks)
+    """Return the models, the best on the clean text that all of them have first."""
+    clean = sorted((record for record in results.tracks if record.clean), key=lambda record: record.track not in CLEAN)
+    ranks = {record.model: record.for_rank for record in reversed(clean)}
     models = dict.fromkeys(record.model for record in results.tracks)
-    return sorted(models, key=lambda model: -(clean.get(model) or 0.0))
+    return sorted(models, key=lambda model: -ranks.get(model, 0.0))
 
 
 def write_headline(summary: Sequence[FamilySummary]) -> str:
