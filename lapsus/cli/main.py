@@ -28,6 +28,7 @@ COMMANDS = {  # name -> module of lapsus.cli and its function
     "list": "list:list_units",
     "make": "hub:make",
     "perturb": "perturb:perturb",
+    "plan": "plan:plan",
     "push": "hub:push",
     "release": "hub:release",
     "report": "report:report",
