@@ -59,6 +59,11 @@ FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 @add_option("--confidence-level")
 @add_option("--margin")
 @click.option(
+    "--fail-if",
+    metavar="EXPRESSION",
+    help="Exit with 3 if this holds for a model, e.g. 'typed.average.low < 85 or drop.high > 5'.",
+)
+@click.option(
     "--log-to", multiple=True, type=click.Choice(sorted(LOGGERS)), help="Also log the numbers there; repeatable."
 )
 def report(
@@ -80,11 +85,15 @@ def report(
     title: str | None,
     confidence_level: float,
     margin: float,
+    fail_if: str | None,
     log_to: tuple[str, ...],
 ) -> None:
     """Write an HTML report, tables and plots from prediction files.
 
     FILES are JSON lines, CSV, Parquet, samples of lm-evaluation-harness, logs of inspect, or folders with such logs.
+    In the EXPRESSION of --fail-if, FAMILY.clean, .average, .worst, .drop and .worst_drop are values in points, with
+    .low and .high the ends of their intervals; without FAMILY they are those of each family of noise in turn. With it,
+    the command also fails where noise changed no text, calls failed, or a value is not known.
     """
     tracks = read_tracks(
         files,
@@ -113,6 +122,7 @@ def report(
         progress=bar,
         command=command,
         margin=margin,
+        fail_if=fail_if,
     )
     for warning in written.numbers.warnings:
         click.echo(f"warning: {warning}", err=True)
@@ -120,6 +130,10 @@ def report(
     for name in log_to:
         LOGGERS[name](written)
         click.echo(f"logged to {name}")
+    for failure in written.failures:
+        click.echo(f"fails: {failure}", err=True)
+    if written.failures:
+        raise SystemExit(3)
 
 
 @click.command(epilog=format_examples('lapsus compare report-main report-pr --fail-if "average < -2 and p < .05"'))
@@ -155,8 +169,11 @@ def compare(
     for change in changes:
         if change.note and not as_json:
             click.echo(f"{change.model} on {change.family}: {change.note}")
+    problems = comparison.find_problems(new) if condition else []
+    for problem in problems:
+        click.echo(f"fails: {problem}", err=True)
     failing = [change for change in changes if condition and condition.evaluate(change.to_values())]
     for change in failing:
         click.echo(f"fails: {fail_if} holds for {change.model} on {change.family}", err=True)
-    if failing:
+    if failing or problems:
         raise SystemExit(3)

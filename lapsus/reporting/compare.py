@@ -218,6 +218,20 @@ def _check_same_scorers(old: Path, new: Path, datasets: Iterable[str]) -> None:
             )
 
 
+def find_problems(folder: Path) -> list[str]:
+    """Return what forbids to trust a report: calls that failed, and noise that changed no text."""
+    path = folder / "report.json"
+    tracks = json.loads(path.read_text(encoding="utf-8"))["tracks"] if path.is_file() else ()
+    problems = []
+    for track in tracks:
+        place = "/".join(filter(None, (track["dataset"], track["model"], track["track"])))
+        if track.get("failed"):
+            problems.append(f"{place}: {track['failed']} of {track['examples']} calls failed")
+        if track.get("changed_texts") == 0 and not track["clean"]:
+            problems.append(f"{place}: noise changed no text")
+    return problems
+
+
 def _read_deciding_scorers(folder: Path) -> dict[str, str]:
     """Return the scorer that gives the scores of each dataset of a report, where it was one."""
     path = folder / "report.json"

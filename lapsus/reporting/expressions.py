@@ -82,12 +82,11 @@ def parse_condition(text: str, names: Collection[str]) -> Condition:
 
 
 class _JoinDots(ast.NodeTransformer):
-    """Turns `drop.high` into one name."""
+    """Turns `drop.high` and `typed.drop.high` into one name."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if isinstance(node.value, ast.Name):
-            return ast.Name(f"{node.value.id}.{node.attr}", ast.Load())
-        return node
+        value = self.visit(node.value)
+        return ast.Name(f"{value.id}.{node.attr}", ast.Load()) if isinstance(value, ast.Name) else node
 
 
 def _is_supported(node: ast.AST) -> bool:

@@ -25,6 +25,7 @@ from lapsus.io.encoding import NO_VALUE, HashedColumn
 from lapsus.io.tables import Table
 from lapsus.reporting.analysis.measure import measure_runs
 from lapsus.reporting.analysis.records import MARGIN, AnalysisOptions, DatasetDigest, Provenance, Results, SourceFile
+from lapsus.reporting.gate import check_condition, find_problems, to_junit, to_markdown_summary
 from lapsus.reporting.score_table import FileRows, align_tracks, score_rows
 
 if TYPE_CHECKING:
@@ -207,6 +208,7 @@ class Report(os.PathLike[str]):
 
     page: Path
     numbers: Results = field(repr=False)
+    failures: tuple[str, ...] = ()  # of the gate, where a condition was given
 
     def __fspath__(self) -> str:
         return str(self.page)
@@ -239,6 +241,7 @@ def report(
     progress: Callable[[list[str]], Iterable[str]] = iter,
     command: str | None = None,
     margin: float = MARGIN,
+    fail_if: str | None = None,
 ) -> Report:
     """Write the page, the numbers, the tables and the plots of what noise costs into the folder `out`.
 
@@ -246,6 +249,8 @@ def report(
     are two annotators of one family. `group_by` names columns to break the averages down by; without it, that is the
     gold label where there are few. The folder appears when it is complete; an older report in it is replaced.
     `margin` is the drop that does not matter, as a fraction: it decides the verdict *robust*.
+    `fail_if` is a condition such as `typed.average.low < 85 or dictated.drop.high > 5`, in points; `failures` of the
+    report says where it holds, and what forbids to trust the numbers.
     `progress` wraps the models of each dataset, as `tqdm` would. `command` is what the page says that it was made by;
     the variable SOURCE_DATE_EPOCH stands for the time, so that the same predictions give the same bytes.
     """
@@ -260,6 +265,7 @@ def report(
         sources=tuple(list_source_files(tracks)),
         datasets=tuple(digest_datasets(runs)),
     )
+    failures = () if fail_if is None else (*find_problems(numbers), *check_condition(fail_if, numbers))
     with draw_plots(build_chapters(numbers)) as plot_items:  # by other processes, while the examples are read
         parts = list(iter_example_parts(runs))
         plots = dict(plot_items)
@@ -280,7 +286,9 @@ def report(
         for *_, sections in chapters:
             write_plots_and_tables(sections, plots, draft)
         write_scores(runs, draft)
-    return Report(out / "index.html", numbers)
+        (draft / "junit.xml").write_text(to_junit(numbers, failures), encoding="utf-8")
+        (draft / "summary.md").write_text(to_markdown_summary(numbers, failures), encoding="utf-8")
+    return Report(out / "index.html", numbers, failures)
 
 
 def is_report(folder: Path) -> bool:

@@ -115,7 +115,7 @@ def test_every_link_of_the_page_leads_to_a_file(made):
     assert {Path(link).suffix for link in found} == {".json", ".csv", ".md", ".tex", ".svg", ".png"}
     assert all((made.folder / link).is_file() for link in found)
     beside = {path.relative_to(made.folder).as_posix() for path in made.folder.rglob("*") if path.is_file()}
-    assert beside - found == {"index.html", "scores.parquet"}
+    assert beside - found == {"index.html", "scores.parquet", "junit.xml", "summary.md"}
 
 
 def test_plots_stand_alone(made):

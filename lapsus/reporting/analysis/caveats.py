@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -79,10 +79,7 @@ def _list_messages(run: TrackScores) -> Iterator[str]:
 
 def _list_failures(run: TrackScores, n_rows: int) -> Iterator[str]:
     """Yield that so many requests failed that the score of a track is not the model's."""
-    if "error" not in run.names or not run.unparsed.any():
-        return
-    [errors] = run.select_columns(["error"], np.flatnonzero(run.unparsed & run.present))
-    failures = [error for error in errors if error and error == error]  # noqa: PLR0124 - NaN
+    failures = list_call_errors(run)
     percent = 100 * len(failures) / max(1, n_rows)
     if percent > MAX_FAILED:
         reason = shorten_repr(str(Counter(map(str, failures)).most_common(1)[0][0]))
@@ -90,6 +87,14 @@ def _list_failures(run: TrackScores, n_rows: int) -> Iterator[str]:
             f"{len(failures)} of {n_rows} examples ({percent:.1f} %) have an error and no answer (such as {reason}): "
             "the drop is also theirs; run them again, or leave them out with --drop-unparsed"
         )
+
+
+def list_call_errors(run: TrackScores) -> list[Any]:
+    """Return the errors of the rows that have one and no answer."""
+    if "error" not in run.names or not run.unparsed.any():
+        return []
+    [errors] = run.select_columns(["error"], np.flatnonzero(run.unparsed & run.present))
+    return [error for error in errors if error and error == error]  # noqa: PLR0124 - NaN
 
 
 def _find_largest_share(run: TrackScores) -> float:
@@ -177,14 +182,14 @@ def _warn_texts(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
     """Warn of texts that are not the noisy and the clean ones of the same example, or of noise that is none."""
     dataset, model = runs[0].track.dataset, runs[0].track.model
     clean = find_clean_track(runs)
-    texts = _find_clean_texts(runs, clean)
+    texts = find_clean_texts(runs, clean)
     for run in runs:
         place = (dataset, model, run.track.track)
         for message in _list_text_messages(run, texts):
             yield ReportWarning(*place, message)
 
 
-def _find_clean_texts(runs: Sequence[TrackScores], clean: TrackScores | None) -> Codes:
+def find_clean_texts(runs: Sequence[TrackScores], clean: TrackScores | None) -> Codes:
     """Return the hash of each example's clean text: that of the clean track, else of the first track that has one."""
     texts = np.zeros(len(runs[0].present), np.uint64)
     if clean is not None and clean.text_hashes is not None:
@@ -193,6 +198,14 @@ def _find_clean_texts(runs: Sequence[TrackScores], clean: TrackScores | None) ->
         if run.clean_text_hashes is not None:
             texts = np.where(texts == 0, run.clean_text_hashes, texts)
     return texts
+
+
+def count_changed_texts(run: TrackScores, clean_texts: Codes) -> int | None:
+    """Return how many texts of a track differ from their clean text; None where rows hold no texts."""
+    if run.text_hashes is None:
+        return None
+    known = (run.text_hashes != 0) & (clean_texts != 0)
+    return int((known & (run.text_hashes != clean_texts)).sum()) if known.any() else None
 
 
 def _list_text_messages(run: TrackScores, texts: Codes) -> Iterator[str]:
@@ -213,8 +226,7 @@ def _list_text_messages(run: TrackScores, texts: Codes) -> Iterator[str]:
     if run.is_clean or run.text_hashes is None:
         return
     known = (run.text_hashes != 0) & (texts != 0)
-    unchanged = known & (run.text_hashes == texts)
-    if known.any() and unchanged.sum() == known.sum():
+    if count_changed_texts(run, texts) == 0:
         yield f"none of its {int(known.sum())} texts differs from the clean text: there is no noise on this track"
     yield from _list_language_messages(run, np.flatnonzero(known))
 

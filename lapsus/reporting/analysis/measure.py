@@ -20,7 +20,13 @@ from lapsus.core.track_names import DIALECTS
 from lapsus.core.types import Track
 from lapsus.io.encoding import NO_VALUE, HashedColumn
 from lapsus.io.predictions import format_quoted
-from lapsus.reporting.analysis.caveats import find_warnings, list_unmatched_ids
+from lapsus.reporting.analysis.caveats import (
+    count_changed_texts,
+    find_clean_texts,
+    find_warnings,
+    list_call_errors,
+    list_unmatched_ids,
+)
 from lapsus.reporting.analysis.changes import MAX_LABELS, count_changes, count_transitions, find_lost_examples
 from lapsus.reporting.analysis.comparisons import (
     apply_benjamini_hochberg,
@@ -76,6 +82,7 @@ from lapsus.reporting.score_table import (
 )
 
 if TYPE_CHECKING:
+    from lapsus.io.encoding import Codes
     from lapsus.reporting.score_table import Mask
 
 
@@ -126,7 +133,8 @@ def _measure_dataset(runs: Sequence[TrackScores], options: AnalysisOptions) -> d
         clean = find_clean_track(model_runs)
         noisy = [run for run in model_runs if not run.is_clean]
         repeats = [run for run in model_runs if run.is_clean and run is not clean]
-        tracks += [_measure_track(run, clean, ranked, options) for run in model_runs]
+        clean_texts = find_clean_texts(model_runs, clean)
+        tracks += [_measure_track(run, clean, clean_texts, ranked, options) for run in model_runs]
         if clean is None and is_dialect_scorer(run.track for run in model_runs):
             dialects.append(measure_dialects(model_runs, options.confidence_level))
             noisy = [run for run in noisy if run.track.track not in DIALECTS]
@@ -187,7 +195,11 @@ def _group_columns(runs: Sequence[TrackScores], options: AnalysisOptions) -> dic
 
 
 def _measure_track(
-    run: TrackScores, clean: TrackScores | None, ranked: tuple[Mask, Mask] | None, options: AnalysisOptions
+    run: TrackScores,
+    clean: TrackScores | None,
+    clean_texts: Codes,
+    ranked: tuple[Mask, Mask] | None,
+    options: AnalysisOptions,
 ) -> TrackScore:
     """Return the record of one track: its average, and how it differs from clean."""
     scored = run.scored
@@ -207,6 +219,8 @@ def _measure_track(
         from_clean=None if clean is None or run.is_clean else _compare_with_clean(run, clean, options),
         noise=describe_origin(run, clean),
         shared_average=_average_shared(run, ranked) if ranked and run is clean else None,
+        failed=len(list_call_errors(run)),
+        changed_texts=None if run.is_clean else count_changed_texts(run, clean_texts),
     )
 
 

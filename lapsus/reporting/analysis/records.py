@@ -269,6 +269,8 @@ class TrackScore:
     from_clean: CleanComparison | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     noise: NoiseOrigin | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     shared_average: float | None = field(default=None, metadata=LEFT_OUT_IF_NONE)  # of a clean track; see `for_rank`
+    failed: int = 0  # calls of the model that failed; they count as wrong
+    changed_texts: int | None = None  # how many texts differ from their clean text; None where rows do not tell
 
     @property
     def for_rank(self) -> float:
