@@ -201,7 +201,7 @@ class Noise:
 
     def _perturb_batch(self, rows: Row) -> dict[str, Any]:
         """Perturb a batch, in which every column is a list; where it is noisy already, compose both noises."""
-        if self.turns or any(map(is_messages, rows[self.columns[0]])):
+        if self.turns or any(not isinstance(cell, str) and is_messages(cell) for cell in rows[self.columns[0]]):
             return self._perturb_conversations(rows)
         check_answers_move(rows, self.columns, list_columns(self))
         output = self._perturb_rows(rows)
@@ -573,8 +573,10 @@ def explain_no_edits(op: Operator, text: str) -> str:
 def _is_row(rows: Row, column: str, *, tokens: bool) -> bool:
     """Return whether `rows` is a single row: in a batch every column is a list, of tokens a list of lists."""
     value = rows[column]
-    if value is None or isinstance(value, str) or is_messages(value):
+    if value is None or isinstance(value, str):
         return True
     if not len(value):
         return any(cell is None or isinstance(cell, str) or not isinstance(cell, Sequence) for cell in rows.values())
-    return tokens and all(isinstance(token, str) for token in value)
+    if isinstance(value[0], str):
+        return tokens and all(isinstance(token, str) for token in value)
+    return is_messages(value)

@@ -23,6 +23,7 @@ from lapsus.cli.tasks import print_tasks
 from lapsus.core.checks import shorten_repr
 from lapsus.core.executors import RayExecutor
 from lapsus.core.messages import format_examples, format_list
+from lapsus.core.text import is_free_text
 from lapsus.evaluation.answer_types import SimilarityAnswer, format_label_map
 from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.executors import open_replicas
@@ -35,8 +36,7 @@ from lapsus.evaluation.scorers.text import rate_containment
 from lapsus.evaluation.tasks import Task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, describe_changes, load_tracks
 from lapsus.hub.build import build_dataset
-from lapsus.io.encoding import encode_column, hash_column
-from lapsus.io.labels import check_shared_vocabulary, is_free_text
+from lapsus.io.labels import check_shared_vocabulary
 from lapsus.reporting.analysis.dialects import is_dialect_scorer, measure_dialects
 from lapsus.reporting.score_table import align_tracks
 
@@ -214,7 +214,7 @@ def run(
     options |= {"data": data, "out": out}
     judgements = cache or (None if out is None else out / CACHE_NAME)
     score = options["score"] or (("f1",) if options["answers"] else ())
-    scorers = open_scorers(score, ScorerOptions(options["rubric"], judgements))
+    scorers = open_scorers(score, ScorerOptions(options["rubric"], judgements)) if score else ()
     track_set = _load_own_rows(task, rows, options, scorers) if rows else _load_dataset(str(task), data, options)
     track_set = _add_noise(track_set, limit, options)
     if options["tracks"]:
@@ -342,7 +342,7 @@ def check_scorer_is_named(golds: Sequence[str]) -> None:
 
     >>> check_scorer_is_named(["weather", "music"])
     """
-    if is_free_text(hash_column(encode_column(list(golds)))):
+    if is_free_text(set(golds), len(golds)):
         raise ValueError(
             f"the gold answers are sentences ({shorten_repr(golds[0], 40)}), and few answers equal one; name a scorer, "
             "such as --score f1 or --score similarity:minilm (--score exact asks for equality)"

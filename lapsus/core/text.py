@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from lapsus.core.conversations import is_messages, list_user_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+MIN_LETTERS = 20  # mean letters of a gold answer from which it is a sentence, not a label; a Chinese letter counts two
 ALONE = f"[{CHINESE}\u3040-\u30ff\u3000-\u303f\uff00-\uff20]"  # kana too, and full-width marks
 
 
@@ -38,6 +39,8 @@ def to_text(value: Any) -> str:
     >>> to_text([{"name": "f"}])
     '[{"name": "f"}]'
     """
+    if isinstance(value, str):
+        return value
     if is_messages(value):
         return "\n".join(list_user_texts(value))
     if not isinstance(value, list):
@@ -73,6 +76,25 @@ def is_upper(text: str) -> bool:
     return letters > 1
 
 
+def is_free_text(distinct_texts: Collection[str], n_rows: int) -> bool:
+    """Return whether the gold answers of so many rows are sentences that differ from each other.
+
+    >>> is_free_text(["The train is late.", "Nobody was in the old house."], 2)
+    True
+    >>> is_free_text(["entailment", "contradiction"], 2)
+    False
+    """
+    if len(distinct_texts) * 2 < n_rows:
+        return False
+    letters = sum(len(text) + sum(map(_is_han, text)) for text in distinct_texts)
+    n_spaced = sum(" " in text.strip() or any(map(_is_han, text)) for text in distinct_texts)
+    return letters >= MIN_LETTERS * len(distinct_texts) and n_spaced * 2 > len(distinct_texts)
+
+
+def _is_han(letter: str) -> bool:
+    return "\u4e00" <= letter <= "\u9fff"
+
+
 def is_mostly_chinese(texts: Iterable[str]) -> bool:
     """Return whether more than half of the letters of the texts are Chinese characters.
 
@@ -80,4 +102,4 @@ def is_mostly_chinese(texts: Iterable[str]) -> bool:
     True
     """
     letters = [letter for text in texts for letter in text if letter.isalpha()]
-    return 2 * sum("\u4e00" <= letter <= "\u9fff" for letter in letters) > len(letters)
+    return 2 * sum(map(_is_han, letters)) > len(letters)

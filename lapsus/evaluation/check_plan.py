@@ -19,16 +19,14 @@ from typing import Any, NamedTuple
 
 from lapsus.core.checks import shorten_repr
 from lapsus.core.messages import format_list, format_unknown_name
-from lapsus.core.text import to_label, to_text
+from lapsus.core.text import is_free_text, to_label, to_text
 from lapsus.core.types import Row
 from lapsus.evaluation.answer_types import MAX_LABELS, LabelAnswer
 from lapsus.evaluation.parsing import list_golds
 from lapsus.evaluation.presets import PRESETS, Preset, choose_presets, is_preset, name_language
 from lapsus.evaluation.repeats import repeat_clean
 from lapsus.evaluation.tasks import make_task
-from lapsus.evaluation.tracks import TrackSet, add_noise, count_changed, read_conversations, to_plain_text
-from lapsus.io.encoding import encode_column, hash_column
-from lapsus.io.labels import is_free_text
+from lapsus.evaluation.tracks import TrackSet, add_noise, count_changed, read_conversations
 from lapsus.perturbations.conversations import Turns
 from lapsus.perturbations.languages import detect_language
 from lapsus.perturbations.specs import OPERATORS, list_operator_names, parse_noises
@@ -114,7 +112,7 @@ def plan_check(
     examples = next(iter(raw.tracks.values()))
     check_columns(raw.name, examples, inputs, gold or answers)
     readable = (read_conversations(dict(row), inputs) for row in examples[:limit])
-    texts = [to_plain_text(row.get(name)) for row in readable for name in inputs]
+    texts = [to_text(row.get(name)) for row in readable for name in inputs]
     check_texts(inputs, texts)
     if score:
         style = AnswerStyle(f"scored by {format_list(map(_name_scorer, score))}", tuple(labels), score)
@@ -228,7 +226,7 @@ def find_answer_style(rows: Sequence[Row], column: str | None, labels: Sequence[
         )
     if numeric:
         return AnswerStyle(f"numbers, in {column!r} (--score number)", score=("number",), several=several)
-    if is_free_text(hash_column(encode_column(golds))):
+    if is_free_text(distinct, len(golds)):
         return AnswerStyle(f"sentences, in {column!r} (--score f1)", score=("f1",), several=several)
     summary = f"free text, right where the gold answer stands in it, in {column!r} (--score contains)"
     return AnswerStyle(summary, score=("contains", "f1"), several=several)

@@ -33,7 +33,6 @@ from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
 from lapsus.core.track_names import MANIFEST_NAME
 from lapsus.core.types import Example, Prediction, Request, Response, Row, StrPath, Track
-from lapsus.dataset_scripts import benchmarks
 from lapsus.evaluation.answer_types import apply_label_map
 from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.cache import ResponseCache
@@ -449,7 +448,7 @@ class Evaluation:
             "data_identity": self.data.identity,
             "rows_digest": self.data.hash_tracks(list(self.data.tracks)[:1], choices),
             "seed": self.data.seed,
-            **({} if self.task.dataset in benchmarks() else {"prompt": self.task.prompt}),  # which has no version
+            "prompt": self.task.prompt,
             **({"scorers": [scorer.name for scorer in self.scorers]} if self.scorers else {}),
             "lapsus": version("lapsus"),
         }
@@ -573,11 +572,10 @@ def run(
 
 def _list_texts(columns: Row, names: Sequence[str]) -> list[str]:
     """Return the texts of some columns; of a conversation what the user says."""
-    return [
-        text
-        for name in names
-        for text in (list_user_texts(columns[name]) if is_messages(columns[name]) else [to_text(columns[name])])
-    ]
+    texts: list[str] = []
+    for value in (columns[name] for name in names):
+        texts += list_user_texts(value) if isinstance(value, list) and is_messages(value) else [to_text(value)]
+    return texts
 
 
 def _to_adapter(model: Any, options: Mapping[str, Any]) -> ModelAdapter:

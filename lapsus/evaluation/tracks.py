@@ -18,7 +18,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from lapsus.core.conversations import holds_messages, is_messages, list_user_texts, parse_messages
+from lapsus.core.conversations import holds_messages, is_messages, parse_messages
 from lapsus.core.messages import format_list
 from lapsus.core.terminal import hide_datasets_bars
 from lapsus.core.text import to_label, to_text
@@ -424,10 +424,8 @@ def _is_annotated(value: Any) -> bool:
 
 def read_conversations(row: dict[str, Any], inputs: Sequence[str]) -> dict[str, Any]:
     """Return a row whose conversations are read where they stand as JSON, as in CSV."""
-    return {
-        name: parse_messages(cell) if name in inputs and isinstance(cell, str) and holds_messages(cell) else cell
-        for name, cell in row.items()
-    }
+    lists = {name: row[name] for name in inputs if str(row.get(name)).lstrip()[:1] == "["}
+    return {**row, **{name: parse_messages(cell) for name, cell in lists.items() if holds_messages(cell)}}
 
 
 def _merge_label_names(first: LabelNames, second: LabelNames) -> dict[str, tuple[str, ...]]:
@@ -525,9 +523,9 @@ def add_noise(
     [('clean', 'slow down'), ('filler_eos.1', 'slow down pretty please'), ('filler_eos.2', 'slow down right away')]
     """
     clean = next(iter(data.tracks.values()))
-    protection = Protection.parse(protect, data.task.answer_type.gold_columns)
+    protection = Protection.parse(protect, data.task.answer_type.gold_columns) if protect else Protection()
     settings: dict[str, Any] = {"seed": seed, "id": "id", "turns": turns, **protection.settings()}
-    texts = [to_plain_text(row[name]) for row in clean for name in data.task.inputs]
+    texts = [to_text(row[name]) for row in clean for name in data.task.inputs]
     noisy_tracks: dict[str, Sequence[Row]] = {}
     notes: list[str] = []
     for (family, noise_tracks), spec in zip(parse_noises(specs).items(), specs, strict=True):
@@ -541,11 +539,6 @@ def add_noise(
     tracks = {**data.tracks, **noisy_tracks}
     seed_of_noise = seed if noisy_tracks else data.seed
     return replace(data, tracks=tracks, notes=(*data.notes, *dict.fromkeys(notes)), seed=seed_of_noise)
-
-
-def to_plain_text(value: Any) -> str:
-    """Return what the noise of a column is put on: a text, tokens as a text, or what a user wrote."""
-    return " ".join(list_user_texts(value)) if is_messages(value) else to_text(value)
 
 
 def count_changed(rows: Sequence[Row], inputs: Sequence[str]) -> int:
@@ -565,13 +558,13 @@ def describe_changes(data: TrackSet) -> str | None:
         for name, rows in data.tracks.items()
         if rows and any(f"clean_{column}" in rows[0] for column in inputs)
     ]
-    return f"rows with a changed text: {format_list(shares)}" if shares else None
+    return f"rows with a changed text: {', '.join(shares)}" if shares else None
 
 
 def perturb_rows(data: TrackSet, rows: Sequence[Row], noises: Sequence[Noise]) -> Iterator[Row]:
     """Yield the rows with noise in the columns that a user wrote."""
     inputs = data.task.inputs
-    conversations = any(is_messages(row[inputs[0]]) for row in rows)
+    conversations = any(not isinstance(row[inputs[0]], str) and is_messages(row[inputs[0]]) for row in rows)
     tokens = isinstance(rows[0][inputs[0]], list) and not conversations
     if noises[0].turns and not conversations:
         raise ValueError(f"turns are those of conversations, and {inputs[0]!r} holds no messages; leave them out")

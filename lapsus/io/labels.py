@@ -14,7 +14,7 @@ import numpy as np
 
 from lapsus.core.checks import shorten_repr
 from lapsus.core.messages import format_list
-from lapsus.core.text import to_label
+from lapsus.core.text import is_free_text, to_label
 from lapsus.io.predictions import format_quoted
 
 if TYPE_CHECKING:
@@ -111,25 +111,6 @@ def format_vocabulary(answers: Counter[str]) -> str:
 
 # Gold answers that are sentences: equality with a text that a model wrote would be no score.
 
-MIN_LETTERS = 20  # mean letters of a gold answer from which it is a sentence, not a label; a Chinese letter counts two
-
-
-def is_free_text(golds: HashedColumn | None) -> bool:
-    """Return whether gold answers are sentences that differ from each other.
-
-    >>> from lapsus.io.encoding import hash_column, encode_column
-    >>> is_free_text(hash_column(encode_column(["The train is late.", "Nobody was in the old house."])))
-    True
-    >>> is_free_text(hash_column(encode_column(["entailment", "contradiction"])))
-    False
-    """
-    if golds is None or golds.distinct * 2 < len(golds):
-        return False
-    words = list(golds.words.values())
-    letters = sum(len(text) + sum(map(_is_han, text)) for text in words)
-    n_spaced = sum(" " in text.strip() or any(map(_is_han, text)) for text in words)
-    return letters >= MIN_LETTERS * len(words) and n_spaced * 2 > len(words)
-
 
 def check_free_text(predictions: Codes, golds: HashedColumn, place: str) -> None:
     """Raise if gold answers are sentences and most predictions equal none of them: exact match would say little.
@@ -137,7 +118,7 @@ def check_free_text(predictions: Codes, golds: HashedColumn, place: str) -> None
     A model that selects one of the sentences is scored by exact match, and so are frames and lists, written as JSON.
     """
     is_gold = np.isin(predictions, golds.hashes)
-    if 2 * is_gold.sum() >= len(is_gold) or not is_free_text(golds):
+    if 2 * is_gold.sum() >= len(is_gold) or not is_free_text(golds.words.values(), len(golds)):
         return
     example = next(iter(golds.words.values()))
     if not example.startswith(("{", "[")):
@@ -146,7 +127,3 @@ def check_free_text(predictions: Codes, golds: HashedColumn, place: str) -> None
             " that being equal says little; give each row a score from 0 to 1, as sacrebleu's"
             " sentence_chrf(prediction, [gold]).score / 100."
         )
-
-
-def _is_han(letter: str) -> bool:
-    return "\u4e00" <= letter <= "\u9fff"

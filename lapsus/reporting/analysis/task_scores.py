@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lapsus.core.text import is_mostly_chinese
-from lapsus.io.labels import is_free_text
+from lapsus.core.text import is_free_text, is_mostly_chinese
 from lapsus.metrics import (
     annotated_bleu,
     annotated_chrf,
@@ -184,7 +183,7 @@ def _measure_calls(rows: Rows, clusters: Sequence[Any] | None, level: float) -> 
 
 def _has_free_text_golds(run: TrackScores) -> bool:
     """Whether gold answers are whole sentences."""
-    return is_free_text(run.golds)
+    return run.golds is not None and is_free_text(run.golds.words.values(), len(run.golds))
 
 
 def _extract_estimates(result: Mapping[str, Any], names: Mapping[str, str]) -> Measures:
