@@ -1,7 +1,7 @@
 """SQuAD answers: texts that lie within a noisy column, and move with it.
 
 >>> answers = {"text": ["jazz"], "answer_start": [5]}
->>> move_answers(answers, [Edit(0, 0, "so ")], "so play jazz", make_constraints("play jazz", answers).spans)
+>>> move_answers(answers, [Edit(0, 0, "so ")], "so play jazz", [(5, 9)])
 {'text': ['jazz'], 'answer_start': [8]}
 """
 
@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
-from lapsus.core.conversations import holds_messages
 from lapsus.core.edits import Edit, Span
 from lapsus.core.types import Row
-from lapsus.perturbations.core import Constraints, move_spans
+from lapsus.perturbations.core import move_spans
 
 
 def is_answers_column(name: str) -> bool:
@@ -44,20 +43,6 @@ def check_answers_move(rows: Row, columns: Iterable[str], known: Container[str])
                     f"the answers in {name!r} stand at places of {column!r}, which noise would move; name them, as "
                     f"--answers {name} or answers={name!r}"
                 )
-
-
-def make_constraints(text: Any, answers: Any) -> Constraints:
-    """Return the constraints of a text in which answers lie."""
-    if not isinstance(text, str):
-        raise TypeError(f"the text is no string but {type(text).__name__}; give a string")  # no value: reasons group
-    if text.startswith("[") and holds_messages(text):
-        raise ValueError("the text is the JSON of messages; say which turns to perturb, as turns='all'")
-    spans = []
-    for start, answer in zip(*((answers["answer_start"], answers["text"]) if answers else ((), ())), strict=True):
-        if text[start : start + len(answer)] != answer:
-            raise ValueError(f"the answer {answer!r} does not stand at {start} in its text; correct answer_start")
-        spans.append((start, start + len(answer)))
-    return Constraints(tuple(spans))
 
 
 def move_answers(answers: Any, edits: Sequence[Edit], noisy: str, spans: Sequence[Span]) -> Any:

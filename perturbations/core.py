@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from math import inf
 from random import Random
-from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from lapsus.core.conversations import holds_messages
 from lapsus.core.edits import Edit, Span, overlaps
 from lapsus.perturbations.protection import drop_destructive
 from lapsus.perturbations.streams import HashedStream, draw_index, open_session_stream, stream_starts
@@ -296,6 +297,20 @@ def _move_out_of_spans(edit: Edit, spans: Iterable[Span]) -> Edit:
         if left < start < right:
             start = left if text[-1:].isspace() else right
     return Edit(start, start, text)
+
+
+def make_constraints(text: Any, answers: Any) -> Constraints:
+    """Return the constraints of a text in which answers lie."""
+    if not isinstance(text, str):
+        raise TypeError(f"the text is no string but {type(text).__name__}; give a string")  # no value: reasons group
+    if text.startswith("[") and holds_messages(text):
+        raise ValueError("the text is the JSON of messages; say which turns to perturb, as turns='all'")
+    spans = []
+    for start, answer in zip(*((answers["answer_start"], answers["text"]) if answers else ((), ())), strict=True):
+        if text[start : start + len(answer)] != answer:
+            raise ValueError(f"the answer {answer!r} does not stand at {start} in its text; correct answer_start")
+        spans.append((start, start + len(answer)))
+    return Constraints(tuple(spans))
 
 
 def move_spans(edits: Iterable[Edit], spans: Iterable[Span]) -> list[Span]:

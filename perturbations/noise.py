@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from lapsus.core.conversations import ROLES, is_messages
 from lapsus.core.edits import Edit, Span, apply, parse_edits
-from lapsus.perturbations.answers import check_answers_move, make_constraints, move_answers
+from lapsus.perturbations.answers import check_answers_move, move_answers
 from lapsus.perturbations.composition import compose_edits
 from lapsus.perturbations.conversations import (
     TURNS,
@@ -27,7 +27,7 @@ from lapsus.perturbations.conversations import (
     read_conversations,
     split_conversations,
 )
-from lapsus.perturbations.core import Constraints, Operator, Proposal, list_versions, propose
+from lapsus.perturbations.core import Constraints, Operator, Proposal, list_versions, make_constraints, propose
 from lapsus.perturbations.protection import compile_pattern, find_matches, find_words, list_values, merge_spans
 from lapsus.perturbations.tokens import Utterance, apply_tags, parse_utterance, perturb_tokens_batch
 
@@ -203,7 +203,8 @@ class Noise:
         """Perturb a batch, in which every column is a list; where it is noisy already, compose both noises."""
         if self.turns or any(not isinstance(cell, str) and is_messages(cell) for cell in rows[self.columns[0]]):
             return self._perturb_conversations(rows)
-        check_answers_move(rows, self.columns, list_columns(self))
+        if any(isinstance(cell, Mapping) for cells in rows.values() for cell in cells):
+            check_answers_move(rows, self.columns, list_columns(self))
         output = self._perturb_rows(rows)
         return self._compose_with_recorded(rows, output) if self.is_noisy(rows) else output
 

@@ -220,7 +220,7 @@ def run(
     if options["tracks"]:
         track_set = track_set.select(split_list(options["tracks"]))
     track_set = track_set.limit(limit)
-    n_tracks, track_set = len(track_set.tracks), repeat_clean(track_set, repeats)
+    n_tracks, track_set = len(track_set.tracks), repeat_clean(track_set, repeats) if repeats > 1 else track_set
     for line in filter(None, (*track_set.notes, describe_changes(track_set))):
         click.echo(line, err=True)
     if n_tracks == 1:

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lapsus.core.track_names import CLEAN
-
 StrPath = str | os.PathLike[str]
 Row = Mapping[str, Any]  # a row as it stands in a file or a dataset: its columns are the user's
 
@@ -66,16 +64,6 @@ class Example:
     id: str
     track: str
     columns: Row = field(repr=False)
-
-    @property
-    def repeat(self) -> int:
-        """Which answer to the clean text is asked for: 3 on the track `clean.3`, else the first.
-
-        >>> Example("a", "clean.3", {}).repeat, Example("a", "clean", {}).repeat, Example("a", "keyboard.3", {}).repeat
-        (3, 1, 1)
-        """
-        family, _, number = self.track.partition(".")
-        return int(number) if family in CLEAN and number.isdecimal() else 1
 
 
 @dataclass(frozen=True, slots=True)

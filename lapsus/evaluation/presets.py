@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lapsus.perturbations.effect import NAMES
+from lapsus.perturbations.specs import LANGUAGE_NAMES
 
 REWORDED = "reworded"  # what people do that no operator does alone
 
@@ -99,7 +99,7 @@ def name_language(code: str) -> str:
     >>> name_language("pt"), name_language("ja")
     ('Portuguese', 'ja')
     """
-    return NAMES.get(code, code)
+    return LANGUAGE_NAMES.get(code, code)
 
 
 def is_preset(word: str) -> bool:

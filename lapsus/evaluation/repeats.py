@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lapsus.core.track_names import CLEAN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from lapsus.core.types import Track
     from lapsus.evaluation.models import ModelAdapter
@@ -37,20 +37,9 @@ def repeat_clean(data: TrackSet, count: int) -> TrackSet:
     return replace(data, tracks={clean: data.tracks[clean], **repeats, **{name: data.tracks[name] for name in noisy}})
 
 
-def count_repeats(names: Iterable[str]) -> int:
-    """Return how often the clean text was answered, by the names of the tracks.
-
-    >>> count_repeats(["clean", "clean.2", "keyboard.1"])
-    2
-    """
-    return sum(name.partition(".")[0] in CLEAN for name in names)
-
-
 def describe_repeats(tracks: Sequence[Track], model: ModelAdapter) -> str | None:
-    """Return that the answers to the clean text do not differ, and why; None where they do, or there is one of each."""
-    repeats = [track.rows for track in tracks if track.family in CLEAN]
-    if len(repeats) < 2:
-        return None
+    """Return that the answers of several clean tracks do not differ, and why; None where they do."""
+    repeats = [track.rows for track in tracks]
     if getattr(model, "deterministic", False):
         return (
             f"{model.name} answers greedily on this machine, so its {len(repeats)} answers to a clean text are equal "

@@ -26,12 +26,11 @@ from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from lapsus.core.checks import shorten_repr
 from lapsus.core.conversations import is_messages, list_user_texts
 from lapsus.core.files import ensure_folders, stage_file
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
-from lapsus.core.track_names import MANIFEST_NAME
+from lapsus.core.track_names import CLEAN, MANIFEST_NAME
 from lapsus.core.types import Example, Prediction, Request, Response, Row, StrPath, Track
 from lapsus.evaluation.answer_types import apply_label_map
 from lapsus.evaluation.benchmark_tasks import find_task
@@ -48,14 +47,21 @@ from lapsus.evaluation.outcomes import (
     explain_end,
     is_incomplete,
 )
-from lapsus.evaluation.repeats import count_repeats, describe_repeats, repeat_clean
-from lapsus.evaluation.run_folder import OLD_SPELLING, check_siblings, name_files, read_manifest
+from lapsus.evaluation.repeats import describe_repeats, repeat_clean
+from lapsus.evaluation.run_folder import (
+    OLD_SPELLING,
+    check_run_folder,
+    name_files,
+    read_manifest,
+    read_previous,
+    to_folder_name,
+    write_prediction_files,
+)
 from lapsus.evaluation.scorers import Scorer, ScorerOptions, open_scorers
 from lapsus.evaluation.scoring import add_columns, copy_scores, score_tracks
 from lapsus.evaluation.tasks import Task, make_task
-from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks, to_folder_name
+from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks
 from lapsus.io.tables import is_saved_dataset
-from lapsus.io.writers import read_previous, write_prediction_files
 from lapsus.perturbations.conversations import Turns
 from lapsus.perturbations.protection import find_words, list_values
 
@@ -63,14 +69,6 @@ if TYPE_CHECKING:
     from lapsus.evaluation.executors import IndexedResponse, RequestExecutor
 
 CACHE_NAME = "answers.sqlite"  # in the folder of predictions
-COMPARABLE_KEYS = {  # what the tracks in one folder must share
-    "model_identity": "revision of the model",
-    "task": "version of the task",
-    "rows_digest": "rows, gold answers or labels",
-    "seed": "seed of the noise",
-    "scorers": "scorers",
-    "request_changes": "fields that the server takes",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +182,8 @@ class Evaluation:
         paths = {} if self.folder is None else name_files(self.folder, self.data.tracks)
         self.model.prepare(self.task)
         manifest = self._make_manifest()
-        self._check_folder(manifest)
+        if self.folder is not None:
+            check_run_folder(self.folder, manifest, self.data.tracks)
         examples = self._index_examples()
         folder, cache_path = self.folder, self.cache_path
         n_requested = n_reused = 0
@@ -210,10 +209,12 @@ class Evaluation:
                 Track(self.model.name, track, [part[key] for key in order if key in part], self.data.name)
                 for track, part in rows.items()
             ]
-            notes = [*filter(None, [describe_repeats(tracks, self.model)])]
+            repeats = [track for track in tracks if track.track.partition(".")[0] in CLEAN]
+            notes = [*filter(None, [describe_repeats(repeats, self.model) if len(repeats) > 1 else None])]
             if changes := collect_changes(row for track in tracks for row in track.rows):
                 manifest |= {"request_changes": changes}
-                self._check_folder(manifest)
+                if self.folder is not None:
+                    check_run_folder(self.folder, manifest, self.data.tracks)
                 notes.append(describe_changes(self.model.name, changes))
             tracks = self._score_tracks(tracks, examples, notes.append) if self.scorers else tracks
             write_prediction_files((paths[track.track], track.rows) for track in tracks if paths)
@@ -307,11 +308,7 @@ class Evaluation:
             if isinstance(iterator, Generator):
                 _store_rest(iterator, error, store)
             raise
-        missing = [key for key in keys if key not in responses_by_key]
-        if missing:
-            raise ValueError(
-                f"{self.model.name} returned no response to {len(missing)} of {len(keys)} requests; run again"
-            )
+        _check_complete(self.model.name, keys, responses_by_key)
         for request in batch.pending:
             if request.key in responses_by_key:
                 continue
@@ -367,8 +364,13 @@ class Evaluation:
         """
         if clean_text is None or self.task.answer_type.choices:
             return {}
-        values = list_values([columns.get(name) for name in self.task.answer_type.gold_columns])
+        golds = [columns.get(name) for name in self.task.answer_type.gold_columns]
         clean, noisy = ("\n".join(texts) for texts in (clean_text, text))
+        folded = clean.casefold()
+        texts = [gold.strip().casefold() for gold in golds if isinstance(gold, str) and gold[:1] not in "[{"]
+        if len(texts) == len(golds) and not any(gold in folded for gold in texts):
+            return {}  # the usual case: they stand nowhere
+        values = list_values(golds)
         present = [value for value in values if find_words(clean, [value])]
         return {"value_hit": not all(find_words(noisy, [value]) for value in present)} if present else {}
 
@@ -399,45 +401,6 @@ class Evaluation:
             return Path(self.cache)
         return None if self.out is None else Path(self.out) / CACHE_NAME
 
-    def _check_folder(self, manifest: Mapping[str, Any]) -> None:
-        """Refuse a folder with predictions of another model or task, or with tracks of another run beside the new."""
-        if self.folder is None:
-            return
-        check_siblings(self.folder)
-        if not (self.folder / MANIFEST_NAME).exists():
-            return
-        previous = read_manifest(self.folder / MANIFEST_NAME)
-        dataset = str(previous.get("data_identity", "")).rpartition(" at ")[0]
-        if dataset and dataset != self.data.name:
-            raise ValueError(f"{self.folder} holds the predictions of {dataset!r}, another dataset; give another --out")
-        if previous["task"].rpartition(" ")[0] != self.task.name:
-            raise ValueError(
-                f"{self.folder} holds the predictions of another task ({previous['task']}); give another --out"
-            )
-        if previous["model_identity"].partition(" at ")[0] != self.model.identity.partition(" at ")[0]:
-            raise ValueError(
-                f"{self.folder} holds the predictions of another model ({previous['model_identity']}); "
-                "give this one a --name of its own, or another --out"
-            )
-        if manifest.get("prompt", "") != previous.get("prompt", manifest.get("prompt", "")):
-            raise ValueError(
-                f"{self.folder} holds the answers to another prompt ({shorten_repr(previous['prompt'])}), which these "
-                "would replace; give this prompt a --name of its own, or another --out"
-            )
-        new_tracks = {to_folder_name(name) for name in self.data.tracks}
-        other_tracks = sorted(path.stem for path in self.folder.glob("*.jsonl") if path.stem not in new_tracks)
-        differing = [
-            description
-            for name, description in COMPARABLE_KEYS.items()
-            if (name == "scorers" or manifest.get(name) is not None) and manifest.get(name) != previous.get(name)
-        ]
-        if other_tracks and differing:
-            raise ValueError(
-                f"{self.folder} also holds {format_list(other_tracks)}, from a run of other {format_list(differing)}, "
-                "which a report would join with this one; run these tracks too, delete their files (their responses "
-                "stay cached), or give another --out"
-            )
-
     def _make_manifest(self) -> dict[str, Any]:
         """Return the content of `run.json`."""
         choices = [*self.task.answer_type.choices.items(), *({} if self._model_maps_labels else self.label_map).items()]
@@ -460,7 +423,8 @@ class Evaluation:
         path = self.folder / MANIFEST_NAME
         if manifest["seed"] is None and path.exists():
             manifest = {**manifest, "seed": read_manifest(path).get("seed")}
-        manifest = {**manifest, "repeats": count_repeats(file.stem for file in self.folder.glob("*.jsonl"))}
+        n_repeats = sum(file.stem.partition(".")[0] in CLEAN for file in self.folder.glob("*.jsonl"))
+        manifest = {**manifest, "repeats": n_repeats}
         with stage_file(path) as file:
             file.write(json.dumps(manifest, ensure_ascii=False, indent=1).encode())
 
@@ -482,6 +446,13 @@ def _store_rest(
         while True:
             store(*item)
             item = next(iterator)
+
+
+def _check_complete(model: str, keys: Sequence[str], responses: Mapping[str, Response]) -> None:
+    """Raise where a model returned no response to a request."""
+    n_missing = sum(key not in responses for key in keys)
+    if n_missing:
+        raise ValueError(f"{model} returned no response to {n_missing} of {len(keys)} requests; run again")
 
 
 def _group_by_id(examples: Mapping[str, Mapping[str, Example]]) -> Iterator[list[Example]]:
@@ -554,7 +525,7 @@ def run(
     label_map = options.get("label_map") or {}
     specs = score if isinstance(score, list | tuple) else [cast("str | Scorer", score)]
     evaluation = Evaluation(
-        repeat_clean(data.limit(limit), repeats),
+        repeat_clean(data.limit(limit), repeats) if repeats != 1 else data.limit(limit),
         adapter,
         out,
         cache,

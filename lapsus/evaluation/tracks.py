@@ -32,10 +32,9 @@ from lapsus.io.readers import read_class_names, read_rows
 from lapsus.io.tables import is_hub_id, open_dataset, read_table
 from lapsus.perturbations import Noise
 from lapsus.perturbations.conversations import Turns
-from lapsus.perturbations.effect import check_effect
 from lapsus.perturbations.noise import apply_in_turn
 from lapsus.perturbations.protection import Protection
-from lapsus.perturbations.specs import parse_noises
+from lapsus.perturbations.specs import check_effect, parse_noises
 
 LabelNames = Mapping[str, Sequence[str]]  # the names of the labels, by column
 ORIGINAL = "original_"  # columns that hold a pair before it was rewritten
@@ -494,15 +493,6 @@ def _flatten_label_names(names: Mapping[str, tuple[str, ...]], rows: Sequence[Ro
     return label_names
 
 
-def to_folder_name(name: str) -> str:
-    """Return a name that can be a folder's.
-
-    >>> to_folder_name("HuggingFaceTB/SmolLM2-135M")
-    'HuggingFaceTB-SmolLM2-135M'
-    """
-    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "model"
-
-
 # Noise on the rows of any task: new tracks beside the clean one, keyed by id, with slots kept.
 
 BATCH = 1000
@@ -523,8 +513,9 @@ def add_noise(
     [('clean', 'slow down'), ('filler_eos.1', 'slow down pretty please'), ('filler_eos.2', 'slow down right away')]
     """
     clean = next(iter(data.tracks.values()))
-    protection = Protection.parse(protect, data.task.answer_type.gold_columns) if protect else Protection()
-    settings: dict[str, Any] = {"seed": seed, "id": "id", "turns": turns, **protection.settings()}
+    settings: dict[str, Any] = {"seed": seed, "id": "id", "turns": turns}
+    if protect:
+        settings |= Protection.parse(protect, data.task.answer_type.gold_columns).settings()
     texts = [to_text(row[name]) for row in clean for name in data.task.inputs]
     noisy_tracks: dict[str, Sequence[Row]] = {}
     notes: list[str] = []

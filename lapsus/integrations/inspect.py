@@ -24,8 +24,9 @@ from inspect_ai.solver import TaskState, generate
 
 from lapsus.core.messages import USER_ERRORS, format_error
 from lapsus.evaluation.benchmark_tasks import find_task
+from lapsus.evaluation.run_folder import to_folder_name
 from lapsus.evaluation.tasks import Task as LapsusTask
-from lapsus.evaluation.tracks import TrackSet, load_tracks, to_folder_name
+from lapsus.evaluation.tracks import TrackSet, load_tracks
 from lapsus.integrations import load_exported_task, render_rows, score_response
 from lapsus.integrations.inspect_users import NoisyUser, get_clean_turns, make_noise_track, noise, says
 

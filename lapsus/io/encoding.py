@@ -58,7 +58,7 @@ def encode_column(column: Column) -> EncodedColumn:
 
     if isinstance(column, list):
         codes, words = pd.factorize(
-            np.array([None if v is None else to_label(v) for v in column] + [None], object)[:-1]
+            np.array([v if v is None or isinstance(v, str) else to_label(v) for v in column] + [None], object)[:-1]
         )
         return EncodedColumn(np.asarray(codes, np.int64), [str(word) for word in words])
     import pyarrow as pa

@@ -125,7 +125,9 @@ def _map_predictions(
 ) -> EncodedColumn:
     """Return predictions in the words of the right answers: classes by name, and other spellings where asked."""
     try:
-        mapped = predictions.rename(lambda words: map_to_gold_labels(words, golds.words, rules.class_names))
+        mapped = predictions
+        if rules.class_names is not None or not set(predictions.words) <= set(golds.words):
+            mapped = predictions.rename(lambda words: map_to_gold_labels(words, golds.words, rules.class_names))
     except ValueError:  # numbers that may be names or indexes
         if strict:
             raise
@@ -184,21 +186,20 @@ def _turn_scores(column: Column, rules: AnswerRules) -> tuple[Column, list[str]]
 def list_answer_notes(
     predictions: EncodedColumn | None,
     golds: EncodedColumn | None,
-    scores: FloatArray,
-    unparsed: Mask,
+    wrong: Mask,
     *,
     by_equality: bool,
 ) -> Iterator[str]:
     """Yield what predictions that count as wrong have in common, apart from being wrong.
 
     >>> predictions, golds = encode_column(["Yes.", "no"]), encode_column(["yes", "no"])
-    >>> [*list_answer_notes(predictions, golds, np.array([0.0, 1.0]), np.array([False, False]), by_equality=True)]
+    >>> [*list_answer_notes(predictions, golds, np.array([True, False]), by_equality=True)]
     ["1 of 2 predictions differ from the gold answer only in writing (case, spaces, marks, width or Unicode form) and \
 count as wrong, such as 'Yes.' for 'yes'; --normalize compares without these"]
     """
     if predictions is None or golds is None:
         return
-    size, wrong = len(scores), (scores == 0) & ~unparsed
+    size = len(wrong)
     respelled = find_respelled(predictions, golds, wrong)
     if respelled.example:
         yield (

@@ -186,7 +186,8 @@ def score_rows(table: Table, track: Track, notes: Iterable[str] = ()) -> TrackSc
         scores = is_correct.astype(float) if passage_f1 is None else passage_f1
     scores = np.where(unparsed, 0.0, scores)
     by_equality = known_scores is None and passage_f1 is None
-    notes = (*notes, *list_answer_notes(answers, gold, scores, unparsed, by_equality=by_equality))
+    if (wrong := (scores == 0) & ~unparsed).any():
+        notes = (*notes, *list_answer_notes(answers, gold, wrong, by_equality=by_equality))
     noise, text_hashes, clean_text_hashes = _measure_texts(table, ids, place)
     return TrackScores(
         track,

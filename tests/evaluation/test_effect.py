@@ -9,7 +9,7 @@ from lapsus.cli.main import main
 from lapsus.evaluation.runner import run
 from lapsus.evaluation.tasks import make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, describe_changes
-from lapsus.perturbations.effect import describe_mismatch
+from lapsus.perturbations.specs import describe_mismatch
 
 CHINESE = ["花呗怎么提额", "借呗可以提前还款吗", "我的订单为什么还没有发货"]
 ENGLISH = ["play a song by the beatles", "will it rain in london tomorrow", "book a table for two"]

@@ -1,6 +1,6 @@
 """A fixed run of every answer type: request keys, files and manifests stay as `fixed_run.json` holds them.
 
-The file was written by the code before the packages were renamed; the names of columns alone were changed in it. Cached
+The file was written by the code before the packages were renamed; the names of columns alone were changed in it, and the manifests got the prompt and the repeats. Cached
 responses are found by their request keys, so these never change.
 """
 

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lapsus.core.plugins import load_units
+from lapsus.core.track_names import CLEAN
 from lapsus.core.types import Example, Request, Response, Row
 from lapsus.evaluation.cache import make_request_key
 
@@ -76,10 +77,20 @@ class ModelAdapter(Protocol):
         ...
 
 
+def get_repeat(track: str) -> int:
+    """Return which answer to the clean text a track holds: 3 for `clean.3`, else the first.
+
+    >>> get_repeat("clean.3"), get_repeat("clean"), get_repeat("keyboard.3")
+    (3, 1, 1)
+    """
+    family, _, number = track.partition(".")
+    return int(number) if family in CLEAN and number.isdecimal() else 1
+
+
 def make_request(model: ModelAdapter, task: Task, example: Example) -> Request:
     """Return the request about an example."""
     prompt = model.build_prompt(task, example.columns)
-    repeat = 1 if getattr(model, "deterministic", False) else example.repeat
+    repeat = 1 if getattr(model, "deterministic", False) else get_repeat(example.track)
     return Request(example, prompt, make_request_key(model.identity, task.identity, prompt, repeat))
 
 

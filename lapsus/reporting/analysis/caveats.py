@@ -13,7 +13,7 @@ from lapsus.core.messages import format_list
 from lapsus.io.encoding import MAX_WORDS
 from lapsus.io.labels import MIN_ANSWERS, format_vocabulary
 from lapsus.io.predictions import format_quoted
-from lapsus.perturbations.effect import MAX_TEXTS, describe_mismatch, find_languages_of
+from lapsus.perturbations.specs import MAX_TEXTS, describe_mismatch, find_languages_of
 from lapsus.reporting.analysis.dialects import is_dialect_scorer
 from lapsus.reporting.analysis.origins import parse_operators
 from lapsus.reporting.analysis.records import ReportWarning, UnmatchedIds

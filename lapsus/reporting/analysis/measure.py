@@ -143,11 +143,12 @@ def _measure_dataset(runs: Sequence[TrackScores], options: AnalysisOptions) -> d
             family_records = _measure_family(members, clean, repeats, group_columns, options)
             families += [family_records] if family_records else []
         unmatched_ids += list_unmatched_ids(model_runs, clean, runs)
-    scorers = {record.model for record in dialects}  # their scores are likenesses on scales of their own
+    has_scorers = any("scores" in run.names for run in runs)
+    dialect_scorers = {record.model for record in dialects}  # their scores are likenesses on scales of their own
     return {
         "summary": [family.summary for family in families],
         "tracks": tracks,
-        "comparisons": compare_models([run for run in runs if run.track.model not in scorers], models, options),
+        "comparisons": compare_models([run for run in runs if run.track.model not in dialect_scorers], models, options),
         "transitions": [record for family in families for record in family.transitions],
         "noise_bins": [record for family in families for record in family.noise_bins],
         "groups": [record for family in families for record in family.groups],
@@ -156,7 +157,7 @@ def _measure_dataset(runs: Sequence[TrackScores], options: AnalysisOptions) -> d
         "lost_examples": find_lost_examples(runs, models),
         "warnings": find_warnings(runs),
         "dialects": dialects,
-        "scorers": list(measure_agreement(runs, options.confidence_level)),
+        "scorers": list(measure_agreement(runs, options.confidence_level)) if has_scorers else [],
         "task_scores": [
             score
             for run in runs
