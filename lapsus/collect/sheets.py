@@ -17,8 +17,8 @@ from lapsus.collect.candidates import Paraphrase
 from lapsus.collect.judgements import InvalidJudgementError, Judgement, is_blank, parse_judgement
 from lapsus.core.files import stage_file
 from lapsus.core.messages import format_list
+from lapsus.io.cells import escape_formula, restore_text
 from lapsus.io.readers import FileFormatError, Row, detect_format, read_rows
-from lapsus.io.tables import escape_formula, restore_text
 
 JUDGE_COLUMNS = ("judge", "similarity", "grammatical")
 COLUMNS = ("item", "text", "paraphrase", *JUDGE_COLUMNS)

@@ -453,29 +453,3 @@ def concatenate(tables: Iterable[Table]) -> Table:
             chain.from_iterable(to_list(part.columns.get(name, [None] * part.length)) for part in parts)
         )
     return Table(columns, sum(part.length for part in parts), parts[0].classes if parts else {})
-
-
-# Cells of CSV files: an apostrophe stands before what a spreadsheet would run as a formula.
-
-FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # the wide signs begin one where East Asian text is typed
-NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?%?|[-+]?(?:inf|nan)")
-
-
-def escape_formula(value: Any) -> Any:
-    """Return a text that a spreadsheet would run as a formula with an apostrophe before it; anything else as it is.
-
-    >>> [escape_formula(text) for text in ("=1+1", "-3.5", "plain", "'=1")]
-    ["'=1+1", '-3.5', 'plain', "''=1"]
-    """
-    if isinstance(value, str) and FORMULA.match(value) and not NUMBER.fullmatch(value):
-        return f"'{value}"
-    return value
-
-
-def restore_text(value: Any) -> Any:
-    """Return a text as it was before `escape_formula`.
-
-    >>> [restore_text(text) for text in ("'=1+1", "-3.5", "plain", "''=1")]
-    ['=1+1', '-3.5', 'plain', "'=1"]
-    """
-    return value[1:] if isinstance(value, str) and value.startswith("'") and FORMULA.match(value) else value

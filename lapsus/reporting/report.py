@@ -20,8 +20,9 @@ import numpy as np
 from lapsus.core.files import stage_folder
 from lapsus.core.track_names import MANIFEST_NAME
 from lapsus.core.types import StrPath, Track
+from lapsus.io.cells import escape_formula
 from lapsus.io.encoding import NO_VALUE, HashedColumn
-from lapsus.io.tables import Table, escape_formula
+from lapsus.io.tables import Table
 from lapsus.reporting.analysis.measure import measure_runs
 from lapsus.reporting.analysis.records import MARGIN, AnalysisOptions, DatasetDigest, Provenance, Results, SourceFile
 from lapsus.reporting.gate import check_condition, find_problems, to_junit, to_markdown_summary

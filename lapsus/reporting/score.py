@@ -259,7 +259,7 @@ def _list_notes(gold: MetricColumn, values: Mapping[str, Any]) -> list[str]:
         Table({"prediction": predictions.to_column(), "gold": golds.to_column()}, len(golds.codes))
     )
     unparsed = np.array([word == NO_ANSWER for word in (*predictions.words, "")])[predictions.codes]
-    return list(list_answer_notes(predictions, golds, scores, unparsed, by_equality=True))
+    return list(list_answer_notes(predictions, golds, (scores == 0) & ~unparsed, by_equality=True))
 
 
 def list_metric_columns(name: str) -> dict[str, str]:

@@ -154,7 +154,7 @@ def format_track_name(track: Track) -> str:
     return " / ".join(filter(None, (track.dataset, track.model, track.track)))
 
 
-def score_rows(table: Table, track: Track, notes: Iterable[str] = ()) -> TrackScores:
+def score_rows(table: Table, track: Track, notes: tuple[str, ...] = ()) -> TrackScores:
     """Return the scores of rows that hold a score, or a prediction with its gold answer; `notes` are of their file."""
     columns, place = table.columns, format_track_name(track)
     ids = extract_ids(table, place)

@@ -24,9 +24,10 @@ from lapsus.core.edits import apply, parse_edits
 from lapsus.evaluation.models.endpoint_client import Endpoint
 from lapsus.evaluation.models.endpoint_transport import EndpointError, Reply
 from lapsus.evaluation.parsing import find_json_object, find_number, find_sql, match_label, strip_reasoning
+from lapsus.io.cells import escape_formula, restore_text
 from lapsus.io.inspect_logs import read_eval
 from lapsus.io.readers import read_rows
-from lapsus.io.tables import escape_formula, read_table, restore_text
+from lapsus.io.tables import read_table
 
 pytestmark = pytest.mark.slow
 FUZZ = settings(

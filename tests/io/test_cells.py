@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lapsus.collect.candidates import Paraphrase
 from lapsus.collect.sheets import iter_sheet, write_sheets
-from lapsus.io.tables import NUMBER, escape_formula, restore_text
+from lapsus.io.cells import NUMBER, escape_formula, restore_text
 from lapsus.reporting.report import _write_csv
 
 
