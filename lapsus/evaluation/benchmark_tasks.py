@@ -185,6 +185,20 @@ UNITS = (
         clean="clean",
         tracks=("speech",),
     ),
+    *(
+        _make_variant(
+            base,
+            f"xsid-{language}{ending}",
+            dataset=f"xsid-{language}",
+            inputs=("text",),
+            prompt=base.prompt.replace("{tokens}", "{text}"),
+            clean="clean",
+            tracks=("writer.*",),
+            hidden=(*FRAME.hidden, "tokens", "dialect"),
+        )
+        for base, ending in ((FRAME, ""), (INTENT, "-intent"))
+        for language in ("no", "de", "it")
+    ),
     _make_variant(PASSAGE_EN, "noiseqa"),
     _make_variant(
         PASSAGE_EN,

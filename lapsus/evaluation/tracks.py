@@ -468,6 +468,7 @@ def _flatten_nested(row: dict[str, Any]) -> dict[str, Any]:
         row |= row["translation"]
     if "scenario" in row and "action" in row:
         row["intent"] = f"{row['scenario']}_{row['action']}"
+    if "entities" in row and "intent" in row:
         row["slots"] = [[each["type"], each["text"]] for each in row["entities"]]
     if "frame" in row:
         row["intent"] = _find_act(row["frame"])
