@@ -67,13 +67,19 @@ def build_pages() -> dict[str, tuple[str, str]]:
     return pages | {"units/index.md": ("", render_index(units))}
 
 
-def render_reference(package: str) -> str:
-    """Return the page of a package: the documentation of its public classes and functions."""
+def list_members(package: str) -> list[Any]:
+    """Return the public classes and functions of a package."""
     module = import_module(package)
-    members = [getattr(module, name) for name in module.__all__]
-    entries = [
-        f"::: {member.__module__}.{member.__qualname__}\n" for member in members if hasattr(member, "__qualname__")
-    ]
+    members = (getattr(module, name) for name in module.__all__)
+    return [member for member in members if hasattr(member, "__qualname__")]
+
+
+def render_reference(package: str) -> str:
+    """Return the page of a package: its public classes and functions, but for those on the page of an earlier one."""
+    module = import_module(package)
+    members = list_members(package)
+    earlier = {id(member) for name in PUBLIC[: PUBLIC.index(package)] for member in list_members(name)}
+    entries = [f"::: {member.__module__}.{member.__qualname__}\n" for member in members if id(member) not in earlier]
     return "\n".join([f"# `{package}`\n", f"{(module.__doc__ or '').partition(chr(10))[0]}\n", *entries])
 
 

@@ -29,7 +29,7 @@ from lapsus.perturbations.specs import NoiseTrack, list_operator_names, parse_no
         "lapsus perturb --noise zh_homophone@0.1 --text text --id id in.csv out.csv",
         "lapsus perturb --noise zh_keyboard:3 --text text --id id in.jsonl out.jsonl",
         "lapsus perturb --noise en_keyboard --text messages --turns last \\",
-        "  --protect order --protect 'regex:[A-Z][0-9]+' --id id chats.jsonl out.jsonl",
+        "  --protect order --protect 'regex:[A-Z][0-9]+' chats.jsonl out.jsonl",
         "lapsus perturb --executor ray --noise zh_keyboard --text text --id id \\",
         "  s3://BUCKET/rows s3://BUCKET/noisy",
     )

@@ -32,7 +32,7 @@ def test_help_shows_an_example(command):
 
 def test_list_names_every_unit_with_a_summary():
     units = json.loads(run("list", "--json").output)
-    assert set(units) == {"datasets", "metrics", "operators", "tasks", "text-metrics", "input-methods"}
+    assert set(units) == {"datasets", "metrics", "operators", "tasks", "scorers", "text-metrics", "input-methods"}
     for rows in units.values():
         assert all(row["name"] and row["summary"] for row in rows)
         assert rows == sorted(rows, key=lambda row: row["name"])
