@@ -9,6 +9,7 @@ TypeError: predictions[1] is 3, not text: convert it with str() if that is what 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import chain
@@ -206,21 +207,27 @@ def encode_labels(label_map: Mapping[Any, Any] | None = None, **columns: Iterabl
 
 
 def _check_shared_vocabulary(label_columns: Mapping[str, Any], codes: Sequence[IntArray]) -> None:
-    """Raise if a column of several labels, which repeat, shares none with any other: the wording differs."""
+    """Raise if a column of several labels, which repeat, shares none with any other: the wording differs.
+
+    Warn if it shares some, and is still equal to none in any row: class numbers may be counted from other ones.
+    """
     for index, (name, column) in enumerate(zip(label_columns, codes, strict=True)):
         other_columns = [other for number, other in enumerate(codes) if number != index]
         if len(column) < MIN_LABELS or not other_columns or any((column == other).any() for other in other_columns):
             continue
         own, theirs = np.unique(column), np.unique(np.concatenate(other_columns))
-        if 1 < len(own) <= len(column) / 2 and len(theirs) > 1 and not np.isin(own, theirs).any():
+        if 1 < len(own) <= len(column) / 2 and len(theirs) > 1:
             descriptions = {
-                key: format_list(map(repr, dict.fromkeys(list(values))), 3) for key, values in label_columns.items()
+                key: format_list(map(repr, dict.fromkeys(np.asarray(values).tolist())), 3)
+                for key, values in label_columns.items()
             }
             other = next(key for key in descriptions if key != name)
-            raise ValueError(
-                f"{name} are {descriptions[name]} and {other} are {descriptions[other]}: none is ever equal, as if the "
-                "same labels had other names; use the same names, or label_map."
-            )
+            message = f"{name} are {descriptions[name]} and {other} are {descriptions[other]}: none is ever equal"
+            if not np.isin(own, theirs).any():
+                raise ValueError(f"{message}, as if the same labels had other names; use the same names, or label_map.")
+            cure = "check the order of the rows, and the number from which classes are counted"
+            warnings.warn(f"{message}; {cure}", stacklevel=5)
+            return
 
 
 def _label_type(name: str, values: Any) -> str:

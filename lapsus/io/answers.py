@@ -14,6 +14,7 @@ import json
 import re
 import tokenize
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -215,6 +216,28 @@ def normalize_answer(text: str) -> str:
     return text
 
 
+def describe_rewriting(pairs: Iterable[tuple[Any, Any]], total: int) -> str | None:
+    """Return that over 1 % of `total` labels differ from the gold ones in their writing only; None where they do not.
+
+    >>> print(describe_rewriting([("yes.", "yes")], 2))
+    1 of 2 predictions differ from the gold label only in writing (case, spaces, marks, width or Unicode form) and \
+count as wrong, such as 'yes.' for 'yes'; write them alike
+    """
+    rewritten = {
+        pair: count
+        for pair, count in Counter(pairs).items()
+        if all(isinstance(label, str) for label in pair) and len({*map(normalize_answer, pair)}) == 1
+    }
+    if not sum(rewritten.values()) > MAX_REWRITTEN * total:
+        return None
+    prediction, gold = next(iter(rewritten))
+    return (
+        f"{sum(rewritten.values())} of {total} predictions differ from the gold label only in writing (case, spaces, "
+        f"marks, width or Unicode form) and count as wrong, such as {prediction!r} for {gold!r}; write them alike"
+    )
+
+
+MAX_REWRITTEN = 0.01  # the share of labels in another writing up to which nothing is said
 EDGES = " \t.,;:!?\"'`*_~()[]{}<>«»“”„‘’‹›。、，；：！？…《》「」『』（）【】-–—"
 DASHES = {ord(dash): "-" for dash in "\u2010\u2011\u2012\u2013\u2014\u2212"}
 NUMBER = re.compile(r"-?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")

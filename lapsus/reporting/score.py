@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import inspect
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -213,9 +215,22 @@ def score(
         if "direction" in known and "direction" not in arguments:
             arguments["direction"] = "lower"
             notes[-1] = f"of {columns[0].source!r} lower is better, so direction=lower is taken"
-    result: dict[str, Any] = function(**values, **{option: _parse_option(value) for option, value in arguments.items()})
-    warnings = {"warnings": list(dict.fromkeys(notes))} if notes else {}
-    return {**result, **warnings, "join": dict(examples.counts)}
+    options = {option: _parse_option(value) for option, value in arguments.items()}
+    result, messages = _collect_warnings(partial(function, **values, **options))
+    notes = notes or messages  # a metric says in its words what a file's reader knows better
+    own_notes = {"warnings": list(dict.fromkeys(notes))} if notes else {}
+    return {**result, **own_notes, "join": dict(examples.counts)}
+
+
+def _collect_warnings(call: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], list[str]]:
+    """Return a metric's result, and what it warns a user of."""
+    with warnings.catch_warnings(record=True) as records:
+        warnings.simplefilter("always", UserWarning)
+        result = call()
+    for record in records:
+        if record.category is not UserWarning:
+            warnings.warn_explicit(record.message, record.category, record.filename, record.lineno)
+    return result, [str(record.message) for record in records if record.category is UserWarning]
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +274,10 @@ def _list_notes(gold: MetricColumn, values: Mapping[str, Any]) -> list[str]:
         Table({"prediction": predictions.to_column(), "gold": golds.to_column()}, len(golds.codes))
     )
     unparsed = np.array([word == NO_ANSWER for word in (*predictions.words, "")])[predictions.codes]
-    return list(list_answer_notes(predictions, golds, (scores == 0) & ~unparsed, by_equality=True))
+    notes = list(list_answer_notes(predictions, golds, (scores == 0) & ~unparsed, by_equality=True))
+    n_missing = int(unparsed.sum())
+    missing = [f"{n_missing} of {len(unparsed)} examples have no answer, and count as wrong"] if n_missing else []
+    return [*missing, *notes]
 
 
 def list_metric_columns(name: str) -> dict[str, str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lapsus import stats
 from lapsus.core import checks
+from lapsus.io.answers import describe_rewriting
 from lapsus.stats.classification import compute_class_rates, compute_class_ratios, compute_f1
 
 if TYPE_CHECKING:
@@ -64,8 +66,13 @@ def classification(
     right = stats.sum_by_cluster_number((truth == guess).astype(float), cluster_ids)
     rates = compute_class_rates([compute_class_ratios(truth, guess, cluster_ids)], confidence_level)
     mapped = label_map or {}
+    names = {code: mapped.get(label, label) for code, label in label_by_code.items()}
+    is_wrong = truth != guess
+    wrong = zip(*(map(names.__getitem__, codes[is_wrong].tolist()) for codes in (guess, truth)), strict=True)
+    if message := describe_rewriting(wrong, len(truth)):
+        warnings.warn(message, stacklevel=2)
     labels = {
-        str(mapped.get(label_by_code[number], label_by_code[number])): compute_f1(*counts)
+        str(names[number]): compute_f1(*counts)
         for number, counts in enumerate(zip(true.tolist(), predicted.tolist(), correct.tolist(), strict=True))
     }
     return {
