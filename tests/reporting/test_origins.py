@@ -61,7 +61,7 @@ def test_annotators_are_people_only_where_rows_say_so():
 def test_the_counts_are_in_the_table_and_the_files(tmp_path):
     results = measure([track("clean"), track("k", 7, TYPED)])
     clean, noisy = results.to_tables()["tracks"]
-    assert "changed_texts" not in clean
+    assert "texts" not in clean
     assert (noisy["texts"], noisy["changed_texts"], noisy["by_people"]) == (10, 7, False)
     page = report([track("clean"), track("k", 7, TYPED)], tmp_path).page.read_text(encoding="utf-8")
     assert "simulated, by en_keyboard 1, 70.0 % of the texts changed" in page and "Texts changed" in page
