@@ -14,7 +14,15 @@ from typing import Any
 import click
 
 from lapsus.cli.options import PATH, add_option, split_list
-from lapsus.cli.run import MODEL_OPTIONS, print_estimate, run, run_with_progress, select_model_options
+from lapsus.cli.run import (
+    CHAT_OPTIONS,
+    MODEL_OPTIONS,
+    print_estimate,
+    run,
+    run_with_progress,
+    select_model_options,
+    set_chat_from_options,
+)
 from lapsus.cli.settings import find_settings, format_settings, list_keys, read_settings
 from lapsus.core.messages import format_examples
 from lapsus.evaluation.check_plan import CheckPlan, plan_check
@@ -41,7 +49,7 @@ DATA_OPTIONS = (  # of `lapsus run`, with the same meaning here
     "split",
     "limit",
 )
-RUN_OPTIONS = (*DATA_OPTIONS, *MODEL_OPTIONS, "label_map", "no_chat_template", "max_failures", "price")
+RUN_OPTIONS = (*DATA_OPTIONS, *MODEL_OPTIONS, *CHAT_OPTIONS, "label_map", "no_chat_template", "max_failures", "price")
 FOREIGN = ("With --rows", "With --dry-run")  # before the help of options of `lapsus run`
 NOT_SAVED = ("save", "dry_run", "no_open", "help")  # what belongs to one call and not to a file
 NOT_RUN = ("price",)  # of RUN_OPTIONS, what only an estimate reads
@@ -207,10 +215,11 @@ def _open_evaluations(plan: CheckPlan, options: Mapping[str, Any]) -> Iterator[E
     """Yield the evaluation of each model, as `lapsus run` makes it."""
     out = options["out"]
     scorers = open_scorers(plan.settings["score"], ScorerOptions(options["rubric"], out / CACHE_NAME))
+    data = set_chat_from_options(plan.data, options)
     for model in options["model"]:
         model_options = select_model_options(options)
         yield Evaluation(
-            plan.data,
+            data,
             open_model(model, model_options),
             out,
             label_map=model_options.get("label_map", {}),

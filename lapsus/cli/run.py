@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from lapsus.core.messages import format_examples, format_list
 from lapsus.core.text import is_free_text
 from lapsus.evaluation.answer_types import SimilarityAnswer, format_label_map
 from lapsus.evaluation.benchmark_tasks import find_task
+from lapsus.evaluation.chat_settings import read_object, read_text, set_chat
 from lapsus.evaluation.executors import open_replicas
 from lapsus.evaluation.models import open_model
 from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES
@@ -37,11 +39,14 @@ from lapsus.evaluation.tasks import Task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, describe_changes, load_tracks
 from lapsus.hub.build import build_dataset
 from lapsus.io.labels import check_shared_vocabulary
+from lapsus.io.readers import read_rows
 from lapsus.reporting.analysis.dialects import is_dialect_scorer, measure_dialects
 from lapsus.reporting.score_table import align_tracks
 
 MODEL_OPTIONS = (
     "send_tools",
+    "params",
+    "json_schema",
     "name",
     "batch_size",
     "tokenizer",
@@ -53,6 +58,7 @@ MODEL_OPTIONS = (
     "timeout",
     "deadline",
 )
+CHAT_OPTIONS = ("system", "shots", "max_tokens")
 MAX_ERRORS = 5  # reasons for missing responses that are printed
 EXTRA_SCORES = (
     "intent_correct",
@@ -133,7 +139,7 @@ class Price(click.ParamType[tuple[float, float]]):
 @click.option(
     "--dry-run", is_flag=True, help="Count requests and tokens, estimate the cost with --price, send nothing."
 )
-@click.option("--price", type=Price(), help="With --dry-run: price per million input and output tokens.")
+@click.option("--price", type=Price(), help="Price per million input and output tokens, to state the cost.")
 @click.option("--batch-size", type=click.IntRange(min=1), metavar="N", help="Batch size: requests in flight.")
 @click.option("--label-map", metavar="A=B,…", help="Map model label A to task label B.")
 @click.option("--no-chat-template", is_flag=True, help="Send the prompt without a chat template.")
@@ -147,6 +153,13 @@ class Price(click.ParamType[tuple[float, float]]):
     is_flag=True,
     default=None,
     help="With http: send functions as tools of the API, not in the prompt.",
+)
+@click.option("--system", metavar="TEXT|FILE", help="System prompt of every request.")
+@click.option("--shots", type=PATH, metavar="FILE", help="Example rows, read with their gold answers before each row.")
+@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Most tokens of an answer.")
+@click.option("--params", metavar="JSON|FILE", help="With http: fields of every request, e.g. reasoning_effort.")
+@click.option(
+    "--json-schema", metavar="JSON|FILE|task", help="With http: schema of the answers; task takes that of the task."
 )
 @click.option("--key-env", metavar="NAME", help="With http: environment variable of the key. [default: OPENAI_API_KEY]")
 @click.option(
@@ -216,7 +229,7 @@ def run(
     score = options["score"] or (("f1",) if options["answers"] else ())
     scorers = open_scorers(score, ScorerOptions(options["rubric"], judgements)) if score else ()
     track_set = _load_own_rows(task, rows, options, scorers) if rows else _load_dataset(str(task), data, options)
-    track_set = _add_noise(track_set, limit, options)
+    track_set = set_chat_from_options(_add_noise(track_set, limit, options), options)
     if options["tracks"]:
         track_set = track_set.select(split_list(options["tracks"]))
     track_set = track_set.limit(limit)
@@ -246,6 +259,7 @@ def run(
             print_estimate(evaluation, price)
         else:
             run_with_progress(evaluation)
+            print_cost(evaluation, price)
             print_next_step(evaluation)
         return
     with open_executor_from_options(executor_name, ray_address) as executor:
@@ -255,6 +269,7 @@ def run(
             track_set, adapter, out, cache, ignore_cache, replicas, label_map, max_failures, scorers
         )
         run_with_progress(evaluation)
+        print_cost(evaluation, price)
         print_next_step(evaluation)
 
 
@@ -285,6 +300,14 @@ def run_with_progress(evaluation: Evaluation) -> RunSummary:
     return outcome
 
 
+def print_cost(evaluation: Evaluation, price: tuple[float, float] | None) -> None:
+    """Print what the requests of a run have cost, where a price is given and the model counts tokens."""
+    usage = evaluation.get_usage()
+    if price is not None and "tokens of prompts" in usage:
+        money = (usage["tokens of prompts"] * price[0] + usage.get("tokens of answers", 0) * price[1]) / 1e6
+        click.echo(f"cost of what was sent: {money:,.4f} at {price[0]:g} and {price[1]:g} per million tokens")
+
+
 def print_next_step(evaluation: Evaluation) -> None:
     """Print the command that comes after a run."""
     click.echo(f"next: lapsus report {evaluation.folder}/*.jsonl --out report")
@@ -298,6 +321,17 @@ def _add_noise(track_set: TrackSet, limit: int | None, options: Mapping[str, Any
     if options["turns"] or options["protect"]:
         raise click.UsageError("--turns and --protect belong to --noise; add it, or leave them out")
     return track_set
+
+
+def set_chat_from_options(track_set: TrackSet, options: Mapping[str, Any]) -> TrackSet:
+    """Return the tracks with the system prompt, the example rows and the most tokens of this run."""
+    task = set_chat(
+        track_set.task,
+        system=read_text(options["system"], "--system") if options["system"] else "",
+        shots=read_rows(options["shots"]) if options["shots"] else (),
+        max_tokens=options["max_tokens"],
+    )
+    return replace(track_set, task=task)
 
 
 def _load_own_rows(task: str | None, rows: Path, options: dict[str, Any], scorers: Sequence[Scorer]) -> TrackSet:
@@ -379,6 +413,11 @@ def ensure_built(task: Task, out: Path | None) -> str:
 def select_model_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of the model that are given."""
     model_options = {name: options[name] for name in MODEL_OPTIONS if options[name] is not None}
+    if options["params"]:
+        model_options["params"] = read_object(options["params"], "--params")
+    if options["json_schema"]:
+        is_own = options["json_schema"] != "task"
+        model_options["json_schema"] = read_object(options["json_schema"], "--json-schema") if is_own else {}
     if options["label_map"]:
         model_options["label_map"] = parse_assignments(split_list(options["label_map"]))
     if options["no_chat_template"]:

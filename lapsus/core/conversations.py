@@ -211,6 +211,20 @@ def add_instruction(chat: Sequence[dict[str, Any]], instruction: str) -> list[di
     return [{"role": "system", "content": instruction}, *chat]
 
 
+def put_system(system: str, chat: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    r"""Return a chat behind a system prompt; that of the chat itself follows in the same message.
+
+    >>> put_system("Be brief.", [{"role": "system", "content": "You book."}, {"role": "user", "content": "hi"}])[0]
+    {'role': 'system', 'content': 'Be brief.\n\nYou book.'}
+    """
+    if not system:
+        return list(chat)
+    first = chat[0] if chat else {}
+    if first.get("role") == "system" and isinstance(first["content"], str):
+        return [{**first, "content": f"{system}\n\n{first['content']}"}, *chat[1:]]
+    return [{"role": "system", "content": system}, *chat]
+
+
 def ask(prompt: Prompt) -> list[dict[str, Any]]:
     """Return a prompt as messages: a text is what the user says."""
     return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)

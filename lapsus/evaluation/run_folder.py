@@ -33,6 +33,7 @@ COMPARABLE_KEYS = {  # what the tracks in one folder must share
     "scorers": "scorers",
     "request_changes": "fields that the server takes",
 }
+DEFAULTS: Mapping[str, Any] = {"request_changes": []}  # of manifests without the key
 OLD_SPELLING = (
     "was written by an earlier version of lapsus, with other names of columns; delete it, or give another --out"
 )
@@ -145,12 +146,18 @@ def check_run_folder(folder: Path, manifest: Mapping[str, Any], tracks: Iterable
             f"{folder} holds the answers to another prompt ({shorten_repr(previous['prompt'])}), which these "
             "would replace; give this prompt a --name of its own, or another --out"
         )
+    if manifest.get("chat") != previous.get("chat"):
+        raise ValueError(
+            f"{folder} holds the answers to another system prompt, other example rows or another "
+            "--max-tokens, which these would replace; give this run a --name of its own, or another --out"
+        )
     new_tracks = set(map(to_folder_name, tracks))
     other_tracks = sorted(path.stem for path in folder.glob("*.jsonl") if path.stem not in new_tracks)
     differing = [
         description
         for name, description in COMPARABLE_KEYS.items()
-        if (name == "scorers" or manifest.get(name) is not None) and manifest.get(name) != previous.get(name)
+        if (name == "scorers" or manifest.get(name) is not None)
+        and manifest.get(name) != previous.get(name, DEFAULTS.get(name))
     ]
     if other_tracks and differing:
         raise ValueError(

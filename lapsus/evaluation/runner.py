@@ -35,6 +35,7 @@ from lapsus.core.types import Example, Prediction, Request, Response, Row, StrPa
 from lapsus.evaluation.answer_types import apply_label_map
 from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.cache import ResponseCache
+from lapsus.evaluation.chat_settings import check_chat, describe_chat, set_chat
 from lapsus.evaluation.models import ModelAdapter, check_options, make_request, open_model
 from lapsus.evaluation.models.function import FunctionModel, find_revision
 from lapsus.evaluation.outcomes import (
@@ -59,7 +60,7 @@ from lapsus.evaluation.run_folder import (
 )
 from lapsus.evaluation.scorers import Scorer, ScorerOptions, open_scorers
 from lapsus.evaluation.scoring import add_columns, copy_scores, score_tracks
-from lapsus.evaluation.tasks import Task, make_task
+from lapsus.evaluation.tasks import LABEL_PROMPT, Task, make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, load_tracks
 from lapsus.io.tables import is_saved_dataset
 from lapsus.perturbations.conversations import Turns
@@ -161,9 +162,13 @@ class Evaluation:
         """Return what the responses have cost, as the model counts it."""
         return self.model.get_usage() if self.executor is None else self.executor.get_usage()
 
+    def _prepare(self) -> None:
+        self.model.prepare(self.task)
+        check_chat(self.model, self.task, next(iter(self.data.tracks.values()), []))
+
     def estimate(self) -> RunEstimate:
         """Count what would be sent, and send nothing."""
-        self.model.prepare(self.task)
+        self._prepare()
         groups = _group_by_id(self._index_examples())
         requests = [make_request(self.model, self.task, example) for example in chain.from_iterable(groups)]
         unique_requests = {request.key: request for request in requests}
@@ -180,7 +185,7 @@ class Evaluation:
     def execute(self, progress: Callable[[int], Any] = lambda _: None) -> RunSummary:
         """Send the requests without a cached response, and write all predictions; `progress` gets numbers of rows."""
         paths = {} if self.folder is None else name_files(self.folder, self.data.tracks)
-        self.model.prepare(self.task)
+        self._prepare()
         manifest = self._make_manifest()
         if self.folder is not None:
             check_run_folder(self.folder, manifest, self.data.tracks)
@@ -211,10 +216,11 @@ class Evaluation:
             ]
             repeats = [track for track in tracks if track.track.partition(".")[0] in CLEAN]
             notes = [*filter(None, [describe_repeats(repeats, self.model) if len(repeats) > 1 else None])]
-            if changes := collect_changes(row for track in tracks for row in track.rows):
+            changes = collect_changes(row for track in tracks for row in track.rows)
+            if self.folder is not None:
+                check_run_folder(self.folder, manifest | {"request_changes": changes}, self.data.tracks)
+            if changes:
                 manifest |= {"request_changes": changes}
-                if self.folder is not None:
-                    check_run_folder(self.folder, manifest, self.data.tracks)
                 notes.append(describe_changes(self.model.name, changes))
             tracks = self._score_tracks(tracks, examples, notes.append) if self.scorers else tracks
             write_prediction_files((paths[track.track], track.rows) for track in tracks if paths)
@@ -411,7 +417,8 @@ class Evaluation:
             "data_identity": self.data.identity,
             "rows_digest": self.data.hash_tracks(list(self.data.tracks)[:1], choices),
             "seed": self.data.seed,
-            "prompt": self.task.prompt,
+            "prompt": self.task.prompt.removeprefix(LABEL_PROMPT),
+            **({"chat": chat} if (chat := describe_chat(self.task)) else {}),
             **({"scorers": [scorer.name for scorer in self.scorers]} if self.scorers else {}),
             "lapsus": version("lapsus"),
         }
@@ -491,6 +498,9 @@ def run(
     cache: StrPath | None = None,
     ignore_cache: bool = False,
     max_failures: float = DEFAULT_MAX_FAILURES,
+    system: str = "",
+    shots: Iterable[Row] = (),
+    max_tokens: int | None = None,
     progress: Callable[[int], Any] = lambda _: None,
     **options: Any,
 ) -> list[Track]:
@@ -514,6 +524,9 @@ def run(
         cache: The file of cached responses; by default `answers.sqlite` in `out`.
         ignore_cache: Whether every request is sent, even where a response is cached.
         max_failures: The share of failures among the last 20 requests at which the run still goes on.
+        system: The system prompt.
+        shots: Example rows, which the model reads with their gold answers before each row.
+        max_tokens: The most tokens of an answer.
         progress: Is called with the number of rows of each batch.
         options: Of the model, such as `name`, `label_map`, `batch_size`; an unknown one is refused.
     """
@@ -522,6 +535,7 @@ def run(
     data = _to_track_set(resolved_task, rows, () if noise else tracks, split)
     if noise:
         data = add_noise(data, noise, seed=seed, turns=turns, protect=protect).select(tracks)
+    data = replace(data, task=set_chat(data.task, system=system, shots=shots, max_tokens=max_tokens))
     label_map = options.get("label_map") or {}
     specs = score if isinstance(score, list | tuple) else [cast("str | Scorer", score)]
     evaluation = Evaluation(

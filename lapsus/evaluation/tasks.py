@@ -13,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lapsus.core.conversations import Prompt, add_instruction, is_messages, parse_messages, to_chat
+from lapsus.core.conversations import Prompt, add_instruction, ask, is_messages, parse_messages, put_system, to_chat
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
 from lapsus.core.types import Row
 from lapsus.evaluation.answer_types import AnswerType, ExactAnswer, FreeAnswer, LabelAnswer
+from lapsus.evaluation.chat_settings import write_gold
 from lapsus.evaluation.tool_answer import ToolCallAnswer, make_calls_prompt
 
 
@@ -37,6 +38,9 @@ class Task:
         context: Columns that a model reads besides the inputs, such as the paragraph of a question.
         cluster: The column that names the original several rows share.
         hidden: Columns that would give the answer away, besides the gold answer itself.
+        system: The system prompt of a run.
+        shots: Example rows, which a model reads with their gold answers before each row.
+        max_tokens: The most tokens of an answer, where a run sets them.
         version: Another one whenever the prompt or the parsing of the same row changes.
     """
 
@@ -52,6 +56,9 @@ class Task:
     cluster: str | None = None
     hidden: tuple[str, ...] = ()
     version: str = "1"
+    system: str = ""
+    shots: tuple[Row, ...] = ()
+    max_tokens: int | None = None
 
     @property
     def identity(self) -> str:
@@ -68,11 +75,25 @@ class Task:
         return replace(self, answer_type=self.answer_type.with_label_names(features))
 
     def render_prompt(self, row: Row) -> Prompt:
-        """Return the prompt about a row; of a conversation its messages, with the instruction as system prompt.
+        """Return the prompt about a row, behind the system prompt and the example rows of a run.
+
+        That of a conversation are its messages, with the instruction as system prompt.
 
         >>> make_task("messages", "answer").render_prompt({"messages": [{"role": "user", "content": "hi"}]})
         [{'role': 'user', 'content': 'hi'}]
         """
+        prompt = self._render_row(row)
+        if not (self.system or self.shots):
+            return prompt
+        turns: list[dict[str, Any]] = []
+        for shot in self.shots:
+            question = self._render_row(shot)
+            if not isinstance(question, str) or not isinstance(prompt, str):
+                raise ValueError("example rows cannot stand before conversations; leave out --shots")  # noqa: TRY004
+            turns += [*ask(question), {"role": "assistant", "content": write_gold(self.answer_type, shot)}]
+        return put_system(self.system, [*turns, *ask(prompt)])
+
+    def _render_row(self, row: Row) -> Prompt:
         conversation = next((name for name in self.inputs if is_messages(row[name])), None)
         values = {name: "" if name == conversation else to_text(row[name]) for name in self.columns}
         prompt: str = string.Formatter().vformat(
@@ -105,6 +126,9 @@ class Task:
             ) from None
 
 
+LABEL_PROMPT = "Which label fits? Answer with one of these alone: {labels}.\n\n"  # where a run brings no prompt
+
+
 class _PromptFields(dict[str, str]):
     """The fields of a prompt; an unknown one is an error."""
 
@@ -124,13 +148,15 @@ def make_task(
     answers: str | None = None,
     tools: str | None = None,
 ) -> Task:
-    """Return a task for rows of your own: a prediction is correct when it equals the gold column.
+    r"""Return a task for rows of your own: a prediction is correct when it equals the gold column.
 
     With `free`, with `answers`, a column of lists of accepted answers, and without a gold column, scorers score what a
     model writes: `run(task, rows, model, score=["f1"])`. With `tools`, a column of functions, gold answers are calls.
 
+    A model that reads text is told the labels, also without a prompt.
+
     >>> make_task(["text"], "label", labels=["weather", "music"]).render_prompt({"text": "will it rain"})
-    'will it rain'
+    'Which label fits? Answer with one of these alone: weather, music.\n\nwill it rain'
     """
     inputs = [inputs] if isinstance(inputs, str) else inputs
     column = answers or gold
@@ -145,7 +171,8 @@ def make_task(
         answer_type = FreeAnswer(column, several=answers is not None, **length)
     else:
         answer_type = ExactAnswer(column, **length)
-    instruction = prompt or "\n".join(f"{{{column}}}" for column in inputs)
+    bare = "\n".join(f"{{{column}}}" for column in inputs)
+    instruction = prompt or (f"{LABEL_PROMPT}{bare}" if labels and column else bare)
     fields = [part for _, part, _, _ in string.Formatter().parse(instruction) if part]
     if prompt and not set(fields) & set(inputs):
         instruction = "\n".join(

@@ -134,7 +134,11 @@ def answer(rows):
 def load(name):
     """Return the tracks of a case, and its label map."""
     task_name, own, rows, label_map = CASES[name]
-    task = find_task(task_name) if own is None else make_task(own[0], own[1], labels=own[2], name=name)
+    task = (
+        find_task(task_name)
+        if own is None
+        else make_task(own[0], own[1], labels=own[2], prompt="{text}" if own[2] else None, name=name)
+    )
     return add_noise(TrackSet.from_rows("fixed", task, rows), NOISE, seed=0), label_map
 
 

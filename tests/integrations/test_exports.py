@@ -373,7 +373,8 @@ class FailsOnce:
 def test_the_good_answers_of_a_batch_are_kept_when_another_one_of_inspect_fails(tmp_path):
     pytest.importorskip("inspect_ai")
     rows = [{"id": str(i), "text": f"song {i}", "label": "music"} for i in range(4)]
-    data = TrackSet.from_rows("mine", make_task(["text"], "label", labels=["music", "weather"]), rows)
+    task = make_task(["text"], "label", labels=["music", "weather"], prompt="{text}")
+    data = TrackSet.from_rows("mine", task, rows)
     model = InspectModel(FailsOnce(), "offline/words", "words", 4)
     with pytest.raises(ConnectionError, match=r"gave no answer \(TimeoutError: too slow\); run again to go on"):
         Evaluation(data, model, tmp_path).execute()

@@ -142,10 +142,13 @@ class EndpointModel:
     logprob_scorer: LogprobScorer | None = None  # how labels are scored, where they are
     usage_counts: Counter[str] = field(default_factory=Counter, repr=False)
     send_tools: bool = False  # whether functions go into the field `tools` of a request, and not into its prompt
+    json_schema: Mapping[str, Any] | None = None  # of the answers; an empty one is that of the task
 
     @property
     def identity(self) -> str:
-        return f"{self.endpoint.url.rstrip('/')}#{self.endpoint.model} at temperature 0, seed 0"
+        params = json.dumps(self.endpoint.params, ensure_ascii=False, sort_keys=True) if self.endpoint.params else ""
+        settings = "temperature 0, seed 0" + (f", with {params}" if params else "")
+        return f"{self.endpoint.url.rstrip('/')}#{self.endpoint.model} at {settings}"
 
     @property
     def batch_size(self) -> int:
@@ -155,8 +158,19 @@ class EndpointModel:
         """Accept any task: what is written is read as any model's text; tools are sent where calls are answers."""
         if self.send_tools and not isinstance(task.answer_type, ToolCallAnswer):
             raise TypeError(f"the answers of the task {task.name} are no calls of functions; leave out --send-tools")
+        if self.json_schema is not None and self.send_tools:
+            raise TypeError("--json-schema and --send-tools exclude each other; leave one out")
+        if self.json_schema is not None and not (self.json_schema or task.answer_type.schema):
+            raise TypeError(f"the task {task.name} has no JSON schema; write one out, or leave out --json-schema")
 
     def build_prompt(self, task: Task, row: Row) -> Any:
+        prompt = self._build_prompt(task, row)
+        if self.json_schema is None:
+            return prompt
+        schema = {"name": "answer", "strict": True, "schema": self.json_schema or task.answer_type.schema}
+        return prompt | {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+    def _build_prompt(self, task: Task, row: Row) -> dict[str, Any]:
         if self.send_tools and isinstance(task.answer_type, ToolCallAnswer):
             answer_type = task.answer_type
             prompt = {"prompt": render_without_functions(task, answer_type, row), "max_tokens": answer_type.max_tokens}
@@ -348,6 +362,17 @@ SETTINGS = {  # options that a server has, and their names there
 }
 
 
+CURES = {
+    "max_tokens": ", and add --max-tokens",
+    "max_completion_tokens": ", and add --max-tokens",
+    "tools": ", and add --tools",
+    "messages": ", and add --system or --shots",
+    "response_format": ", and add --json-schema",
+    **dict.fromkeys(("model", "stream", "n"), ""),
+}  # of fields of a request that no parameter may replace
+FIXED_FIELDS = CURES.keys()
+
+
 def _make_opener(scheme: str) -> Any:
     def open_endpoint(rest: str, options: Mapping[str, Any]) -> EndpointModel:
         url, mark, model = f"{scheme}:{rest}".partition("#")
@@ -356,12 +381,16 @@ def _make_opener(scheme: str) -> Any:
             raise ValueError(f"'{scheme}:{rest}' names no model; write {scheme}://HOST/v1#NAME")
         workers = int(options.get("batch_size") or 8)
         settings = {setting: options[name] for name, setting in SETTINGS.items() if options.get(name) is not None}
-        endpoint = Endpoint(url, model, workers=workers, **settings)
+        params = dict(options.get("params") or {})
+        if wrong := sorted(FIXED_FIELDS & params.keys()):
+            raise ValueError(f"--params holds {wrong[0]!r}, which lapsus sets itself; leave it out{CURES[wrong[0]]}")
+        endpoint = Endpoint(url, model, workers=workers, params=params, **settings)
         return EndpointModel(
             endpoint,
             options.get("name") or model,
             _make_logprob_scorer(endpoint, options),
             send_tools=bool(options.get("send_tools")),
+            json_schema=options.get("json_schema"),
         )
 
     return open_endpoint
@@ -373,7 +402,7 @@ UNITS = tuple(
         f"{scheme}://HOST/v1#NAME",
         "a model behind an OpenAI-compatible address",
         _make_opener(scheme),
-        ("batch_size", "chat_template", "tokenizer", "send_tools", *SETTINGS),
+        ("batch_size", "chat_template", "tokenizer", "send_tools", "params", "json_schema", *SETTINGS),
     )
     for scheme in ("http", "https")
 )
