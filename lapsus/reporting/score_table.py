@@ -569,13 +569,11 @@ def find_unchanged_texts(run: TrackScores, clean: TrackScores) -> Mask:
     return np.asarray((run.text_hashes != 0) & (run.text_hashes == _find_clean_hashes(run, clean)))
 
 
-def compare_texts(run: TrackScores, clean: TrackScores | None) -> tuple[int, int]:
-    """Return how many texts of a track have a known clean form, and how many of them differ from it."""
+def count_known_texts(run: TrackScores, clean: TrackScores | None) -> int:
+    """Return how many texts of a track have a known clean form."""
     if run.text_hashes is None:
-        return 0, 0
-    hashes = _find_clean_hashes(run, clean)
-    known = (run.text_hashes != 0) & (hashes != 0)
-    return int(known.sum()), int((known & (run.text_hashes != hashes)).sum())
+        return 0
+    return int(((run.text_hashes != 0) & (_find_clean_hashes(run, clean) != 0)).sum())
 
 
 def _find_clean_hashes(run: TrackScores, clean: TrackScores | None) -> Codes:

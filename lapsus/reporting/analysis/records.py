@@ -246,7 +246,6 @@ class NoiseOrigin:
     """What the rows of a noisy track say of their noise: the texts with a known clean form, and what wrote them."""
 
     texts: int | None = None
-    changed_texts: int | None = None
     operators: tuple[str, ...] = ()  # with their versions
     by_people: bool = False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lapsus.core.messages import format_list
-from lapsus.reporting.analysis.records import Averages, FamilySummary, NoiseOrigin, TrackScore
+from lapsus.reporting.analysis.records import Averages, FamilySummary, TrackScore
 from lapsus.reporting.html.tables import Cell, exploratory_cell, format_p_value, format_percent, rate_cell
 
 MAX_FAMILIES = 8  # kinds of noise whose origin a sentence names
@@ -13,23 +13,26 @@ MAX_FAMILIES = 8  # kinds of noise whose origin a sentence names
 
 def describe_noise(tracks: Sequence[TrackScore]) -> str:
     """Say what wrote each kind of noise, and how many texts it changed, as far as the rows tell."""
-    known: dict[str, list[NoiseOrigin]] = {}
+    known: dict[str, list[TrackScore]] = {}
     for record in tracks:
         if record.noise is not None:
-            known.setdefault(record.family, []).append(record.noise)
+            known.setdefault(record.family, []).append(record)
     if not known:
         return ""
-    parts = [f"{family}: {_describe_family(origins)}" for family, origins in list(known.items())[:MAX_FAMILIES]]
+    parts = [f"{family}: {_describe_family(records)}" for family, records in list(known.items())[:MAX_FAMILIES]]
     rest = f"; {len(known) - MAX_FAMILIES} more are in the table of tracks" if len(known) > MAX_FAMILIES else ""
     return f"What the noise is: {'; '.join(parts)}{rest}. "
 
 
-def _describe_family(origins: Sequence[NoiseOrigin]) -> str:
+def _describe_family(records: Sequence[TrackScore]) -> str:
+    origins = [record.noise for record in records if record.noise]
     operators = list(dict.fromkeys(name for origin in origins for name in origin.operators))
     people = "written by people" if any(origin.by_people for origin in origins) else ""
     simulated = f"simulated, by {format_list(operators, 4)}" if operators else ""
     shares = [
-        origin.changed_texts / origin.texts for origin in origins if origin.texts and origin.changed_texts is not None
+        record.changed_texts / record.noise.texts
+        for record in records
+        if record.noise and record.noise.texts and record.changed_texts is not None
     ]
     ends = dict.fromkeys(f"{format_percent(share)} %" for share in (min(shares), max(shares))) if shares else {}
     changed = f"{' to '.join(ends)} of the texts changed" if ends else ""

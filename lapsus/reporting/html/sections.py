@@ -333,7 +333,7 @@ def _annotator_section(key: str, results: Results) -> Iterator[Section]:
                 "Changed": rate_cell(comparison.changes.changed_rate if comparison else None, PREDICTIONS),
                 "Correct to wrong": count_cell(flips.correct_to_wrong if flips else None),
                 "Wrong to correct": count_cell(flips.wrong_to_correct if flips else None),
-                "Texts changed": count_cell(record.noise.changed_texts if record.noise else None),
+                "Texts changed": count_cell(record.changed_texts),
                 "Noise rate": rate_cell(record.noise_rate, NOISE_RATE),
                 "Examples": count_cell(record.examples),
                 "Unparsed": count_cell(record.unparsed),
