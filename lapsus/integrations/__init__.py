@@ -8,16 +8,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lapsus.core.conversations import require_text
 from lapsus.core.files import stage_folder
 from lapsus.core.messages import format_unknown_name
 from lapsus.core.text import to_text
 from lapsus.core.types import StrPath
-from lapsus.evaluation.benchmark_tasks import find_task
-from lapsus.evaluation.tasks import Task
-from lapsus.evaluation.tracks import TrackSet
+
+if TYPE_CHECKING:
+    from lapsus.evaluation.tasks import Task
+    from lapsus.evaluation.tracks import TrackSet
 
 MARK = "lapsus-export.json"  # tells an earlier export, which may be replaced, from other folders
 
@@ -29,6 +30,7 @@ def render_rows(data: TrackSet, track: str) -> Iterator[dict[str, Any]]:
     need of the original.
 
     >>> from lapsus.evaluation.tasks import make_task
+    >>> from lapsus.evaluation.tracks import TrackSet
     >>> task = make_task(["text"], "label", labels=["no", "yes"])
     >>> data = TrackSet.from_rows("mine", task, [{"id": "a", "text": "rain?", "label": "yes"}])
     >>> (row,) = render_rows(data, "clean")
@@ -107,6 +109,8 @@ def _load_writers() -> Mapping[str, Callable[[TrackSet, Path], None]]:
 
 def load_exported_task(folder: StrPath) -> Task:
     """Return the task of an exported folder, with the labels of its data; refuse one of another version."""
+    from lapsus.evaluation.benchmark_tasks import find_task
+
     description = json.loads((Path(folder) / MARK).read_text(encoding="utf-8"))
     task = find_task(description["task"])
     if task.version != description["version"]:
