@@ -199,6 +199,19 @@ UNITS = (
         for base, ending in ((FRAME, ""), (INTENT, "-intent"))
         for language in ("no", "de", "it")
     ),
+    *(
+        _make_variant(
+            base,
+            f"hinglish-top{ending}",
+            dataset="hinglish-top",
+            inputs=("text",),
+            prompt=base.prompt.replace("{tokens}", "{text}"),
+            clean="clean",
+            tracks=("hinglish",),
+            hidden=(*FRAME.hidden, "parse", "domain", "seen"),
+        )
+        for base, ending in ((FRAME, ""), (INTENT, "-intent"))
+    ),
     _make_variant(PASSAGE_EN, "noiseqa"),
     _make_variant(
         PASSAGE_EN,

@@ -252,7 +252,11 @@ PARTS = {
         {"clean/train": 7_182, "clean/validation": 1_000, "disfluent/train": 7_149, "disfluent/validation": 996},
     ),
     "aalto-typing": ("aalto_typing", {"clean/test": 919, "typed/test": 919, "uncorrected/test": 918}),
-    "xsid-no": ("xsid", {"clean/validation": 300, "clean/test": 260, "writer.1/validation": 299, "writer.10/test": 260}),
+    "hinglish-top": ("hinglish_top", {"clean/train": 2_993, "hinglish/train": 2_993, "hinglish/validation": 1_390}),
+    "xsid-no": (
+        "xsid",
+        {"clean/validation": 300, "clean/test": 260, "writer.1/validation": 299, "writer.10/test": 260},
+    ),
     "xsid-de": ("xsid", {"clean/test": 260, "writer.1/test": 260, "writer.4/test": 260}),
     "xsid-it": ("xsid", {"clean/test": 260, "writer.1/test": 260}),
 }
