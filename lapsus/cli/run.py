@@ -183,7 +183,7 @@ class Price(click.ParamType[tuple[float, float]]):
     metavar="SHARE",
     help="Share of failures among the last 20 requests at which the run still goes on.",
 )
-@click.option("--device", metavar="DEVICE", help="Device of a transformers model. [default: cuda, else cpu]")
+@click.option("--device", metavar="DEVICE", help="Device of a transformers model. [default: cuda, else mps, else cpu]")
 @click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Precision of the weights.")
 @add_executor_options
 @click.option(

@@ -398,6 +398,21 @@ def find_family(architecture: str) -> tuple[str, Callable[..., ModelAdapter]] | 
     return next((family for ending, family in families.items() if architecture.endswith(ending)), None)
 
 
+def choose_device(torch: Any, device: str | None) -> str:
+    """Return the device of a model: the one that is named, else a GPU, Apple's or any other, else the processor."""
+    present = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    usable = [name for name, is_there in present.items() if is_there]
+    if device is None:
+        return usable[0]
+    try:
+        kind, number = torch.device(device).type, torch.device(device).index or 0
+    except RuntimeError as error:
+        raise ValueError(f"{device!r} is no device; use one of: {format_list(usable)}") from error
+    if not present.get(kind, True) or (kind == "cuda" and number >= torch.cuda.device_count()):
+        raise ValueError(f"this machine has no device {device!r}; use one of: {format_list(usable)}")
+    return device
+
+
 def load_transformers(rest: str, options: Mapping[str, Any]) -> ModelAdapter:
     """Load the model at a path, or of the Hub, in the family that its config names."""
     from lapsus.evaluation.models.causal import CausalModel
@@ -426,7 +441,7 @@ def load_transformers(rest: str, options: Mapping[str, Any]) -> ModelAdapter:
             "a translator or an instruction model"
         )
     auto, family = found
-    device = options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
+    device = choose_device(torch, options.get("device"))
     dtype = options.get("dtype") or (
         "bfloat16" if device.startswith("cuda") and torch.cuda.is_bf16_supported() else "float32"
     )
