@@ -180,6 +180,58 @@ def list_user_texts(messages: Any) -> list[str]:
     return [turn.text for turn in list_turns(parse_messages(messages))]
 
 
+class Message(NamedTuple):
+    """A message of a transcript: its role, its texts, whether it is a turn; what is no text is named in brackets."""
+
+    role: str
+    texts: tuple[str, ...]
+    is_turn: bool
+
+
+def transcribe(messages: Messages) -> list[Message]:
+    """Return messages as a reader is shown them, with calls of tools as JSON, and roles in the names of OpenAI.
+
+    >>> call = {"function": {"name": "find", "arguments": '{"id": 7}'}}
+    >>> for message in transcribe([{"from": "human", "value": "hi"}, {"role": "assistant", "tool_calls": [call]}]):
+    ...     print(message)
+    Message(role='user', texts=('hi',), is_turn=True)
+    Message(role='assistant', texts=('[{"name": "find", "arguments": {"id": 7}}]',), is_turn=False)
+    """
+    user_texts: dict[int, list[str]] = {}
+    for turn in list_turns(messages):
+        user_texts.setdefault(turn.message, []).append(turn.text)
+    transcript = []
+    for place, message in enumerate(messages):
+        role = SHAREGPT_ROLES.get(get_role(message), get_role(message))
+        is_turn = place in user_texts
+        texts = user_texts[place] if is_turn else _describe_content(message)
+        transcript.append(Message(role, tuple(texts), is_turn))
+    return transcript
+
+
+def _describe_content(message: Mapping[str, Any]) -> list[str]:
+    content = message.get(_find_key(message, CONTENTS) or "")
+    parts = content if isinstance(content, list | tuple) else [] if content in (None, "") else [content]
+    texts = [part["text"] if _is_text_part(part) else _describe_part(part) for part in parts]
+    calls = [_describe_call(call) for call in message.get("tool_calls") or ()]
+    return [*texts, f"[{', '.join(calls)}]"] if calls else texts
+
+
+def _describe_part(part: Any) -> str:
+    return (
+        part if isinstance(part, str) else f"({part.get('type', 'a part') if isinstance(part, Mapping) else 'a part'})"
+    )
+
+
+def _describe_call(call: Any) -> str:
+    function = call.get("function") if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping):
+        return json.dumps(call, ensure_ascii=False, default=str)
+    arguments = function.get("arguments")
+    arguments = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
+    return f'{{"name": {json.dumps(function.get("name"), ensure_ascii=False)}, "arguments": {arguments}}}'
+
+
 def to_chat(messages: Messages) -> list[dict[str, Any]]:
     """Return messages as a model is asked them: up to the last that an assistant can answer, in the names of OpenAI.
 

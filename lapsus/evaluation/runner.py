@@ -26,7 +26,7 @@ from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from lapsus.core.conversations import is_messages, list_user_texts
+from lapsus.core.conversations import is_messages, list_user_texts, to_chat
 from lapsus.core.files import ensure_folders, stage_file
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
@@ -348,6 +348,9 @@ class Evaluation:
             **{name: values[0] if len(values) == 1 else values for name, values in texts.items()},
         }
         row |= self._find_value_hits(columns, **texts)
+        conversations = [columns[name] for name in inputs if is_messages(columns[name])]
+        if len(conversations) == 1 and "clean_text" not in texts:  # noise leaves all but the user's turns as they are
+            row["messages"] = to_chat(conversations[0])
         if self.task.cluster is not None:
             row["cluster"] = columns[self.task.cluster]
         row |= {name: columns[name] for name in ("edits", "operator") if columns.get(name) is not None}

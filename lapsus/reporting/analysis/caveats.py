@@ -17,7 +17,15 @@ from lapsus.perturbations.specs import MAX_TEXTS, describe_mismatch, find_langua
 from lapsus.reporting.analysis.dialects import is_dialect_scorer
 from lapsus.reporting.analysis.origins import parse_operators
 from lapsus.reporting.analysis.records import ReportWarning, UnmatchedIds
-from lapsus.reporting.score_table import TrackScores, find_clean_track, find_ranked_examples, select_clusters, to_texts
+from lapsus.reporting.score_table import (
+    FINISH_REASONS,
+    TrackScores,
+    find_clean_track,
+    find_endings,
+    find_ranked_examples,
+    select_clusters,
+    to_texts,
+)
 
 if TYPE_CHECKING:
     from lapsus.core.checks import IntArray
@@ -69,6 +77,10 @@ def _list_messages(run: TrackScores) -> Iterator[str]:
     yield from _list_failures(run, n_rows)
     if n_unparsed := int(run.unparsed.sum()):
         yield f"{n_unparsed} of {n_rows} examples have no answer or no score, and count as wrong"
+    if n_refused := int(find_endings(run, "refused").sum()):
+        yield f"the model or a content filter refused {n_refused} of {n_rows} requests"
+    if n_cut := int(find_endings(run, "cut").sum()):
+        yield f"{n_cut} of {n_rows} answers were cut at the most tokens allowed"
     if track.dropped:
         yield f"{len(track.dropped)} examples without an answer were left out, as was asked"
     if (share := _find_largest_share(run)) > DOMINANT:
@@ -90,10 +102,11 @@ def _list_failures(run: TrackScores, n_rows: int) -> Iterator[str]:
 
 
 def list_call_errors(run: TrackScores) -> list[Any]:
-    """Return the errors of the rows that have one and no answer."""
+    """Return the errors of the rows that have one and no answer; a model that refuses, or is cut, has not failed."""
     if "error" not in run.names or not run.unparsed.any():
         return []
-    [errors] = run.select_columns(["error"], np.flatnonzero(run.unparsed & run.present))
+    ended = np.logical_or.reduce([find_endings(run, ending) for ending in FINISH_REASONS])
+    [errors] = run.select_columns(["error"], np.flatnonzero(run.unparsed & run.present & ~ended))
     return [error for error in errors if error and error == error]  # noqa: PLR0124 - NaN
 
 

@@ -75,6 +75,7 @@ from lapsus.reporting.score_table import (
     TrackScores,
     align_tracks,
     find_clean_track,
+    find_endings,
     find_ranked_examples,
     find_shared_examples,
     format_track_name,
@@ -222,6 +223,8 @@ def _measure_track(
         shared_average=_average_shared(run, ranked) if ranked and run is clean else None,
         failed=len(list_call_errors(run)),
         changed_texts=None if run.is_clean else count_changed_texts(run, clean_texts),
+        refused=int(find_endings(run, "refused").sum()),
+        cut=int(find_endings(run, "cut").sum()),
     )
 
 

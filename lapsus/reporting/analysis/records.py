@@ -269,6 +269,8 @@ class TrackScore:
     noise: NoiseOrigin | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     shared_average: float | None = field(default=None, metadata=LEFT_OUT_IF_NONE)  # of a clean track; see `for_rank`
     failed: int = 0  # calls of the model that failed; they count as wrong
+    refused: int = 0  # by the model or a content filter
+    cut: int = 0  # at the most tokens allowed
     changed_texts: int | None = None  # how many texts differ from their clean text; None where rows do not tell
 
     @property

@@ -5,11 +5,13 @@ The script of the page searches and filters them. A part is a dict:
 - `track`, and `n_examples`: its number of examples, more than `ids` where examples are left out
 - `ids`, `golds` and `texts`, one element per example: a list of texts, one per noisy column; a text is a list of
   stretches, each a string where nothing was edited, or else [old, new]
+- `messages`, and `transcripts`, where any example is a conversation: the distinct [role, text] that no noise touches,
+  and of each example the places of its messages in them; -1 is the first of its `texts`, -2 the second
 - `models`, each with its `name`, its distinct `pairs` [clean prediction, noisy prediction, outcome], and
   `pair_indices`: the pair of each example
 
-An outcome is `lost`, `won`, `changed` or `unchanged`; ` other` behind it says that the model saw another text than the
-one shown.
+An outcome is `lost`, `won`, `changed` or `unchanged`; ` refused` or ` cut` behind it says how the noisy prediction
+ended, and ` other` that the model saw another text than the one shown.
 """
 
 from __future__ import annotations
@@ -20,10 +22,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from lapsus.core.conversations import holds_messages, parse_messages, transcribe
 from lapsus.core.text import to_label
 from lapsus.io.encoding import NO_VALUE, encode_column
 from lapsus.reporting.analysis.changes import LOSS_THRESHOLD, align_edits, split_by_edits
-from lapsus.reporting.score_table import NO_ANSWER, TrackScores, find_clean_track, to_texts
+from lapsus.reporting.score_table import (
+    NO_ANSWER,
+    TrackScores,
+    find_clean_track,
+    find_endings,
+    find_noisy_columns,
+    to_texts,
+)
 
 if TYPE_CHECKING:
     from lapsus.core.checks import IntArray
@@ -31,6 +41,7 @@ if TYPE_CHECKING:
 MAX_EXAMPLES = 200_000  # examples on all tracks together; those that the most models lost come first
 MAX_INLINE_BYTES = 5_000_000  # bytes of a page that holds its examples itself
 OUTCOMES = ("unchanged", "changed", "won", "lost")
+ENDINGS = ("", "refused", "cut")
 NOT_RUN = -1
 
 
@@ -81,12 +92,14 @@ def _build_part(runs: Sequence[TrackScores], clean: Sequence[TrackScores], limit
     with_text = np.flatnonzero(text_hashes != 0)
     selection = with_text[np.argsort(-losses[with_text], kind="stable")][:limit]
     first = runs[0]
+    texts = _find_texts(runs, clean, selection)
     return {
         "track": first.track.track,
         "n_examples": len(with_text),
         "ids": first.ids.take(selection).to_pylist(),
         "golds": _find_golds([*runs, *clean], selection),
-        "texts": _find_texts(runs, clean, selection),
+        "texts": texts,
+        **_find_transcripts([*runs, *clean], selection, [len(each) for each in texts]),
         "models": [_build_model(run, clean_runs[run.track.model], text_hashes, selection) for run in runs],
     }
 
@@ -166,6 +179,33 @@ def _find_clean_texts(clean: Sequence[TrackScores], examples: IntArray) -> list[
     return [next(texts) if known else None for known in present]
 
 
+def _find_transcripts(runs: Sequence[TrackScores], selection: IntArray, sizes: Sequence[int]) -> dict[str, Any]:
+    """Return the messages around the texts of each selected example; nothing where no example is a conversation."""
+    transcripts: list[list[int] | None] = [None] * len(selection)
+    places: dict[tuple[str, str], int] = {}
+    for run in runs:
+        names = [name for name in ("messages", *find_noisy_columns(run.names)) if name in run.names]
+        missing = [place for place in np.flatnonzero(run.present[selection]).tolist() if transcripts[place] is None]
+        columns = run.select_columns(names[:1], selection[missing]) if names and missing else []
+        for place, value in zip(missing, *columns, strict=True) if columns else ():
+            if holds_messages(value):
+                transcripts[place] = _number_messages(value, sizes[place], places)
+    return {"messages": list(places), "transcripts": transcripts} if places else {}
+
+
+def _number_messages(value: Any, size: int, places: dict[tuple[str, str], int]) -> list[int] | None:
+    """Return the places of the messages of a conversation; None where it has another number of the user's texts."""
+    messages = transcribe(parse_messages(value))
+    if sum(len(message.texts) for message in messages if message.is_turn) != size:
+        return None
+    turns = iter(range(-1, -1 - size, -1))
+    return [
+        next(turns) if message.is_turn else places.setdefault((message.role, text), len(places))
+        for message in messages
+        for text in message.texts
+    ]
+
+
 def _mark_edits(noisy: Any, clean_text: Any, edits: Any) -> list[list[Any]]:
     """Return each text in stretches; without a clean form it is one stretch."""
     texts, clean = to_texts(noisy), to_texts(clean_text)
@@ -186,18 +226,25 @@ def _build_model(run: TrackScores, clean: TrackScores | None, text_hashes: Any, 
         if run.text_hashes is not None
         else np.zeros(len(selection), bool)
     )
-    sizes = (len(clean_words) + 1, len(words) + 1, len(OUTCOMES), 2)
+    sizes = (len(clean_words) + 1, len(words) + 1, len(OUTCOMES), len(ENDINGS), 2)
+    endings = sum(find_endings(run, ending)[selection] * number for number, ending in enumerate(ENDINGS) if number)
     codes = np.ravel_multi_index(
-        (before + 1, after + 1, _compute_outcomes(run, clean)[selection], is_other_text.astype(np.int64)), sizes
+        (before + 1, after + 1, _compute_outcomes(run, clean)[selection], endings, is_other_text.astype(np.int64)),
+        sizes,
     )
     distinct, numbers = np.unique(codes, return_inverse=True)
     pairs = [
         [
             clean_words[b - 1] if b else None,
             words[a - 1] if a else None,
-            ("unchanged" if clean is None else OUTCOMES[outcome]) + (" other" if is_other else ""),
+            " ".join(
+                filter(
+                    None,
+                    ("unchanged" if clean is None else OUTCOMES[outcome], ENDINGS[ending], "other" * is_other),
+                )
+            ),
         ]
-        for b, a, outcome, is_other in zip(
+        for b, a, outcome, ending, is_other in zip(
             *(column.tolist() for column in np.unravel_index(distinct, sizes)), strict=True
         )
     ]

@@ -311,6 +311,7 @@ def _annotator_section(key: str, results: Results) -> Iterator[Section]:
             figures.append(Figure(family, partial(plots.draw_annotators, name, title, rows, axis), name))
     tests = next((record.from_clean.test.n_tests or 0 for record in tracks if record.from_clean), 0)
     classes = any(record.classes.balanced_accuracy.value is not None for record in tracks)
+    any_refused, any_cut = (any(counts) for counts in zip(*((each.refused, each.cut) for each in tracks), strict=True))
     cells = []
     for record in tracks:
         comparison = record.from_clean
@@ -337,6 +338,8 @@ def _annotator_section(key: str, results: Results) -> Iterator[Section]:
                 "Noise rate": rate_cell(record.noise_rate, NOISE_RATE),
                 "Examples": count_cell(record.examples),
                 "Unparsed": count_cell(record.unparsed),
+                **({"Refused": count_cell(record.refused)} if any_refused else {}),
+                **({"Cut": count_cell(record.cut)} if any_cut else {}),
             }
         )
     text = (

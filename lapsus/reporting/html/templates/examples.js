@@ -72,7 +72,8 @@ for (const browser of document.querySelectorAll(".browser")) {
     const query = search.value.trim().toLowerCase();
     if (!query) return true;
     const texts = data.texts[index];
-    const fields = [data.ids[index], data.golds[index] ?? "", joinTexts(texts, 0), joinTexts(texts, 1), ...pairs.flatMap(([, before, after]) => [before ?? "", after ?? ""])];
+    const messages = (data.transcripts?.[index] ?? []).filter((place) => place >= 0).map((place) => data.messages[place][1]);
+    const fields = [data.ids[index], data.golds[index] ?? "", joinTexts(texts, 0), joinTexts(texts, 1), ...messages, ...pairs.flatMap(([, before, after]) => [before ?? "", after ?? ""])];
     return fields.some((text) => text.toLowerCase().includes(query));
   };
 
@@ -110,12 +111,28 @@ for (const browser of document.querySelectorAll(".browser")) {
     return element;
   };
 
+  // Calls of functions as they are written in a program; any other text as it is.
+  const formatCalls = (text) => {
+    if (!text?.startsWith("[{")) return text;
+    try {
+      const calls = JSON.parse(text);
+      if (!calls.every(({ name, arguments: values }) => typeof name === "string" && values instanceof Object)) return text;
+      return calls.map(({ name, arguments: values }) => `${name}(${Object.entries(values).map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(", ")})`).join("\n");
+    } catch {
+      return text;
+    }
+  };
+  const MAX_SHOWN = 240; // letters of a message that no noise touches; a longer one is shown on a click
+  const formatMessage = (text) => (text.length <= MAX_SHOWN ? make("span", formatCalls(text)) : make("details", "", make("summary", `${formatCalls(text).slice(0, MAX_SHOWN / 3)} …`), formatCalls(text)));
+
   const renderExample = (part, data, index) => {
     const item = make("li");
-    for (const text of data.texts[index]) {
-      const line = make("p");
-      line.className = "text-of";
-      appendStretches(line, text);
+    for (const place of data.transcripts?.[index] ?? data.texts[index].map((_, number) => -1 - number)) {
+      const [role, text] = place < 0 ? ["user", data.texts[index][-1 - place]] : data.messages[place];
+      const words = typeof text === "string" ? formatMessage(text) : appendStretches(make("span"), text);
+      words.classList.add("text-of");
+      const line = data.transcripts?.[index] ? make("p", "", make("span", role), words) : make("p", "", words);
+      if (data.transcripts?.[index]) line.className = place < 0 ? "turn" : "turn other";
       item.append(line);
     }
     const head = make("p");
@@ -123,17 +140,20 @@ for (const browser of document.querySelectorAll(".browser")) {
     const link = make("a", data.ids[index]);
     link.href = `#example=${part}:${encodeURIComponent(data.ids[index])}`;
     link.title = "a link to this example";
-    head.append(link, ` · ${data.track}${data.golds[index] === null ? "" : ` · gold: ${data.golds[index]}`}`);
+    head.append(link, ` · ${data.track}${data.golds[index] === null ? "" : ` · gold: ${formatCalls(data.golds[index])}`}`);
     item.append(head);
     const predictions = make("dl");
     for (const [name, before, after, result] of pairsOf(data, index)) {
       if (model.value && name !== model.value) continue;
-      const [word, isOtherText] = result.split(" ");
-      const stretches = before === null || before === after ? null : compareAnswers(before, after);
+      const [word, ...facts] = result.split(" ");
+      const [old, now] = [before, after].map(formatCalls);
+      const stretches = before === null || old === now ? null : compareAnswers(old, now);
+      const ending = facts.find((fact) => fact !== "other");
+      const note = ending ? `${word}, ${ending}` : word;
       const prediction = stretches
-        ? appendStretches(make("dd"), [...stretches, ` (${word})`])
-        : make("dd", before === null ? `${after}` : before === after ? `${after} (${word})` : `${before} → ${after} (${word})`);
-      if (isOtherText) prediction.append(" on another text");
+        ? appendStretches(make("dd"), [...stretches, ` (${note})`])
+        : make("dd", before === null ? `${now}` : old === now ? `${now} (${note})` : `${old} → ${now} (${note})`);
+      if (facts.includes("other")) prediction.append(" on another text");
       prediction.className = word;
       predictions.append(make("dt", name), prediction);
     }
@@ -214,5 +234,9 @@ for (const browser of document.querySelectorAll(".browser")) {
   if (options.length) {
     if (options.some(({ part }) => !document.getElementById(`examples-${part}`))) track.value = options[0].part;
     followLink();
+    if (!linked && options.some(({ part }) => document.getElementById(`examples-${part}`)?.textContent.includes('"transcripts":'))) {
+      if (list.children.length) outcome.value = "lost";
+      show();
+    }
   }
 }
