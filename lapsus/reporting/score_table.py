@@ -44,10 +44,7 @@ if TYPE_CHECKING:
 NO_ANSWER = "(no answer)"  # shown for a missing answer, which counts as wrong
 MAX_GROUPS = 50
 NOT_GROUPS = ("id", "edits", "messages", "scores", "score_reason")
-FINISH_REASONS = {  # of answers that did not end by themselves, as providers and harnesses write them
-    "refused": ("refusal", "content_filter"),
-    "cut": ("length", "thinking", "max_tokens"),
-}
+FINISH_REASONS = {"refused": ("refusal", "content_filter"), "cut": ("length", "thinking", "max_tokens")}
 PROBE = 200  # rows that tell whether a column may have few values
 STEP = 100_000  # rows whose edits are counted at once
 
@@ -556,11 +553,8 @@ def find_shared_examples(run: TrackScores, clean: TrackScores) -> Mask:
 def find_endings(run: TrackScores, ending: str) -> Mask:
     """Return the examples whose answer ended so: `refused`, or `cut` at the most tokens allowed."""
     reasons = run.groups.get("finish_reason")
-    return (
-        np.zeros(len(run.present), bool)
-        if reasons is None
-        else np.isin(reasons.codes, hash_texts(FINISH_REASONS[ending]))
-    )
+    codes = np.zeros(len(run.present), np.uint64) if reasons is None else reasons.codes
+    return np.isin(codes, hash_texts(FINISH_REASONS[ending]))
 
 
 def is_binary(scores: Iterable[FloatArray]) -> bool:
