@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from accepted_calls import list_accepted_calls
 from click.testing import CliRunner
 from paths import BENCHMARK_FILES as FILES
 from small_benchmarks import BUILT
@@ -19,6 +20,7 @@ from lapsus.core.track_names import CLEAN
 from lapsus.dataset_scripts import benchmarks
 from lapsus.evaluation.answer_types import SimilarityAnswer
 from lapsus.evaluation.benchmark_tasks import load_tasks
+from lapsus.evaluation.tool_answer import ToolCallAnswer
 from lapsus.evaluation.tracks import load_tracks
 from lapsus.hub.build import build_dataset
 from lapsus.reporting.analysis.measure import measure
@@ -51,6 +53,8 @@ def right_answer(task, row):
     judged = task.answer_type.score(None, row)
     if isinstance(task.answer_type, SimilarityAnswer):
         return 90 if row["tag"] == task.answer_type.tags[1] else 10
+    if isinstance(task.answer_type, ToolCallAnswer):
+        return list_accepted_calls(judged["gold"])
     if "gold_slots" in judged:
         return {"intent": row.get("intent"), "slots": judged["gold_slots"]}
     return judged["gold"]

@@ -7,6 +7,7 @@ import json
 import random
 
 import pytest
+from accepted_calls import make_accepted
 from paths import SHARED_DATA
 
 from lapsus.evaluation import find_task
@@ -247,20 +248,6 @@ def test_an_accepted_value_of_a_variable_name():
     assert not is_accepted("7", [7], {"type": "integer"})
 
 
-def accept(possible):
-    """Return the first accepted value; None where the argument may be left out only."""
-    if isinstance(possible, dict):
-        return {key: value for key, each in possible.items() if (value := accept(each)) is not None}
-    for each in possible if isinstance(possible, list) else [possible]:
-        if isinstance(each, dict):
-            return accept(each)
-        if isinstance(each, list) and each and all(isinstance(item, dict) for item in each):
-            return [accept(item) for item in each]
-        if each != "":
-            return each
-    return None
-
-
 CATEGORIES = ("simple_python", "multiple", "parallel", "live_simple")
 
 
@@ -280,7 +267,7 @@ def load_bfcl(category):
 def test_accepted_answers_of_bfcl_are_right_and_broken_ones_wrong(category):
     rng = random.Random(category)
     for functions, gold in load_bfcl(category):
-        calls = [ToolCall(name, accept(possible)) for each in gold for name, possible in each.items()]
+        calls = [ToolCall(name, make_accepted(possible)) for each in gold for name, possible in each.items()]
         assert match_calls(calls, gold, functions).right
         assert match_calls(calls[::-1], json.dumps(gold), list_functions(json.dumps(functions))).right
         broken = copy.deepcopy(calls)
