@@ -7,6 +7,7 @@ import importlib
 import inspect
 import os
 import re
+import sys
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 
 import pytest
@@ -49,9 +50,10 @@ def test_examples(name):
     [path for path in sorted((ROOT / "tools").rglob("*.py")) if ">>>" in path.read_text("utf-8")],
     ids=lambda path: path.stem,
 )
-def test_examples_of_tools(path):
+def test_examples_of_tools(path, monkeypatch):
     spec = spec_from_file_location(path.stem, path)
     module = module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, path.stem, module)  # doctest runs the examples of the module of this name
     spec.loader.exec_module(module)
     result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert result.failed == 0 < result.attempted

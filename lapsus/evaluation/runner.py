@@ -542,7 +542,7 @@ def run(
     label_map = options.get("label_map") or {}
     specs = score if isinstance(score, list | tuple) else [cast("str | Scorer", score)]
     evaluation = Evaluation(
-        repeat_clean(data.limit(limit), repeats) if repeats != 1 else data.limit(limit),
+        repeat_clean(data.limit(limit), repeats),
         adapter,
         out,
         cache,

@@ -31,7 +31,7 @@ def render_rows(data: TrackSet, track: str) -> Iterator[dict[str, Any]]:
 
     >>> from lapsus.evaluation.tasks import make_task
     >>> from lapsus.evaluation.tracks import TrackSet
-    >>> task = make_task(["text"], "label", labels=["no", "yes"])
+    >>> task = make_task(["text"], "label", labels=["no", "yes"], prompt="{text}")
     >>> data = TrackSet.from_rows("mine", task, [{"id": "a", "text": "rain?", "label": "yes"}])
     >>> (row,) = render_rows(data, "clean")
     >>> row["question"], row["choices"], row["answer"]

@@ -349,7 +349,7 @@ def test_a_model_of_inspect_answers_a_run(provider, tmp_path, monkeypatch):
     importlib.import_module("offline")
     rows = [{"id": "a", "text": "a song", "label": "music"}, {"id": "b", "text": "rain", "label": "music"}]
     model = open_model("inspect:offline/words", {"batch_size": 1})
-    data = TrackSet.from_rows("mine", make_task(["text"], "label", labels=["music", "weather"]), rows)
+    data = TrackSet.from_rows("mine", make_task(["text"], "label", labels=["music", "weather"], prompt="{text}"), rows)
     outcome = Evaluation(data, model, tmp_path / "out").execute()
     assert [row["prediction"] for row in outcome.tracks[0].rows] == ["music", None] and outcome.unparsed == 1
     assert model.get_usage() == {"tokens of prompts": 10, "tokens of answers": 2}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import entry_points
 
 import pytest
 from paths import ROOT
 
+PLUGIN = "lapsus.integrations.pytest"
 TESTS = """
 def make_rows(size):
     text = "please play the {} song for my brother in the kitchen"
@@ -42,17 +44,9 @@ def test_no_margin(assert_robust):
 @pytest.mark.slow
 def test_the_outcomes_of_tests(tmp_path):
     (tmp_path / "test_models.py").write_text(TESTS)
-    words = [
-        "-m",
-        "pytest",
-        "-p",
-        "lapsus.integrations.pytest",
-        "-p",
-        "no:cacheprovider",
-        "-rA",
-        "-q",
-        "test_models.py",
-    ]
+    is_installed = any(point.value == PLUGIN for point in entry_points(group="pytest11"))  # pytest loads it then
+    plugin = [] if is_installed else ["-p", PLUGIN]
+    words = ["-m", "pytest", *plugin, "-p", "no:cacheprovider", "-rA", "-q", "test_models.py"]
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, cwd=tmp_path, check=False)
     lines = [line for line in done.stdout.splitlines() if line.startswith(("PASSED", "FAILED", "SKIPPED"))]
     text = "\n".join(lines)

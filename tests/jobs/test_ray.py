@@ -133,7 +133,7 @@ def shards(folder):
 
 def test_any_number_of_nodes_makes_the_same_bytes(nodes, source, tmp_path):
     with open_executor() as here:
-        run(source, tmp_path / "here", engine=here)
+        run(source, tmp_path / "here", executor=here)
     run(source, tmp_path / "one")
     nodes.add()
     nodes.cluster.wait_for_nodes()
@@ -293,6 +293,6 @@ def test_synthetic_tracks_of_a_dataset_are_the_same(tmp_path, monkeypatch):
     built = []
     for name, where in (("one", LOCAL), ("many", RayExecutor(ray))):
         folder = tmp_path / name / "mine"
-        build_rows(source, folder, text="text", id="key", noise={"typed": "zh_homophone:2"}, executor=where)
+        build_rows(source, folder, text="text", id="key", noise=["typed=zh_homophone:2"], executor=where)
         built.append({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()})
     assert built[0] == built[1] and len(built[0]) == 5

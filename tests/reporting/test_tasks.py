@@ -139,6 +139,7 @@ def test_queries_that_were_run():
             "prediction": "q",
             "gold": "q",
             "score": float(i % 3 == 0),
+            "request_key": "k",  # as `lapsus run` writes: equal queries may be scored otherwise
             "execution_match": float(draw.random() < 0.6),
         }
         for i in range(40)
