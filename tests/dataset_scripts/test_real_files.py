@@ -253,6 +253,15 @@ PARTS = {
     ),
     "aalto-typing": ("aalto_typing", {"clean/test": 919, "typed/test": 919, "uncorrected/test": 918}),
     "hinglish-top": ("hinglish_top", {"clean/train": 2_993, "hinglish/train": 2_993, "hinglish/validation": 1_390}),
+    "topical-chat-asr": (
+        "topical_chat_asr",
+        {
+            "clean/test_freq": 436,
+            "speech.1/test_freq": 436,
+            "speech.1/test_rare": 463,
+            "speech.2/test_rare": 463,
+        },
+    ),
     "xsid-no": (
         "xsid",
         {"clean/validation": 300, "clean/test": 260, "writer.1/validation": 299, "writer.10/test": 260},
