@@ -1,6 +1,6 @@
-"""Write the numbers of a report to Weights & Biases, MLflow or TensorBoard, through their own clients.
+"""Write the numbers of a report to Weights & Biases, MLflow, TensorBoard or trackio, through their own clients.
 
-All three get the same numbers under the same names: `dataset/model/noise/measure`, without the parts that are empty.
+All get the same numbers under the same names: `dataset/model/noise/measure`, without the parts that are empty.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +62,7 @@ def _join_names(*names: str) -> str:
 
 
 def to_safe_name(name: str) -> str:
-    """Return a name with the characters that all three clients take."""
+    """Return a name with the characters that all clients take."""
     return "".join(letter if letter.isalnum() or letter in "-_. " else "_" for letter in name)
 
 
@@ -76,15 +78,29 @@ def to_wandb(report: Report, *, project: str = "lapsus", **options: Any) -> None
 
 
 def to_mlflow(report: Report, *, tracking_uri: str | None = None, experiment: str = "lapsus") -> None:
-    """Log a report as a run of MLflow, with the report's folder as an artifact."""
+    """Log a report as a run of MLflow, with the report's folder as an artifact.
+
+    Where no place is set, it is the folder `mlruns` if there is no sqlalchemy, which MLflow's own default needs.
+    """
     mlflow = import_optional("mlflow", "loggers", needed_by="the logger")
+    if tracking_uri is None and not mlflow.tracking.is_tracking_uri_set() and not find_spec("sqlalchemy"):
+        tracking_uri = Path("mlruns").absolute().as_uri()
     if tracking_uri is not None:
+        if tracking_uri.startswith("file:"):
+            os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # else MLflow 3 asks for a database
         mlflow.set_tracking_uri(tracking_uri)
-    mlflow.set_experiment(experiment)
-    with mlflow.start_run():
-        mlflow.log_params({name: str(value) for name, value in _make_config(report.numbers).items()})
-        mlflow.log_metrics(flatten_scalars(report.numbers))
-        mlflow.log_artifacts(str(report.folder), "report")
+    try:
+        mlflow.set_experiment(experiment)
+        with mlflow.start_run():
+            mlflow.log_params({name: str(value) for name, value in _make_config(report.numbers).items()})
+            mlflow.log_metrics(flatten_scalars(report.numbers))
+            mlflow.log_artifacts(str(report.folder), "report")
+    except mlflow.exceptions.MlflowException as error:
+        raise ValueError(
+            f"MLflow cannot log to {mlflow.get_tracking_uri()}: {' '.join(str(error).split())[:200]}; set "
+            "MLFLOW_TRACKING_URI to the address of a server or to a folder such as file:mlruns, or install sqlalchemy "
+            "and alembic for a database."
+        ) from error
 
 
 def to_tensorboard(report: Report, folder: Path | str, *, step: int = 0) -> None:
@@ -93,6 +109,19 @@ def to_tensorboard(report: Report, folder: Path | str, *, step: int = 0) -> None
     with closing(summary.Writer(os.fspath(folder))) as writer:
         for name, value in flatten_scalars(report.numbers).items():
             writer.add_scalar(name, value, step)
+
+
+def to_trackio(report: Report, *, project: str = "lapsus", **options: Any) -> None:
+    """Log a report as a run of trackio; `options` go to `trackio.init`, as in space_id="ORG/NAME"."""
+    try:
+        trackio = import_module("trackio")
+    except ImportError as error:  # in no extra, as it pins older releases of what others need
+        raise ModuleNotFoundError("the logger needs trackio; install it with: pip install trackio") from error
+    run = trackio.init(project=project, config=_make_config(report.numbers), **options)
+    try:
+        run.log(flatten_scalars(report.numbers))
+    finally:
+        run.finish()
 
 
 def _make_config(numbers: Results) -> dict[str, Any]:
@@ -106,5 +135,6 @@ def _make_config(numbers: Results) -> dict[str, Any]:
 LOGGERS: dict[str, Callable[[Report], None]] = {
     "wandb": to_wandb,
     "mlflow": to_mlflow,
+    "trackio": to_trackio,
     "tensorboard": lambda report: to_tensorboard(report, Path("runs", "lapsus")),
 }

@@ -160,21 +160,31 @@ def _to_xml_text(text: str) -> str:
     return "".join(letter if letter >= " " and letter not in "\ufffe\uffff" else " " for letter in text)
 
 
+def list_summary_rows(numbers: Results) -> list[dict[str, str]]:
+    """Return a row of words for each model on each family of noise, as summaries show it."""
+    rows = []
+    for record, outcome in zip(numbers.summary, judge_report(numbers), strict=True):
+        averages = record.averages
+        rows.append(
+            {
+                "model": "/".join(filter(None, (record.dataset, record.model))),
+                "noise": record.family,
+                "clean": format_percent(averages.clean_average.value),
+                "noisy": format_percent(averages.micro_average.value),
+                "drop": _format_drop(averages.micro_drop),
+                "gate": f"{outcome.outcome}: {describe_verdict(record.decision)}".removesuffix(": "),
+            }
+        )
+    return rows
+
+
 def to_markdown_summary(numbers: Results, failures: Sequence[str] = ()) -> str:
     """Return a short summary for a pull request."""
     lines = [f"**lapsus**: what noise costs, in points (margin: {format_margin(numbers.settings.margin)})", ""]
     lines += ["| model | noise | clean | noisy | drop | gate |", "|---|---|---:|---:|---:|---|"]
-    for record, outcome in zip(numbers.summary, judge_report(numbers), strict=True):
-        name = "/".join(filter(None, (record.dataset, record.model)))
-        scores = record.averages.clean_average.value, record.averages.micro_average.value
-        cells = (
-            escape_markdown(name),
-            escape_markdown(record.family),
-            *map(format_percent, scores),
-            _format_drop(record.averages.micro_drop),
-            f"{outcome.outcome}: {escape_markdown(describe_verdict(record.decision))}".removesuffix(": "),
-        )
-        lines.append(f"| {' | '.join(cells)} |")
+    for row in list_summary_rows(numbers):
+        cells = row | {name: escape_markdown(row[name]) for name in ("model", "noise", "gate")}
+        lines.append(f"| {' | '.join(cells.values())} |")
     notes = [*find_problems(numbers), *failures]
     lines += ["", *(f"- {escape_markdown(note)}" for note in notes)] if notes else []
     return "\n".join(lines) + "\n"

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b, file_digest
+from html import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ from lapsus.io.encoding import NO_VALUE, HashedColumn
 from lapsus.io.tables import Table
 from lapsus.reporting.analysis.measure import measure_runs
 from lapsus.reporting.analysis.records import MARGIN, AnalysisOptions, DatasetDigest, Provenance, Results, SourceFile
-from lapsus.reporting.gate import check_condition, find_problems, to_junit, to_markdown_summary
+from lapsus.reporting.gate import check_condition, find_problems, list_summary_rows, to_junit, to_markdown_summary
 from lapsus.reporting.score_table import FileRows, align_tracks, score_rows
 
 if TYPE_CHECKING:
@@ -224,9 +225,18 @@ class Report(os.PathLike[str]):
     @property
     def frames(self) -> dict[str, DataFrame]:
         """The tables as data frames of pandas, by name: `summary`, `tracks`, `comparisons` and so on."""
+        return {name: self.to_pandas(name) for name in self.numbers.to_tables()}
+
+    def to_pandas(self, table: str = "summary") -> DataFrame:
+        """Return a table as a data frame of pandas, by the names of `frames`."""
+        return self.numbers.to_pandas(table)
+
+    def _repr_html_(self) -> str:
+        """Return what noise costs each model, and a link to the page, as a notebook shows it."""
         from pandas import DataFrame
 
-        return {name: DataFrame(records) for name, records in self.numbers.to_tables().items()}
+        rows = DataFrame(list_summary_rows(self.numbers)).to_html(index=False)  # escapes names
+        return f'{rows}\n<p><a href="{self.page.absolute().as_uri()}">{escape(str(self.page))}</a></p>'
 
 
 def report(

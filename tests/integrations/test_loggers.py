@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import sys
 import time
 
 import pytest
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 
 from lapsus.cli.main import main
 from lapsus.core.types import Track
-from lapsus.integrations.loggers import flatten_scalars, to_mlflow, to_tensorboard, to_wandb
+from lapsus.integrations.loggers import flatten_scalars, to_mlflow, to_tensorboard, to_trackio, to_wandb
 from lapsus.reporting.report import report
 
 
@@ -70,6 +71,60 @@ def test_mlflow_reads_them(written, tmp_path, monkeypatch):
     assert run.data.metrics == rounded(flatten_scalars(written.numbers))
     assert run.data.params["data d"] == written.numbers.datasets[0].blake2b
     assert "report/index.html" in {each.path for each in client.list_artifacts(run.info.run_id, "report")}
+
+
+@pytest.mark.slow
+def test_mlflow_works_as_the_extra_installs_it(written, tmp_path, monkeypatch):
+    mlflow = pytest.importorskip("mlflow")
+    for name in ("MLFLOW_TRACKING_URI", "MLFLOW_ALLOW_FILE_STORE"):
+        monkeypatch.setenv(name, "")  # so that it is restored
+        monkeypatch.delenv(name)
+    monkeypatch.setattr("lapsus.integrations.loggers.find_spec", lambda _name: None)
+    monkeypatch.chdir(tmp_path)
+    mlflow.set_tracking_uri(None)
+    to_mlflow(written)
+    client = mlflow.MlflowClient((tmp_path / "mlruns").as_uri())
+    assert len(client.search_runs([client.get_experiment_by_name("lapsus").experiment_id])) == 1
+    mlflow.set_tracking_uri(None)
+
+
+@pytest.mark.slow
+def test_a_place_that_mlflow_does_not_know_is_one_sentence(written):
+    mlflow = pytest.importorskip("mlflow")
+    with pytest.raises(ValueError, match=r"MLflow cannot log to nowhere://a: .*set MLFLOW_TRACKING_URI to"):
+        to_mlflow(written, tracking_uri="nowhere://a")
+    mlflow.set_tracking_uri(None)
+
+
+class FakeTrackio:
+    """The part of trackio that the logger calls, which notes what it is told."""
+
+    def __init__(self):
+        self.calls = []
+
+    def init(self, project, *, config, space_id=None):
+        self.calls.append(("init", project, config["lapsus"], space_id))
+        return self
+
+    def log(self, metrics):
+        self.calls.append(("log", metrics))
+
+    def finish(self):
+        self.calls.append(("finish",))
+
+
+def test_trackio_is_told_the_numbers(written, monkeypatch):
+    fake = FakeTrackio()
+    monkeypatch.setitem(sys.modules, "trackio", fake)
+    to_trackio(written, space_id="me/runs")
+    first = ("init", "lapsus", written.numbers.lapsus, "me/runs")
+    assert fake.calls == [first, ("log", flatten_scalars(written.numbers)), ("finish",)]
+
+
+def test_trackio_that_is_not_there_is_one_sentence(written, monkeypatch):
+    monkeypatch.setitem(sys.modules, "trackio", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install trackio$"):
+        to_trackio(written)
 
 
 def records(path):

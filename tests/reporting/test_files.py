@@ -109,6 +109,19 @@ def test_the_tables_are_data_frames(made):
     assert Path(made) == made.page and str(made) == str(made.page)
 
 
+def test_a_report_is_shown_by_notebooks_and_read_by_pandas(made):
+    assert made.to_pandas("tracks").equals(made.frames["tracks"])
+    assert made.to_pandas().equals(made.numbers.to_pandas("summary"))
+    with pytest.raises(LookupError, match="there is no table 'track'; did you mean tracks"):
+        made.to_pandas("track")
+    shown = made._repr_html_()
+    assert f'href="{made.page.absolute().as_uri()}"' in shown
+    numbers = made.numbers
+    for text, column in ((shown, 1), (numbers._repr_html_(), numbers.to_pandas().columns.get_loc("family"))):
+        rows = ET.fromstring(f"<div>{text}</div>").findall(".//tbody/tr")  # noqa: S314 - our own
+        assert [row[column].text for row in rows] == [record.family for record in numbers.summary]
+
+
 def test_every_link_of_the_page_leads_to_a_file(made):
     links = re.findall(r'href="([^"#]+)"', made.page.read_text())
     found = {link for link in links if not link.startswith("data:")}

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lapsus.core.edits import Edit
+from lapsus.core.messages import format_unknown_name
 from lapsus.stats import DetectionModel
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 CLASS_DROP = 0.005  # a smaller fall in balanced accuracy (half a point) gives no warning
 ALPHA = 0.05  # the level of every test
@@ -506,6 +510,19 @@ class Results:
     def to_tables(self) -> dict[str, list[dict[str, Any]]]:
         """Return the tables by name, each a list of flat records, as the files hold them."""
         return {name: [to_flat_dict(record) for record in records] for name, records in self._list_tables().items()}
+
+    def to_pandas(self, table: str = "summary") -> DataFrame:
+        """Return a table as a data frame of pandas: `summary`, `tracks`, `comparisons` and so on."""
+        from pandas import DataFrame
+
+        tables = self.to_tables()
+        if table not in tables:
+            raise LookupError(format_unknown_name("table", table, tables))
+        return DataFrame(tables[table])
+
+    def _repr_html_(self) -> str:
+        """Return the summary as a notebook shows it."""
+        return str(self.to_pandas().to_html(index=False))
 
     def for_dataset(self, dataset: str) -> Results:
         """Return the records of one dataset."""
