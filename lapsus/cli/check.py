@@ -109,7 +109,8 @@ def _copy_option(option: click.Parameter) -> click.Parameter:
     "--model",
     multiple=True,
     metavar="MODEL",
-    help="hf:PATH-OR-ID, http://HOST/v1#NAME, inspect:PROVIDER/NAME, python:MODULE:FUNCTION; repeatable.",
+    help="hf:PATH-OR-ID, http://HOST/v1#NAME, inspect:PROVIDER/NAME, python:MODULE:FUNCTION, vllm:PATH-OR-ID; "
+    "repeatable.",
 )
 @add_option(
     "--noise",

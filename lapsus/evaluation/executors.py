@@ -208,6 +208,10 @@ def open_replicas(spec: str, options: Mapping[str, Any], cluster: RayExecutor) -
     if not placements:
         raise ValueError("no node of the cluster has a CPU; start one with `ray start --address`")
     provider = find_provider(spec)
+    if "tensor_parallel" in provider.options or options.get("device_map"):
+        raise ValueError(
+            f"{spec} spreads itself over GPUs, so no cluster can place it; leave out --executor ray, or --device-map"
+        )
     if provider.name in REMOTE_SCHEMES:
         batch_size = int(options.get("batch_size") or REMOTE_BATCH_SIZE)
         nodes = list({placement.node: replace(placement, cpus=1, gpus=0) for placement in placements}.values())[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lapsus.evaluation.models.transformers import choose_device
+from lapsus.evaluation.models.weights import choose_device
 
 torch = pytest.importorskip("torch")
 

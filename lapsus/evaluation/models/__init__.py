@@ -31,6 +31,7 @@ MODULES = {  # of the kinds of models here: a model of another package is search
     "https": "lapsus.evaluation.models.endpoint",
     "inspect": "lapsus.evaluation.models.inspect",
     "python": "lapsus.evaluation.models.function",
+    "vllm": "lapsus.evaluation.models.vllm",
     "wheel": "lapsus.evaluation.models.packaged",
 }
 

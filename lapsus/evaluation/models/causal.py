@@ -110,9 +110,7 @@ class CausalModel(TransformersModel):
             yield place, Response(None, error=self.too_long_message)
         for places in batches:
             if not choices:
-                yield from zip(
-                    places, map(Response, self.generate([prompts[place] for place in places], task)), strict=True
-                )
+                yield from zip(places, self.generate([prompts[place] for place in places], task), strict=True)
                 continue
             label_scores = self.score_endings(
                 [prompts[place] for place in places], [endings[place] for place in places]
@@ -167,7 +165,7 @@ class CausalModel(TransformersModel):
             rest = sum(float(logprobs[place, step, token]) for step, token in enumerate(ending[1:]))
             scores[place // labels][place % labels] += rest
 
-    def generate(self, prompts: Sequence[Tokens], task: Task) -> list[str]:
+    def generate(self, prompts: Sequence[Tokens], task: Task) -> list[Response]:
         """Return what the model writes after each prompt, greedily."""
         import torch
 
@@ -183,10 +181,8 @@ class CausalModel(TransformersModel):
                 top_k=None,
                 pad_token_id=end,
             )
-        texts: list[str] = self.tokenizer.batch_decode(
-            generated[:, batch["input_ids"].shape[1] :], skip_special_tokens=True
-        )
-        return texts
+        texts = self.tokenizer.batch_decode(generated[:, batch["input_ids"].shape[1] :], skip_special_tokens=True)
+        return [Response(text) for text in texts]
 
     def count_tokens(self, task: Task, requests: Sequence[Request]) -> int | None:
         return sum(map(len, self.encode([request.prompt["prompt"] for request in requests])))

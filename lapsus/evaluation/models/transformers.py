@@ -6,27 +6,22 @@ context gets no answer, and the run says how many did.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from lapsus.core.conversations import require_text
-from lapsus.core.imports import import_optional
 from lapsus.core.messages import format_list
-from lapsus.core.terminal import hide_transformers_bars
 from lapsus.core.text import to_text
 from lapsus.core.types import Request, Response, Row
 from lapsus.evaluation.answer_types import ExactAnswer, FrameAnswer, LabelAnswer, SpanAnswer, TranslationAnswer
 from lapsus.evaluation.models import ModelAdapter, ModelProvider
+from lapsus.evaluation.models.weights import find_checkpoint, load_weights
 from lapsus.evaluation.tasks import Task
-from lapsus.io.readers import strip_error_message
 
 BATCHES = 8  # batches under way at once: enough to sort by length, few to lose
 NO_LIMIT = 10**9  # tokenizers write such a number where they know none
-PIECES = 64  # of a weights file that its fingerprint reads
-PIECE_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -361,21 +356,6 @@ def _normalise_label(label: str) -> str:
     return label.casefold().replace("-", "_").replace(" ", "_")
 
 
-def fingerprint_folder(folder: Path) -> str:
-    """Return a hash of a model's folder: its small files, and pieces from all over its weights."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
-        if not path.is_file() or path.name.startswith(".") or path.suffix == ".md":
-            continue
-        size = path.stat().st_size
-        digest.update(f"{path.name} {size}\n".encode())
-        with path.open("rb") as file:
-            for piece in range(PIECES):
-                file.seek(size * piece // PIECES)
-                digest.update(file.read(PIECE_BYTES))
-    return digest.hexdigest()[:16]
-
-
 FAMILIES: Mapping[str, tuple[str, Callable[..., ModelAdapter]]] = {
     "ForSequenceClassification": ("AutoModelForSequenceClassification", Classifier),
     "ForTokenClassification": ("AutoModelForTokenClassification", TokenClassifier),
@@ -398,42 +378,12 @@ def find_family(architecture: str) -> tuple[str, Callable[..., ModelAdapter]] | 
     return next((family for ending, family in families.items() if architecture.endswith(ending)), None)
 
 
-def choose_device(torch: Any, device: str | None) -> str:
-    """Return the device of a model: the one that is named, else a GPU, Apple's or any other, else the processor."""
-    present = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    usable = [name for name, is_there in present.items() if is_there]
-    if device is None:
-        return usable[0]
-    try:
-        kind, number = torch.device(device).type, torch.device(device).index or 0
-    except RuntimeError as error:
-        raise ValueError(f"{device!r} is no device; use one of: {format_list(usable)}") from error
-    if not present.get(kind, True) or (kind == "cuda" and number >= torch.cuda.device_count()):
-        raise ValueError(f"this machine has no device {device!r}; use one of: {format_list(usable)}")
-    return device
-
-
 def load_transformers(rest: str, options: Mapping[str, Any]) -> ModelAdapter:
     """Load the model at a path, or of the Hub, in the family that its config names."""
     from lapsus.evaluation.models.causal import CausalModel
 
-    transformers = import_optional("transformers", "models")
-    torch = import_optional("torch", "models")
-    path, _, revision = rest.partition("@")
-    local = Path(path)
-    if local.exists() and not (local / "config.json").is_file():
-        raise FileNotFoundError(f"{path} has no config.json; give the folder that save_pretrained wrote")
-    if not local.exists() and (path.startswith((".", "/", "~")) or path.count("/") > 1):
-        raise FileNotFoundError(f"there is no folder {path}; give the folder of a model, or its id on the Hub")
-    revision_kwargs = {"revision": revision} if revision else {}
-    try:
-        config = transformers.AutoConfig.from_pretrained(path, **revision_kwargs)
-    except OSError as error:
-        raise FileNotFoundError(
-            f"there is no folder {path}, and the Hub gives no model of this id ({strip_error_message(error)}); "
-            "give the folder that save_pretrained wrote, or another id"
-        ) from error
-    architecture = (config.architectures or ["none"])[0]
+    checkpoint = find_checkpoint(rest, trust_remote_code=bool(options.get("trust_remote_code")))
+    path, architecture = checkpoint.path, (checkpoint.config.architectures or ["none"])[0]
     found = find_family(architecture)
     if found is None:
         raise TypeError(
@@ -441,40 +391,32 @@ def load_transformers(rest: str, options: Mapping[str, Any]) -> ModelAdapter:
             "a translator or an instruction model"
         )
     auto, family = found
-    device = choose_device(torch, options.get("device"))
-    dtype = options.get("dtype") or (
-        "bfloat16" if device.startswith("cuda") and torch.cuda.is_bf16_supported() else "float32"
-    )
-    with hide_transformers_bars():
-        model, loading_info = getattr(transformers, auto).from_pretrained(
-            path, dtype=getattr(torch, dtype), output_loading_info=True, **revision_kwargs
-        )
-    if loading_info["missing_keys"]:
-        raise ValueError(
-            f"{path} lacks the weights of {format_list(sorted(loading_info['missing_keys']), 2)}, "
-            "so its answers would be random; give a model that was trained for the task"
-        )
-    tokenizer = transformers.AutoTokenizer.from_pretrained(path, **revision_kwargs)
-    mark = (
-        fingerprint_folder(local) if local.is_dir() else getattr(config, "_commit_hash", None) or revision or "unknown"
-    )
     extra = {name: options[name] for name in ("label_map",) if family is Classifier and options.get(name)}
     if options.get("chat_template") is False:
         if family is not CausalModel:
             raise ValueError(f"{path} is a {architecture}, which has no chat template; leave out --no-chat-template")
         extra["bare_prompt"] = True
+    model, device, precision = load_weights(checkpoint, auto, options)
     return family(
-        model.eval().to(device),
-        tokenizer,
+        model,
+        checkpoint.load_tokenizer(),
         options.get("name") or Path(path).name,
-        f"hf:{path} at {mark} {dtype}",
+        f"hf:{path} at {checkpoint.fingerprint()} {precision}",
         int(options.get("batch_size") or 16),
         device,
         **extra,
     )
 
 
-TRANSFORMERS_OPTIONS = ("batch_size", "chat_template", "device", "dtype")
+TRANSFORMERS_OPTIONS = (
+    "batch_size",
+    "chat_template",
+    "device",
+    "device_map",
+    "dtype",
+    "quantisation",
+    "trust_remote_code",
+)
 
 UNITS = (
     ModelProvider(
