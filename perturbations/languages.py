@@ -35,7 +35,7 @@ class Guess(NamedTuple):
 def detect_language(texts: Iterable[str]) -> Guess:
     """Return the language of texts; None where nothing here tells it."""
     sample = list(islice(texts, MAX_TEXTS))
-    scripts = Counter(_name_script(letter) for text in sample for letter in text if letter.isalpha())
+    scripts = Counter(name_script(letter) for text in sample for letter in text if letter.isalpha())
     if not scripts:
         return Guess(None, "they have no letters")
     script, number = scripts.most_common(1)[0]
@@ -52,10 +52,10 @@ def detect_language(texts: Iterable[str]) -> Guess:
     return Guess("en" if known >= MIN_SHARE else None, percent)
 
 
-def _name_script(letter: str) -> str:
+def name_script(letter: str) -> str:
     """Return the first word of the letter's Unicode name, which is its script.
 
-    >>> _name_script("é"), _name_script("я"), _name_script("花")
+    >>> name_script("é"), name_script("я"), name_script("花")
     ('LATIN', 'CYRILLIC', 'CJK')
     """
     return unicodedata.name(letter, "UNKNOWN").partition(" ")[0]

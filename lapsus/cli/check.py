@@ -17,6 +17,8 @@ from lapsus.cli.options import PATH, add_option, split_list
 from lapsus.cli.run import (
     CHAT_OPTIONS,
     MODEL_OPTIONS,
+    REWRITER_OPTIONS,
+    open_rewriter_from_options,
     print_estimate,
     run,
     run_with_progress,
@@ -45,6 +47,7 @@ DATA_OPTIONS = (  # of `lapsus run`, with the same meaning here
     "rubric",
     "turns",
     "protect",
+    *REWRITER_OPTIONS,
     "seed",
     "split",
     "limit",
@@ -114,7 +117,8 @@ def _copy_option(option: click.Parameter) -> click.Parameter:
 )
 @add_option(
     "--noise",
-    "typed, dictated or fillers, or noise of lapsus run; repeatable. [default: all that there is in the language]",
+    "typed, dictated or fillers, with --rewriter reworded, or noise of lapsus run; repeatable. [default: all that "
+    "there is in the language, without a rewriter]",
     metavar="PRESET|NOISE",
 )
 @click.option("--language", metavar="CODE", help="Language of the texts, e.g. en or zh. [default: what they look like]")
@@ -207,7 +211,11 @@ def _make_plan(options: Mapping[str, Any]) -> CheckPlan:
         "limit",
         "repeats",
     )
+    out = options["out"]
     settings = {name: options[name] for name in names}
+    settings["rewriter"] = open_rewriter_from_options(
+        options, options["noise"], out / CACHE_NAME, out, dry_run=options["dry_run"]
+    )
     labels = split_list(options["labels"])
     return plan_check(Path(options["rows"]), id=options["id_column"], split=options["split"], labels=labels, **settings)
 

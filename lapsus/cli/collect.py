@@ -14,13 +14,14 @@ from tqdm import tqdm
 from lapsus.cli.main import StrictGroup
 from lapsus.cli.options import PATH, add_option
 from lapsus.collect import proposals as proposal_folder
-from lapsus.collect.candidates import OverlapFilter, choose_judged, choose_unjudged, collect_candidates
+from lapsus.collect.candidates import choose_judged, choose_unjudged, collect_candidates
 from lapsus.collect.generators import GeneratorSettings, open_generator
 from lapsus.collect.judgements import AcceptanceRule, Agreement, Verdict, decide_verdicts, measure_agreement
 from lapsus.collect.judging_page import Sheet, format_address, make_server
 from lapsus.collect.pairs import build_pairs, read_ids, read_pairs, unique_sentences
 from lapsus.collect.sheets import iter_sheet, merge_judgements
 from lapsus.core.messages import format_examples
+from lapsus.core.overlap import OverlapFilter
 from lapsus.evaluation.text_metrics import open_metric
 
 

@@ -40,6 +40,22 @@ SHARED: dict[str, dict[str, Any]] = {
     "--score": {"name": "score", "multiple": True, "metavar": "NAME"},
     "--rubric": {"name": "rubric", "type": PATH, "metavar": "FILE", "help": "With judge: what is asked of the judge."},
     "--noise": {"name": "noise", "multiple": True, "metavar": NOISE_SPEC},
+    "--rewriter": {
+        "name": "rewriter",
+        "metavar": "MODEL",
+        "help": "With --noise reworded:N: the model that says texts in other words.",
+    },
+    "--rewriter-judge": {
+        "name": "rewriter_judge",
+        "metavar": "MODEL|similarity:NAME",
+        "help": "With --rewriter: what compares the meaning of text and rewording, in both directions.",
+    },
+    "--rewordings": {
+        "name": "rewordings",
+        "type": PATH,
+        "metavar": "FILE",
+        "help": "With --noise reworded:N: the reworded.jsonl of an earlier run, instead of --rewriter.",
+    },
     "--seed": {"name": "seed", "type": int, "default": 0, "show_default": True, "metavar": "N"},
     "--out": {"name": "out", "type": PATH, "metavar": "PATH"},
     "--references": {"name": "references", "type": PATH, "metavar": "PATH"},

@@ -33,6 +33,7 @@ from lapsus.evaluation.models import open_model
 from lapsus.evaluation.models.weights import DEVICE_MAPS, QUANTISATIONS
 from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES
 from lapsus.evaluation.repeats import repeat_clean
+from lapsus.evaluation.rewording import Rewriter, open_rewriter
 from lapsus.evaluation.runner import CACHE_NAME, Evaluation, RunSummary
 from lapsus.evaluation.scorers import Answer, Scorer, ScorerOptions, open_scorers
 from lapsus.evaluation.scorers.text import rate_containment
@@ -63,6 +64,7 @@ MODEL_OPTIONS = (
     "timeout",
     "deadline",
 )
+REWRITER_OPTIONS = ("rewriter", "rewriter_judge", "rewordings")
 CHAT_OPTIONS = ("system", "shots", "max_tokens")
 MAX_ERRORS = 5  # reasons for missing responses that are printed
 EXTRA_SCORES = (
@@ -120,6 +122,9 @@ class Price(click.ParamType[tuple[float, float]]):
 @add_option("--noise", "Noise to add to the clean rows, as tracks of its own; repeatable.")
 @add_option("--turns")
 @add_option("--protect")
+@add_option("--rewriter")
+@add_option("--rewriter-judge")
+@add_option("--rewordings")
 @add_option("--seed", "Seed of --noise.")
 @click.option(
     "--model",
@@ -245,7 +250,8 @@ def run(
     score = options["score"] or (("f1",) if options["answers"] else ())
     scorers = open_scorers(score, ScorerOptions(options["rubric"], judgements)) if score else ()
     track_set = _load_own_rows(task, rows, options, scorers) if rows else _load_dataset(str(task), data, options)
-    track_set = set_chat_from_options(_add_noise(track_set, limit, options), options)
+    rewriter = open_rewriter_from_options(options, options["noise"], judgements, out, dry_run=dry_run)
+    track_set = set_chat_from_options(_add_noise(track_set, limit, options, rewriter), options)
     if options["tracks"]:
         track_set = track_set.select(split_list(options["tracks"]))
     track_set = track_set.limit(limit)
@@ -329,11 +335,27 @@ def print_next_step(evaluation: Evaluation) -> None:
     click.echo(f"next: lapsus report {evaluation.folder}/*.jsonl --out report")
 
 
-def _add_noise(track_set: TrackSet, limit: int | None, options: Mapping[str, Any]) -> TrackSet:
+def open_rewriter_from_options(
+    options: Mapping[str, Any], noise: Sequence[str], cache: Path | None, out: Path | None, *, dry_run: bool
+) -> Rewriter | None:
+    """Return what rewrites texts; a dry run takes the rewordings of an earlier run, as it sends nothing."""
+    if dry_run and options["rewriter"]:
+        raise click.UsageError(
+            "--dry-run sends nothing, and a rewriter is asked before the rows are counted; leave out one of them, or "
+            "give --rewordings FILE of an earlier run"
+        )
+    return open_rewriter(
+        noise, *(options[name] for name in REWRITER_OPTIONS), cache=cache, out=None if dry_run else out
+    )
+
+
+def _add_noise(
+    track_set: TrackSet, limit: int | None, options: Mapping[str, Any], rewriter: Rewriter | None
+) -> TrackSet:
     """Return the tracks with those of --noise."""
     if options["noise"]:
         settings = {name: options[name] for name in ("seed", "turns", "protect")}
-        return add_noise(track_set.limit(limit), options["noise"], **settings)
+        return add_noise(track_set.limit(limit), options["noise"], rewriter=rewriter, **settings)
     if options["turns"] or options["protect"]:
         raise click.UsageError("--turns and --protect belong to --noise; add it, or leave them out")
     return track_set

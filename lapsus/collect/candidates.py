@@ -13,7 +13,6 @@ FilterCounts(sentences=1, proposed=3, repeated=1, out_of_bounds=1, accepted=1, s
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,56 +20,8 @@ from typing import Any
 
 from lapsus.collect.generators import ParaphraseGenerator
 from lapsus.collect.judgements import Verdict
-from lapsus.core.text import split_words
+from lapsus.core.overlap import OverlapFilter, jaccard, normalise, split_tokens
 from lapsus.evaluation.text_metrics import TextMetric
-
-# How many words a paraphrase shares with its sentence, and which share is too much.
-# P̂aRTE's section 3.1 leaves out paraphrases "that have high lexical overlap" by a threshold of 0.75 of Jaccard's index.
-# Its appendix B says the opposite: it discards those "that had at most a 25 % lexical overlap". The default here is
-# section 3.1, which also says why; `OverlapFilter(maximum=1, minimum=0.25)` is the appendix.
-
-
-def split_tokens(text: str) -> frozenset[str]:
-    """Return the words of a text (of Chinese, its characters), without marks and capitals.
-
-    >>> sorted(split_tokens("Ada won; Ada's happy."))
-    ['ada', 'happy', 's', 'won']
-    """
-    return frozenset(split_words(re.sub(r"[^\w\s]", " ", text.casefold())))
-
-
-def jaccard(first: str, second: str) -> Fraction:
-    """Return the share of the words of two texts that both have; 1 where neither has a word.
-
-    A fraction, since the thresholds are exact: three words of four are not over 0.75.
-
-    >>> jaccard("Ada won the cup.", "The cup went to Ada.")
-    Fraction(1, 2)
-    """
-    first_tokens, second_tokens = split_tokens(first), split_tokens(second)
-    return (
-        Fraction(len(first_tokens & second_tokens), len(first_tokens | second_tokens))
-        if first_tokens | second_tokens
-        else Fraction(1)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class OverlapFilter:
-    """Keeps what overlaps by more than `minimum` and by no more than `maximum`."""
-
-    maximum: float = 0.75
-    minimum: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.minimum < self.maximum <= 1:
-            raise ValueError(
-                f"no overlap is over {self.minimum} and at most {self.maximum}; give 0 <= least < most <= 1"
-            )
-
-    def accepts(self, share: Fraction) -> bool:
-        """Return whether a share of words in common is within the bounds; sharing none is kept while `minimum` is 0."""
-        return share <= Fraction(str(self.maximum)) and (not self.minimum or share > Fraction(str(self.minimum)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +92,6 @@ def collect_candidates(
     return best_paraphrases, FilterCounts(
         len(paraphrases_by_text), proposed, repeated, out_of_bounds, len(best_paraphrases), n_without
     )
-
-
-def normalise(text: str) -> str:
-    """Return a text without capitals, double spaces and its last mark: what is equal then is no other paraphrase."""
-    return " ".join(text.casefold().split()).rstrip(" .!?")
 
 
 def make_item_id(text: str, paraphrase: str) -> str:

@@ -25,16 +25,18 @@ from lapsus.evaluation.answer_types import MAX_LABELS, LabelAnswer
 from lapsus.evaluation.parsing import list_golds
 from lapsus.evaluation.presets import PRESETS, Preset, choose_presets, is_preset, name_language
 from lapsus.evaluation.repeats import repeat_clean
+from lapsus.evaluation.rewording import REWORDED, Rewriter, is_reworded
 from lapsus.evaluation.tasks import make_task
 from lapsus.evaluation.tracks import TrackSet, add_noise, count_changed, read_conversations
 from lapsus.perturbations.conversations import Turns
 from lapsus.perturbations.languages import detect_language
-from lapsus.perturbations.specs import OPERATORS, list_operator_names, parse_noises
+from lapsus.perturbations.specs import OPERATORS, format_noise_name, list_operator_names, split_track_name
 
 MAX_NUMBERS = 20  # distinct numbers that are still classes
 MAX_LETTERS = 60  # of a label
 REPEATS = 3  # answers to the clean text, where there are no gold answers
 N_SAMPLES = 3
+N_REWORDINGS = 3  # tracks of the preset `reworded`
 WIDTH = 90  # letters of a sample
 NUMBER = re.compile(r"\s*[-+]?\d[\d.,]*\s*%?\s*")
 LABEL_PROMPTS = {"zh": "请只回答以下标签之一：{labels}"}
@@ -76,9 +78,10 @@ class CheckPlan:
     def describe(self) -> Iterator[str]:
         """Yield lines: the rows, and for each noise what it does, its share of changed texts and samples."""
         yield from self.notes
-        for family, tracks in parse_noises(self.noises).items():
-            spec = next(spec for spec in self.noises if family in parse_noises([spec]))
-            names = [f"{family}{track.suffix}" for track in tracks]
+        for spec in self.noises:
+            track, noise = split_track_name(spec)
+            family = track or format_noise_name(noise)
+            names = [name for name in self.data.tracks if re.fullmatch(rf"{re.escape(family)}(\.\d+)?", name)]
             yield from _describe_noise(self.data, family, names, spec, self.noises[spec])
 
 
@@ -97,6 +100,7 @@ def plan_check(
     seed: int = 0,
     turns: Turns | None = None,
     protect: Sequence[str] = (),
+    rewriter: Rewriter | None = None,
     split: str | None = None,
     limit: int | None = None,
     repeats: int | None = None,
@@ -121,7 +125,7 @@ def plan_check(
         style = find_answer_style(examples, answers or gold, labels)
     if style.several and not answers:
         gold, answers = None, gold
-    specs, reason = _choose_noise(noise, language, texts)
+    specs, reason = _choose_noise(noise, language, texts, rewrites=rewriter is not None)
     code = language or detect_language(texts).language
     instruction = prompt or (LABEL_PROMPTS.get(str(code), LABEL_PROMPT) if style.labels else None)
     task = make_task(
@@ -135,7 +139,7 @@ def plan_check(
     )
     if style.labels and not labels:  # in the order of the data, where it names its classes
         task = replace(task, answer_type=LabelAnswer(str(gold)))
-    data = add_noise(read(task).limit(limit), list(specs), seed=seed, turns=turns, protect=protect)
+    data = add_noise(read(task).limit(limit), list(specs), seed=seed, turns=turns, protect=protect, rewriter=rewriter)
     graded = style.score != ("consistency",)
     repeats = repeats or (1 if graded else REPEATS)
     settings = {
@@ -250,20 +254,23 @@ def _make_reader(rows: Any, key: str, split: str | None) -> Any:
 
 
 def _choose_noise(
-    noise: Sequence[str], language: str | None, texts: Sequence[str]
+    noise: Sequence[str], language: str | None, texts: Sequence[str], *, rewrites: bool = False
 ) -> tuple[dict[str, Preset | None], str]:
     """Return noise specs with their presets, and what is known of the language; without `noise` all of its presets."""
     guess = detect_language(texts)
     reason = name_language(language) if language else f"{name_language(guess.language or 'of an unknown language')}"
     reason += "" if language else f" ({guess.reason})"
     code = language or guess.language
+    noise = [f"{REWORDED}:{N_REWORDINGS}" if rewrites and word == REWORDED else word for word in noise]
     names = [word for word in noise if is_preset(word)]
     if code is None and (names or not noise):
         raise LookupError(
             f"the language of the texts is unknown ({guess.reason}, e.g. {shorten_repr(texts[0], 40)}); name it with "
             "--language, or name an operator with --noise"
         )
-    for name in (name for word in noise if word not in names for name in list_operator_names(word)):
+    for name in (
+        name for word in noise if word not in names and not is_reworded(word) for name in list_operator_names(word)
+    ):
         if name not in OPERATORS:
             known = [*dict.fromkeys(preset.name for preset in PRESETS), *OPERATORS]
             raise LookupError(format_unknown_name("preset or operator", name, known))
@@ -277,8 +284,9 @@ def _describe_noise(
 ) -> Iterator[str]:
     inputs = data.task.inputs
     shares = [count_changed(data.tracks[name], inputs) / max(1, len(data.tracks[name])) for name in names]
-    operators = [f"{name} {OPERATORS[name].version}" for name in list_operator_names(spec)]
-    has_people = all(hasattr(OPERATORS[name], "annotator") for name in list_operator_names(spec))
+    known = [OPERATORS[name] for name in list_operator_names(spec) if name in OPERATORS]
+    operators = [f"{operator.name} {operator.version}" for operator in known] or ["words of the rewriter"]
+    has_people = bool(known) and all(hasattr(operator, "annotator") for operator in known)
     people = f"{len(names)} {'simulated people' if has_people else 'draws'}, " if len(names) > 1 else ""
     share = f"{sum(shares) / len(shares):.0%}".replace("%", " %")
     yield f"\n{family}: {people}{format_list(operators)}; {share} of the texts change"

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lapsus.evaluation.rewording import REWORDED  # what people do that no operator does alone
 from lapsus.perturbations.specs import LANGUAGE_NAMES
-
-REWORDED = "reworded"  # what people do that no operator does alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +116,8 @@ def choose_presets(language: str, names: Sequence[str] = ()) -> tuple[Preset, ..
     """
     if REWORDED in names:
         raise LookupError(
-            "reworded needs a model that rewrites texts, and none is named; for other words in English take "
-            "--noise fillers, or --noise synonym_any:3 with the extra lapsus[en]"
+            "reworded needs a model that rewrites texts; name one with --rewriter MODEL, or for other words in English "
+            "take --noise fillers, or --noise synonym_any:3 with the extra lapsus[en]"
         )
     known = {preset.name: preset for preset in PRESETS if preset.language == language}
     missing = next((name for name in names if name not in known), None)

@@ -36,8 +36,8 @@ from lapsus.evaluation.answer_types import apply_label_map
 from lapsus.evaluation.benchmark_tasks import find_task
 from lapsus.evaluation.cache import ResponseCache
 from lapsus.evaluation.chat_settings import check_chat, describe_chat, set_chat
-from lapsus.evaluation.models import ModelAdapter, check_options, make_request, open_model
-from lapsus.evaluation.models.function import FunctionModel, find_revision
+from lapsus.evaluation.models import ModelAdapter, make_request
+from lapsus.evaluation.models.function import to_adapter
 from lapsus.evaluation.outcomes import (
     DEFAULT_MAX_FAILURES,
     RunOutcomes,
@@ -49,6 +49,7 @@ from lapsus.evaluation.outcomes import (
     is_incomplete,
 )
 from lapsus.evaluation.repeats import describe_repeats, repeat_clean
+from lapsus.evaluation.rewording import open_rewriter
 from lapsus.evaluation.run_folder import (
     OLD_SPELLING,
     check_run_folder,
@@ -492,6 +493,9 @@ def run(
     score: str | Scorer | Sequence[str | Scorer] = (),
     turns: Turns | None = None,
     protect: Sequence[str] = (),
+    rewriter: Any = None,
+    rewriter_judge: str | None = None,
+    rewordings: StrPath | None = None,
     tracks: Sequence[str] = (),
     limit: int | None = None,
     repeats: int = 1,
@@ -518,6 +522,9 @@ def run(
         score: Scorers of free answers, such as `f1`; the first decides the score of a row.
         turns: Of conversations, the turns of the user that get noise: `all`, the `first` or the `last`.
         protect: What noise leaves as whole words: the values of a COLUMN, matches of `regex:PATTERN`, or `gold`.
+        rewriter: The model that writes the noise `reworded:N`, given as `model` is.
+        rewriter_judge: What compares the meaning of rewordings: a model, or a text metric as `similarity:NAME`.
+        rewordings: The file `reworded.jsonl` of an earlier run, instead of `rewriter`.
         tracks: Patterns of the tracks to run, such as `keyboard.*`; the clean track is always included.
         limit: Only the first so many examples.
         repeats: How often the clean text is answered, as the tracks `clean`, `clean.2` and so on.
@@ -533,11 +540,15 @@ def run(
         progress: Is called with the number of rows of each batch.
         options: Of the model, such as `name`, `label_map`, `batch_size`; an unknown one is refused.
     """
-    adapter = _to_adapter(model, options)
+    adapter = to_adapter(model, options)
     resolved_task = find_task(task) if isinstance(task, str) else task
     data = _to_track_set(resolved_task, rows, () if noise else tracks, split)
+    source = open_rewriter(
+        noise, rewriter, rewriter_judge, rewordings, cache=cache or (out and Path(out, CACHE_NAME)), out=out
+    )
     if noise:
-        data = add_noise(data, noise, seed=seed, turns=turns, protect=protect).select(tracks)
+        data = data if source is None else data.limit(limit)
+        data = add_noise(data, noise, seed=seed, turns=turns, protect=protect, rewriter=source).select(tracks)
     data = replace(data, task=set_chat(data.task, system=system, shots=shots, max_tokens=max_tokens))
     label_map = options.get("label_map") or {}
     specs = score if isinstance(score, list | tuple) else [cast("str | Scorer", score)]
@@ -564,21 +575,6 @@ def _list_texts(columns: Row, names: Sequence[str]) -> list[str]:
     for value in (columns[name] for name in names):
         texts += list_user_texts(value) if isinstance(value, list) and is_messages(value) else [to_text(value)]
     return texts
-
-
-def _to_adapter(model: Any, options: Mapping[str, Any]) -> ModelAdapter:
-    if isinstance(model, str):
-        return open_model(model, options)
-    if hasattr(model, "respond"):
-        if "name" in options:
-            raise TypeError("name is an option of models that run opens; give it to the adapter itself")
-        check_options("an adapter", options, ())
-        return cast("ModelAdapter", model)
-    if callable(model):
-        check_options("a function", options, ("batch_size",))
-        name = str(options.get("name") or getattr(model, "__name__", "function"))
-        return FunctionModel(model, name, find_revision(model), options.get("batch_size") or 256)
-    raise TypeError(f"model is {model!r}; give a spec such as 'hf:PATH', an adapter, or a function of rows")
 
 
 def _to_track_set(task: Task, rows: Any, patterns: Sequence[str], split: str | None) -> TrackSet:

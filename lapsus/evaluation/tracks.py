@@ -26,6 +26,7 @@ from lapsus.core.track_names import CLEAN, DIALECTS
 from lapsus.core.types import Row, StrPath
 from lapsus.dataset_scripts import benchmarks
 from lapsus.evaluation.answer_types import FrameAnswer, SimilarityAnswer, SqlAnswer
+from lapsus.evaluation.rewording import Rewriter, is_reworded, list_sources, make_reworded_tracks
 from lapsus.evaluation.sql_execution import find_database
 from lapsus.evaluation.tasks import Task
 from lapsus.io.readers import read_class_names, read_rows
@@ -500,12 +501,18 @@ BATCH = 1000
 
 
 def add_noise(
-    data: TrackSet, specs: Sequence[str], *, seed: int = 0, turns: Turns | None = None, protect: Sequence[str] = ()
+    data: TrackSet,
+    specs: Sequence[str],
+    *,
+    seed: int = 0,
+    turns: Turns | None = None,
+    protect: Sequence[str] = (),
+    rewriter: Rewriter | None = None,
 ) -> TrackSet:
     """Return the data with a track for each annotator of each `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]` spec.
 
     Of conversations `turns` says which turns of the user get noise. `protect` is what noise leaves as whole words: the
-    values of a COLUMN, the matches of `regex:PATTERN`, or the `gold` answers.
+    values of a COLUMN, the matches of `regex:PATTERN`, or the `gold` answers. `reworded[:N]` needs a `rewriter`.
 
     >>> from lapsus.evaluation.tasks import make_task
     >>> rows = [{"id": "a", "text": "slow down", "label": "drive"}]
@@ -514,18 +521,27 @@ def add_noise(
     [('clean', 'slow down'), ('filler_eos.1', 'slow down pretty please'), ('filler_eos.2', 'slow down right away')]
     """
     clean = next(iter(data.tracks.values()))
-    settings: dict[str, Any] = {"seed": seed, "id": "id", "turns": turns}
-    if protect:
-        settings |= Protection.parse(protect, data.task.answer_type.gold_columns).settings()
+    golds = data.task.answer_type.gold_columns
+    protection = Protection.parse(protect, golds)
+    bare: dict[str, Any] = {"seed": seed, "id": "id", "turns": turns}
+    settings = {**bare, **protection.settings()}
     texts = [to_text(row[name]) for row in clean for name in data.task.inputs]
     noisy_tracks: dict[str, Sequence[Row]] = {}
     notes: list[str] = []
-    for (family, noise_tracks), spec in zip(parse_noises(specs).items(), specs, strict=True):
+    parsed = iter(parse_noises(spec for spec in specs if not is_reworded(spec)).items())
+    for spec in specs:
+        if reworded := is_reworded(spec):
+            values = () if data.task.answer_type.choices else golds  # the names of labels are no values
+            sources = list_sources(clean, data.task.inputs, values, protection, turns)
+            family, noise_tracks, extra_notes = make_reworded_tracks(rewriter, spec, sources, data.name)
+            notes += extra_notes
+        else:
+            family, noise_tracks = next(parsed)
         for track in noise_tracks:
             name = f"{family}{track.suffix}"
             if name in data.tracks or name in noisy_tracks:
                 raise ValueError(f"two tracks are called {name!r}; give each noise once, or name it, as TRACK=OPERATOR")
-            noisy_tracks[name] = list(perturb_rows(data, clean, track.make_noises(**settings)))
+            noisy_tracks[name] = list(perturb_rows(data, clean, track.make_noises(**(bare if reworded else settings))))
             changed = count_changed(noisy_tracks[name], data.task.inputs)
             notes += check_effect(family, spec, changed, texts)
     tracks = {**data.tracks, **noisy_tracks}

@@ -12,7 +12,8 @@ from typing import Any
 
 from lapsus.core.types import StrPath
 from lapsus.evaluation.check_plan import CheckPlan, plan_check
-from lapsus.evaluation.runner import run
+from lapsus.evaluation.rewording import open_rewriter
+from lapsus.evaluation.runner import CACHE_NAME, run
 from lapsus.perturbations.conversations import Turns
 from lapsus.perturbations.specs import split_track_name
 from lapsus.reporting.analysis.records import ALPHA, MARGIN, Results, check_margin
@@ -41,6 +42,9 @@ def check(
     seed: int = 0,
     turns: Turns | None = None,
     protect: Sequence[str] = (),
+    rewriter: Any = None,
+    rewriter_judge: str | None = None,
+    rewordings: StrPath | None = None,
     split: str | None = None,
     limit: int | None = None,
     repeats: int | None = None,
@@ -61,12 +65,15 @@ def check(
         labels: The labels, where they are not those of the gold column.
         prompt: The instruction for a model that reads text, with columns as `{column}`.
         score: Scorers of free answers; by default one that fits the gold answers.
-        noise: Presets (`typed`, `dictated`, `fillers`) or `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]`; by default all
-            presets of the language.
+        noise: Presets (`typed`, `dictated`, `fillers`, with a rewriter `reworded`) or
+            `[TRACK=]OPERATOR[:ANNOTATORS][@SEVERITY]`; by default all presets of the language.
         language: The code of the language of the texts; by default what their letters and words tell.
         seed: The seed of the noise.
         turns: Of conversations, the turns of the user that get noise.
         protect: What noise leaves as whole words, as `lapsus.run` takes it.
+        rewriter: The model that rewords, as `lapsus.run` takes it.
+        rewriter_judge: What compares the meaning of rewordings.
+        rewordings: The file `reworded.jsonl` of an earlier run, instead of `rewriter`.
         split: The split of a saved dataset.
         limit: Only the first so many examples.
         repeats: How often the clean text is answered; by default 3 times without gold answers, else once.
@@ -75,6 +82,8 @@ def check(
         echo: Gets each line of the plan.
         options: Of the model and of `lapsus.run`.
     """
+    words = [noise] if isinstance(noise, str) else noise
+    source = open_rewriter(words, rewriter, rewriter_judge, rewordings, cache=Path(out, CACHE_NAME), out=out)
     plan = plan_check(
         rows,
         text,
@@ -89,6 +98,7 @@ def check(
         seed=seed,
         turns=turns,
         protect=protect,
+        rewriter=source,
         split=split,
         limit=limit,
         repeats=repeats,
@@ -108,6 +118,8 @@ def check(
         echo(line)
     echo(f"wrote {page}; the same in single steps{'' if id == 'id' else f', with {id!r} called id'}:")
     given = {"seed": seed, "turns": turns, "protect": protect, "limit": limit, "split": split, **options}
+    if source is not None:
+        given["rewordings"] = rewordings or str(source.name_file(plan.data.name))
     for line in format_calls(plan, rows, model, out, given, margin):
         echo(line)
     return page

@@ -21,12 +21,10 @@ from paths import TESTS
 
 from lapsus.cli.main import main
 from lapsus.collect.candidates import (
-    OverlapFilter,
     Paraphrase,
     choose_judged,
     choose_unjudged,
     collect_candidates,
-    jaccard,
 )
 from lapsus.collect.generators import FileGenerator, GeneratorSettings, open_generator
 from lapsus.collect.judgements import (
@@ -39,6 +37,7 @@ from lapsus.collect.judgements import (
 )
 from lapsus.collect.pairs import build_pairs, read_ids, read_pairs, unique_sentences
 from lapsus.collect.sheets import iter_sheet, merge_judgements, read_judgements, write_sheets
+from lapsus.core.overlap import OverlapFilter, jaccard
 from lapsus.dataset_scripts import benchmarks
 from lapsus.dataset_scripts.source import open_source
 from lapsus.stats import krippendorff_alpha

@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lapsus.core.types import Request, Response, Row
-from lapsus.evaluation.models import ModelProvider
+from lapsus.evaluation.models import ModelAdapter, ModelProvider, check_options, open_model
 from lapsus.evaluation.tasks import Task
 
 
@@ -135,6 +135,22 @@ def find_revision(function: Any) -> str:
     if path is None or not Path(path).is_file():
         return "unknown"
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+
+
+def to_adapter(model: Any, options: Mapping[str, Any]) -> ModelAdapter:
+    """Return a model that is named, an adapter, or a function of rows."""
+    if isinstance(model, str):
+        return open_model(model, options)
+    if hasattr(model, "respond"):
+        if "name" in options:
+            raise TypeError("name is an option of models that run opens; give it to the adapter itself")
+        check_options("an adapter", options, ())
+        return cast("ModelAdapter", model)
+    if callable(model):
+        check_options("a function", options, ("batch_size",))
+        name = str(options.get("name") or getattr(model, "__name__", "function"))
+        return FunctionModel(model, name, find_revision(model), options.get("batch_size") or 256)
+    raise TypeError(f"model is {model!r}; give a spec such as 'hf:PATH', an adapter, or a function of rows")
 
 
 UNITS = (
