@@ -54,7 +54,7 @@ def test_annotators_are_people_only_where_rows_say_so():
     assert describe(track("a", 9, "person: Ann"))[1] == "people"
     assert describe(track("k", 9, TYPED))[1] == "simulated users, not people"
     text, annotators = describe(track("k", 9))
-    assert annotators == "people, or simulated users" and text == "What the noise is: k: 90.0 % of the texts changed. "
+    assert annotators == "people, or simulated users" and text == "What the noise is: k: 90.0 % of the texts changed."
     assert "(people)" in describe_annotators([], "people")
 
 
@@ -64,7 +64,7 @@ def test_the_counts_are_in_the_table_and_the_files(tmp_path):
     assert "texts" not in clean
     assert (noisy["texts"], noisy["changed_texts"], noisy["by_people"]) == (10, 7, False)
     page = report([track("clean"), track("k", 7, TYPED)], tmp_path).page.read_text(encoding="utf-8")
-    assert "simulated, by en_keyboard 1, 70.0 % of the texts changed" in page and "Texts changed" in page
+    assert "simulated, by en_keyboard 1, 70.0\u00a0% of the texts changed" in page and "Texts changed" in page
 
 
 def test_an_operator_for_another_writing_is_noticed_as_rows_record_it():

@@ -60,6 +60,13 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def single(tmp_path_factory):
+    out = tmp_path_factory.mktemp("single") / "out"
+    report(simulated({"bert-base": (0.9, 1.6)}, examples=100), out, group_by=["gold"], n_resamples=20)
+    return out
+
+
+@pytest.fixture(scope="module")
 def browser():
     yield from browsers.running()
 
@@ -183,7 +190,9 @@ const wide = innerWidth;
 const boxed = (e) => e.closest(".table, .matrix");
 return [document.documentElement.scrollWidth, wide,
   [...document.querySelectorAll("body *")].filter((e) => !boxed(e) && e.getBoundingClientRect().right > wide + 1)
-    .map((e) => e.tagName + " " + e.textContent.slice(0, 40))]
+    .map((e) => e.tagName + " " + e.textContent.slice(0, 40)),
+  [...document.querySelectorAll(".table, .matrix")].filter((e) => e.scrollWidth > e.clientWidth + 1)
+    .map((e) => `${e.getAttribute("aria-label")}: ${e.scrollWidth} px`)]
 """
 
 
@@ -191,9 +200,42 @@ return [document.documentElement.scrollWidth, wide,
 def test_nothing_overflows(browser, folder, width):
     browser.open(folder / "index.html", width)
     browser.run("document.querySelectorAll('details').forEach((each) => (each.open = true))")
-    page, window, outside = browser.run(FITS)
-    assert outside == []
+    page, window, outside, cut = browser.run(FITS)
+    assert (outside, cut) == ([], [])
     assert page <= window == width
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_all_columns_of_one_model_are_in_sight(browser, single, width):
+    browser.open(single / "index.html", width)
+    browser.run("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    page, window, outside, cut = browser.run(FITS)
+    assert (page <= window, outside, cut) == (True, [], [])
+    labels = browser.run("""const row = document.querySelector("#d0-annotators tbody tr");
+    return [...row.cells].map((cell) => getComputedStyle(cell, "::before").content.includes(cell.dataset.label))""")
+    assert len(labels) > 9 and all(labels)
+
+
+def test_what_one_model_does_not_need_is_folded_and_a_link_opens_it(browser, single, folder):
+    browser.open(single / "index.html", 1280)
+    folded = """return [...document.querySelectorAll("section > details > summary")].map((each) =>
+      [each.textContent, each.parentElement.open])"""
+    before = dict(browser.run(folded))
+    assert {"Scores by annotator", "Changed predictions"} <= before.keys()
+    assert not any(before.values()) and "Clean, average and worst" not in before
+    browser.open(single / "index.html", 1280, "#d0-flips")
+    assert [title for title, is_open in browser.run(folded) if is_open] == ["Changed predictions"]
+    browser.open(folder / "index.html", 1280)
+    assert "Scores by annotator" not in dict(browser.run(folded))
+
+
+def test_the_first_sentence_says_what_noise_costs_and_then_how_it_was_made(single):
+    text = (single / "index.html").read_text(encoding="utf-8")
+    lead = re.search(r'<p class="headline">(.*?)</p>', text)
+    assert re.match(r"Noise “speech” costs \d+\.\d points \[\d+\.\d, \d+\.\d\]; noise “keyboard” costs ", lead[1])
+    places = [text.index(part) for part in ("<h1>", lead[0], "What the noise is: ", 'class="table drops', "<section ")]
+    assert places == sorted(places)
+    assert text.count("What the noise is: ") == 1
 
 
 def test_long_names_and_many_models_fit_a_phone(browser, tmp_path):
@@ -202,7 +244,7 @@ def test_long_names_and_many_models_fit_a_phone(browser, tmp_path):
     }
     report(simulated(models, {"keyboard": (0.1, 0.2)}, examples=40), tmp_path / "out", n_resamples=20)
     browser.open(tmp_path / "out" / "index.html", 390)
-    page, window, outside = browser.run(FITS)
+    page, window, outside, _ = browser.run(FITS)
     assert (page <= window, outside) == (True, [])
     text_fits = """return [...document.querySelectorAll("figure svg")].flatMap((svg) => {
       const box = svg.getBoundingClientRect();
@@ -550,8 +592,8 @@ def test_twelve_models_on_twenty_tracks_print_on_few_pages(browser, tmp_path):
     report(tracks, out, group_by=["gold"], n_resamples=20)
     browser.open(out / "index.html", 1280)
     assert browser.pdf()[1] < 20
-    page, window, outside = browser.run(FITS)
+    page, window, outside, _ = browser.run(FITS)
     assert (page <= window, outside) == (True, [])
     browser.open(out / "index.html", 768)
-    page, window, outside = browser.run(FITS)
+    page, window, outside, _ = browser.run(FITS)
     assert (page <= window, outside) == (True, [])

@@ -21,7 +21,7 @@ def describe_noise(tracks: Sequence[TrackScore]) -> str:
         return ""
     parts = [f"{family}: {_describe_family(records)}" for family, records in list(known.items())[:MAX_FAMILIES]]
     rest = f"; {len(known) - MAX_FAMILIES} more are in the table of tracks" if len(known) > MAX_FAMILIES else ""
-    return f"What the noise is: {'; '.join(parts)}{rest}. "
+    return f"What the noise is: {'; '.join(parts)}{rest}."
 
 
 def _describe_family(records: Sequence[TrackScore]) -> str:
@@ -57,6 +57,23 @@ def describe_annotators(summary: Sequence[FamilySummary], annotators: str) -> st
     if any(record.annotators > 1 for record in summary):
         return f"{sentence}; what other annotators would give takes three or more, each with every example."
     return f"{sentence}; one annotator says nothing about others."
+
+
+def describe_chance(summary: Sequence[FamilySummary]) -> str:
+    """Describe the worst average that sampling alone gives, where repeats of a text tell it."""
+    several = [record for record in summary if record.annotators > 1]
+    if not several:
+        return ""
+    known = {record.chance.chance_source for record in several} - {None}
+    if not known:
+        most = max(record.annotators for record in several)
+        return (
+            " The worst by chance is not known: it needs as many answers to the clean text as there are annotators"
+            f" ({most}), and a model that does not answer a text twice in the same way looks worse here. Add them with"
+            f" lapsus run --repeats {most}, or as the tracks clean.2, clean.3, …"
+        )
+    source = " and ".join(sorted(filter(None, known)))
+    return f" Worst by chance: the worst average that sampling alone gives without noise, from {source}."
 
 
 def new_annotator_cells(record: FamilySummary) -> dict[str, Cell]:

@@ -1,6 +1,6 @@
 """The report's page: numbers become chapters, chapters become one self-contained HTML file from a template.
 
-A chapter is all that the page shows of one dataset: a headline, the matrix of drops, and sections of plots and tables.
+A chapter is all that the page shows of one dataset: an opening, the matrix of drops, and sections of plots and tables.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from lapsus.reporting.analysis.changes import split_by_edits
 from lapsus.reporting.analysis.records import Results, SourceFile, TrackScore
+from lapsus.reporting.html.averages import describe_noise
 from lapsus.reporting.html.examples import ExamplePart
 from lapsus.reporting.html.headline import DropMatrix, build_drop_matrix, write_headline
+from lapsus.reporting.html.lead import write_lead
 from lapsus.reporting.html.plots import Plot, draw_in_parallel
 from lapsus.reporting.html.sections import Section, build_sections, group_by
 from lapsus.reporting.html.tables import (
@@ -34,11 +37,19 @@ TEMPLATES = Path(__file__).parent / "templates"
 SCRIPTS = ("sort.js", "examples.js", "drill.js")
 
 
-Chapter = tuple[str, str, DropMatrix | None, list[Section]]
+class Opening(NamedTuple):
+    """The words at the top of a chapter: the first sentence, what the noise is, and what the tests support."""
+
+    lead: str
+    noise: str
+    headline: str
+
+
+Chapter = tuple[str, Opening, DropMatrix | None, list[Section]]
 
 
 def build_chapters(results: Results, parts: Sequence[ExamplePart] = ()) -> list[Chapter]:
-    """Return the chapter of each dataset: its name, headline, matrix of drops, and sections."""
+    """Return the chapter of each dataset: its name, opening, matrix of drops, and sections."""
     chapters = []
     for number, dataset in enumerate(dict.fromkeys(record.dataset for record in results.tracks)):
         dataset_results = results.for_dataset(dataset)
@@ -47,7 +58,11 @@ def build_chapters(results: Results, parts: Sequence[ExamplePart] = ()) -> list[
         chapters.append(
             (
                 dataset,
-                write_headline(dataset_results.summary),
+                Opening(
+                    write_lead(dataset_results.summary),
+                    describe_noise(dataset_results.tracks),
+                    write_headline(dataset_results.summary),
+                ),
                 build_drop_matrix(key, dataset_results),
                 build_sections(key, dataset_results, dataset_parts),
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -21,7 +21,7 @@ from lapsus.reporting.html import plots
 from lapsus.reporting.html.averages import (
     class_cells,
     describe_annotators,
-    describe_noise,
+    describe_chance,
     name_annotators,
     new_annotator_cells,
     score_cells,
@@ -87,6 +87,7 @@ class Section:
     table: PageTable | None = None
     examples: Sequence[LostExample] = ()
     parts: Sequence[ExamplePart] = ()  # all examples, for the search on the page
+    is_folded: bool = False  # opens on a click
 
 
 def build_sections(key: str, results: Results, parts: Sequence[ExamplePart] = ()) -> list[Section]:
@@ -103,7 +104,10 @@ def build_sections(key: str, results: Results, parts: Sequence[ExamplePart] = ()
         _gap_section,
         _comparison_section,
     )
-    main_sections = [section for write in writers for section in write(key, results)]
+    folded = DETAILS if len({record.model for record in results.tracks}) == 1 else ()
+    main_sections = [
+        replace(section, is_folded=write in folded) for write in writers for section in write(key, results)
+    ]
     return [*main_sections, *_example_section(key, results, parts), *_id_section(key, results)]
 
 
@@ -158,8 +162,8 @@ def _overview_section(key: str, results: Results) -> Iterator[Section]:
         f"{key}-overview",
         f"Clean, average and worst{named}",
         f"{origin}Clean: score on clean text. Average: mean over annotators. Worst: mean over examples of the lowest"
-        f" annotator’s score. {describe_noise(results.tracks)}"
-        f"{describe_annotators(summary, name_annotators(results.tracks))}{_describe_chance(summary)}",
+        f" annotator’s score. {describe_annotators(summary, name_annotators(results.tracks))}"
+        f"{describe_chance(summary)}",
         figures,
         legend="states",
         table=make_table(f"Clean, average and worst scores{named}", rows_of_cells),
@@ -273,23 +277,6 @@ def _make_severity_plot(
     x_label = f"{panel.title}{' (%)' if is_percent else ': severity'}"
     title = f"{panel.title}: average score by severity"
     return partial(plots.draw_curves, name, title, lines[: len(plots.SERIES)], axis, x_label, x_max)
-
-
-def _describe_chance(summary: Sequence[FamilySummary]) -> str:
-    """Describe the worst average that sampling alone gives, where repeats of a text tell it."""
-    several = [record for record in summary if record.annotators > 1]
-    if not several:
-        return ""
-    known = {record.chance.chance_source for record in several} - {None}
-    if not known:
-        most = max(record.annotators for record in several)
-        return (
-            " The worst by chance is not known: it needs as many answers to the clean text as there are annotators"
-            f" ({most}), and a model that does not answer a text twice in the same way looks worse here. Add them with"
-            f" lapsus run --repeats {most}, or as the tracks clean.2, clean.3, …"
-        )
-    source = " and ".join(sorted(filter(None, known)))
-    return f" Worst by chance: the worst average that sampling alone gives without noise, from {source}."
 
 
 def _annotator_section(key: str, results: Results) -> Iterator[Section]:
@@ -593,3 +580,7 @@ def _id_section(key: str, results: Results) -> Iterator[Section]:
         text if cells else "All predictions match an example.",
         table=make_table("Unmatched ids", cells),
     )
+
+
+# What a reader of a single model opens on demand.
+DETAILS = (_annotator_section, _transition_section, _noise_section, _group_section, _gap_section)

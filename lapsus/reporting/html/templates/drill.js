@@ -57,7 +57,7 @@ for (const matrix of document.querySelectorAll(".drops")) {
 }
 const unfold = () => {
   const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const folded = target && target.closest("details:not([open])");
+  const folded = target && (target.closest("details:not([open])") ?? target.querySelector(":scope > details:not([open])"));
   if (folded) {
     folded.open = true;
     target.scrollIntoView();
