@@ -32,6 +32,7 @@ from lapsus.evaluation.executors import open_replicas
 from lapsus.evaluation.models import open_model
 from lapsus.evaluation.models.weights import DEVICE_MAPS, QUANTISATIONS
 from lapsus.evaluation.outcomes import DEFAULT_MAX_FAILURES
+from lapsus.evaluation.readers import add_reader
 from lapsus.evaluation.repeats import repeat_clean
 from lapsus.evaluation.rewording import Rewriter, open_rewriter
 from lapsus.evaluation.runner import CACHE_NAME, Evaluation, RunSummary
@@ -136,6 +137,12 @@ class Price(click.ParamType[tuple[float, float]]):
 @click.option("--tracks", metavar="GLOB,…", help="Only these tracks (the clean track is always included).")
 @add_option("--split", "Split of the dataset. [default: test, or what stands for it]")
 @add_option("--limit", "Only the first N examples.")
+@click.option(
+    "--reader",
+    metavar="NAME|MODULE:FUNCTION",
+    help="Also correct every text, clean ones too, before the model: the report then splits each drop into avoidable "
+    "and left. zh_correct, or a function from texts to texts.",
+)
 @click.option(
     "--repeats",
     type=click.IntRange(min=1),
@@ -255,6 +262,7 @@ def run(
     if options["tracks"]:
         track_set = track_set.select(split_list(options["tracks"]))
     track_set = track_set.limit(limit)
+    track_set = add_reader(track_set, options["reader"]) if options["reader"] else track_set
     n_tracks, track_set = len(track_set.tracks), repeat_clean(track_set, repeats) if repeats > 1 else track_set
     for line in filter(None, (*track_set.notes, describe_changes(track_set))):
         click.echo(line, err=True)

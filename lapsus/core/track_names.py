@@ -25,6 +25,7 @@ DIALECTS = ("dialect", "perturbed", "other_tag")  # a sentence in a dialect, one
 REWRITTEN = "rewritten"  # track names for all rewrites of an original together
 MANIFEST_NAME = "run.json"  # what `lapsus run` writes beside its predictions
 NO_TRACKS = ("default", "schemas", "augmented")  # configs that are no tracks: whole benchmarks, tables, training data
+READ, READER_COLUMN = "read.", "reader_description"  # prefix of a track that a reader corrected, and its column
 NOISY = "noisy"  # a track whose kind of noise is not named
 SEPARATOR = "[._/-]"
 WORD_START = "(?<![^._/-])"  # of a word

@@ -30,7 +30,7 @@ from lapsus.core.conversations import is_messages, list_user_texts, to_chat
 from lapsus.core.files import ensure_folders, stage_file
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
-from lapsus.core.track_names import CLEAN, MANIFEST_NAME
+from lapsus.core.track_names import CLEAN, MANIFEST_NAME, READER_COLUMN
 from lapsus.core.types import Example, Prediction, Request, Response, Row, StrPath, Track
 from lapsus.evaluation.answer_types import apply_label_map
 from lapsus.evaluation.benchmark_tasks import find_task
@@ -354,7 +354,7 @@ class Evaluation:
             row["messages"] = to_chat(conversations[0])
         if self.task.cluster is not None:
             row["cluster"] = columns[self.task.cluster]
-        row |= {name: columns[name] for name in ("edits", "operator") if columns.get(name) is not None}
+        row |= {name: columns[name] for name in ("edits", "operator", READER_COLUMN) if columns.get(name) is not None}
         details = {
             "label_logprobs": response.logprobs,
             "error": response.error,

@@ -16,6 +16,7 @@ from typing import Any
 from lapsus.core.conversations import Prompt, add_instruction, ask, is_messages, parse_messages, put_system, to_chat
 from lapsus.core.messages import format_list
 from lapsus.core.text import to_text
+from lapsus.core.track_names import READER_COLUMN
 from lapsus.core.types import Row
 from lapsus.evaluation.answer_types import AnswerType, ExactAnswer, FreeAnswer, LabelAnswer
 from lapsus.evaluation.chat_settings import write_gold
@@ -105,7 +106,7 @@ class Task:
 
     def visible_columns(self, row: Row) -> dict[str, Any]:
         """Return the columns that a model may read: no gold answer, no clean twin, no edits."""
-        hidden = {*self.answer_type.gold_columns, *self.hidden, "edits", "operator"}
+        hidden = {*self.answer_type.gold_columns, *self.hidden, "edits", "operator", READER_COLUMN}
         hidden |= {f"{twin}_{name}" for twin in ("clean", "original") for name in (*self.inputs, "tags")}
         return {name: value for name, value in row.items() if name not in hidden}
 

@@ -15,6 +15,7 @@ import numpy as np
 from lapsus import stats
 from lapsus.reporting.analysis.comparisons import compare_paired_scores
 from lapsus.reporting.analysis.records import ALPHA
+from lapsus.reporting.analysis.splits import exclude_read
 from lapsus.reporting.report import read_scores
 from lapsus.reporting.score_table import align_tracks, find_clean_track, select_clusters
 from lapsus.stats import DetectionModel
@@ -95,7 +96,7 @@ def read_pilots(folder: Path) -> list[Pilot]:
 
 def make_pilots(tracks: Sequence[Track]) -> list[Pilot]:
     """Return a pilot for each model and family of noise that has a clean track."""
-    runs = align_tracks(tracks)
+    runs = exclude_read(align_tracks(tracks))
     pilots = []
     for dataset, model in dict.fromkeys((run.track.dataset, run.track.model) for run in runs):
         own = [run for run in runs if (run.track.dataset, run.track.model) == (dataset, model)]

@@ -26,6 +26,7 @@ from lapsus.io.encoding import NO_VALUE, HashedColumn
 from lapsus.io.tables import Table
 from lapsus.reporting.analysis.measure import measure_runs
 from lapsus.reporting.analysis.records import MARGIN, AnalysisOptions, DatasetDigest, Provenance, Results, SourceFile
+from lapsus.reporting.analysis.splits import exclude_read
 from lapsus.reporting.gate import check_condition, find_problems, list_summary_rows, to_junit, to_markdown_summary
 from lapsus.reporting.score_table import FileRows, align_tracks, score_rows
 
@@ -275,6 +276,7 @@ def report(
         sources=tuple(list_source_files(tracks)),
         datasets=tuple(digest_datasets(runs)),
     )
+    runs = exclude_read(runs)  # the rest of the report is about the model alone
     failures = () if fail_if is None else (*find_problems(numbers), *check_condition(fail_if, numbers))
     with draw_plots(build_chapters(numbers)) as plot_items:  # by other processes, while the examples are read
         parts = list(iter_example_parts(runs))

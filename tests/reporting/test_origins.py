@@ -2,9 +2,9 @@
 
 import pytest
 
+from lapsus.core.origins import parse_operators
 from lapsus.core.types import Track
 from lapsus.reporting.analysis.measure import measure
-from lapsus.reporting.analysis.origins import parse_operators
 from lapsus.reporting.html.averages import describe_annotators, describe_noise, name_annotators
 from lapsus.reporting.report import report
 

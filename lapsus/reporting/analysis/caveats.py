@@ -10,13 +10,14 @@ import numpy as np
 
 from lapsus.core.checks import shorten_repr
 from lapsus.core.messages import format_list
+from lapsus.core.origins import parse_operators
 from lapsus.io.encoding import MAX_WORDS
 from lapsus.io.labels import MIN_ANSWERS, format_vocabulary
 from lapsus.io.predictions import format_quoted
 from lapsus.perturbations.specs import MAX_TEXTS, describe_mismatch, find_languages_of
 from lapsus.reporting.analysis.dialects import is_dialect_scorer
-from lapsus.reporting.analysis.origins import parse_operators
 from lapsus.reporting.analysis.records import ReportWarning, UnmatchedIds
+from lapsus.reporting.analysis.splits import exclude_read, warn_splits
 from lapsus.reporting.score_table import (
     FINISH_REASONS,
     TrackScores,
@@ -49,11 +50,12 @@ def find_warnings(runs: Sequence[TrackScores]) -> list[ReportWarning]:
     for run in runs:
         groups.setdefault((run.track.dataset, run.track.model), []).append(run)
     warnings = [warning for model_runs in groups.values() for warning in _warn_model(model_runs)]
-    return [*warnings, *_warn_models(runs)]
+    return [*warnings, *warn_splits(runs), *_warn_models(exclude_read(runs))]
 
 
-def _warn_model(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
-    dataset, model = runs[0].track.dataset, runs[0].track.model
+def _warn_model(all_runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
+    dataset, model = all_runs[0].track.dataset, all_runs[0].track.model
+    runs = exclude_read(all_runs) or all_runs
     if not any(run.is_clean for run in runs) and not is_dialect_scorer(run.track for run in runs):
         name = f"{dataset}_clean" if dataset else "clean"
         message = f"there is no clean track, so drops cannot be computed; add a track named {name}"
@@ -62,7 +64,7 @@ def _warn_model(runs: Sequence[TrackScores]) -> Iterator[ReportWarning]:
     yield from _warn_unmatched(runs)
     yield from _warn_texts(runs)
     yield from _warn_vocabulary(runs)
-    for run in runs:
+    for run in all_runs:
         for message in _list_messages(run):
             yield ReportWarning(dataset, model, run.track.track, message)
 

@@ -68,6 +68,7 @@ from lapsus.reporting.analysis.scores import (
     find_gaps,
     score_groups,
 )
+from lapsus.reporting.analysis.splits import exclude_read, measure_splits
 from lapsus.reporting.analysis.task_scores import TASK_COLUMNS, measure_task
 from lapsus.reporting.analysis.verdicts import decide_summary
 from lapsus.reporting.score_table import (
@@ -120,8 +121,9 @@ class _FamilyRecords:
     noise_bins: list[NoiseBin] = field(default_factory=list)
 
 
-def _measure_dataset(runs: Sequence[TrackScores], options: AnalysisOptions) -> dict[str, list[Any]]:
+def _measure_dataset(all_runs: Sequence[TrackScores], options: AnalysisOptions) -> dict[str, list[Any]]:
     """Return the records of all models on one dataset, by the name of their table."""
+    runs = exclude_read(all_runs)
     group_columns = _group_columns(runs, options)
     models = list(dict.fromkeys(run.track.model for run in runs))
     tracks: list[TrackScore] = []
@@ -156,8 +158,9 @@ def _measure_dataset(runs: Sequence[TrackScores], options: AnalysisOptions) -> d
         "group_gaps": [record for family in families for record in family.group_gaps],
         "unmatched_ids": unmatched_ids,
         "lost_examples": find_lost_examples(runs, models),
-        "warnings": find_warnings(runs),
+        "warnings": find_warnings(all_runs),
         "dialects": dialects,
+        "splits": list(measure_splits(all_runs, options)),
         "scorers": list(measure_agreement(runs, options.confidence_level)) if has_scorers else [],
         "task_scores": [
             score

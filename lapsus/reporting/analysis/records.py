@@ -399,6 +399,33 @@ class GroupGap:
 
 
 @dataclass(frozen=True, slots=True)
+class DropSplit:
+    """A drop in two parts, on the same examples: what a reader before the model avoids, and what is left.
+
+    `left` is read clean minus read noisy, `avoidable` the drop minus `left`. `reader` is its name and what it knows.
+    The texts are counted over all annotators: those that noise changed, those of them that the reader turned into the
+    clean text, and the clean ones that it changed.
+    """
+
+    dataset: str
+    model: str
+    family: str
+    reader: str
+    annotators: int
+    examples: int
+    drop: Estimate
+    avoidable: Estimate
+    left: Estimate
+    clean_average: float
+    noisy_average: float
+    read_clean_average: float
+    read_noisy_average: float
+    changed_texts: int
+    restored_texts: int
+    changed_clean_texts: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReportWarning:
     """What limits the numbers of a track, or of all tracks of a model."""
 
@@ -504,6 +531,7 @@ class Results:
     dialects: tuple[DialectScore, ...] = ()
     task_scores: tuple[TaskScore, ...] = ()
     scorers: tuple[ScorerAgreement, ...] = ()
+    splits: tuple[DropSplit, ...] = ()
     sources: tuple[SourceFile, ...] = ()
     datasets: tuple[DatasetDigest, ...] = ()
 

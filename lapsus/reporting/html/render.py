@@ -23,6 +23,7 @@ from lapsus.reporting.html.headline import DropMatrix, build_drop_matrix, write_
 from lapsus.reporting.html.lead import write_lead
 from lapsus.reporting.html.plots import Plot, draw_in_parallel
 from lapsus.reporting.html.sections import Section, build_sections, group_by
+from lapsus.reporting.html.splits import build_split_section
 from lapsus.reporting.html.tables import (
     PageTable,
     count_cell,
@@ -54,7 +55,7 @@ def build_chapters(results: Results, parts: Sequence[ExamplePart] = ()) -> list[
     for number, dataset in enumerate(dict.fromkeys(record.dataset for record in results.tracks)):
         dataset_results = results.for_dataset(dataset)
         key = f"d{number}"
-        dataset_parts = [part for part in parts if part.dataset == dataset]
+        sections = build_sections(key, dataset_results, [part for part in parts if part.dataset == dataset])
         chapters.append(
             (
                 dataset,
@@ -64,7 +65,7 @@ def build_chapters(results: Results, parts: Sequence[ExamplePart] = ()) -> list[
                     write_headline(dataset_results.summary),
                 ),
                 build_drop_matrix(key, dataset_results),
-                build_sections(key, dataset_results, dataset_parts),
+                [*sections[:1], *build_split_section(key, dataset_results), *sections[1:]],
             )
         )
     return chapters
