@@ -253,6 +253,7 @@ PARTS = {
     ),
     "aalto-typing": ("aalto_typing", {"clean/test": 919, "typed/test": 919, "uncorrected/test": 918}),
     "hinglish-top": ("hinglish_top", {"clean/train": 2_993, "hinglish/train": 2_993, "hinglish/validation": 1_390}),
+    "dstc10-asr": ("dstc10_task2", {"speech/validation": 141}),
     "topical-chat-asr": (
         "topical_chat_asr",
         {

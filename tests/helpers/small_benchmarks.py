@@ -57,6 +57,7 @@ BUILT = {
     "hinglish-top": ("hinglish_top", {config: {"train": 2, "validation": 2, "test": 1} for config in ("clean", "hinglish")}),
     **{f"xsid-{language}": ("xsid", {config: {"validation": 1, "test": 1 if (language, config) == ("no", "writer.4") else 2} for config in ("clean", *(f"writer.{number}" for number in range(1, writers + 1)))}) for language, writers in (("no", 10), ("de", 4), ("it", 1))},
     "topical-chat-asr": ("topical_chat_asr", {config: {"test_freq": 2, "test_rare": 1} for config in ("clean", "speech.1", "speech.2")}),
+    "dstc10-asr": ("dstc10_task2", {"speech": {"validation": 3}, "knowledge": {"snippets": 3}}),
     "odsqa": ("odsqa", {config: {"test": 3} for config in ("clean", "speech")}),
     "aalto-typing": ("aalto_typing", {config: {"test": rows} for config, rows in zip(AALTO, (3, 2, 2, 3, 3, 2, 2, 2, 3), strict=True)}),
 }  # fmt: skip
