@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from importlib import import_module
@@ -104,8 +105,10 @@ class LazyGroup(StrictGroup):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Keep the words of the command for the report."""
+        """Keep the words of the command for the report, and print no colours where NO_COLOR is set."""
         words = ["lapsus", *args]
+        if os.environ.get("NO_COLOR"):
+            extra.setdefault("color", False)
         context = super().make_context(info_name, args, parent, **extra)
         context.meta[ARGV_KEY] = words
         return context

@@ -66,6 +66,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 @click.option(
     "--log-to", multiple=True, type=click.Choice(sorted(LOGGERS)), help="Also log the numbers there; repeatable."
 )
+@add_option("--json", "Print the numbers as JSON, as report.json holds them.")
 def report(
     files: tuple[Path, ...],
     out: Path,
@@ -87,6 +88,8 @@ def report(
     margin: float,
     fail_if: str | None,
     log_to: tuple[str, ...],
+    *,
+    as_json: bool,
 ) -> None:
     """Write an HTML report, tables and plots from prediction files.
 
@@ -126,10 +129,12 @@ def report(
     )
     for warning in written.numbers.warnings:
         click.echo(f"warning: {warning}", err=True)
-    click.echo(f"wrote {written}")
+    if as_json:
+        click.echo((written.folder / "report.json").read_text(encoding="utf-8"))
+    click.echo(f"wrote {written}", err=as_json)
     for name in log_to:
         LOGGERS[name](written)
-        click.echo(f"logged to {name}")
+        click.echo(f"logged to {name}", err=as_json)
     for failure in written.failures:
         click.echo(f"fails: {failure}", err=True)
     if written.failures:

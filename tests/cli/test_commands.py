@@ -132,6 +132,22 @@ def test_a_mistake_costs_one_sentence(words, sentence, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_report_as_json_is_its_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for track in ("clean", "k"):
+        (tmp_path / f"bert.{track}.jsonl").write_text('{"id": "a", "score": 1}\n{"id": "b", "score": 0}\n')
+    words = ["report", "bert.clean.jsonl", "bert.k.jsonl", "--out", "out", "--json"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0 and "wrote out" in result.stderr
+    assert json.loads(result.stdout) == json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("value", "coloured"), [("1", False), ("", True)])
+def test_no_color_is_heeded(value, coloured):
+    result = CliRunner(env={"NO_COLOR": value}).invoke(main, ["list", "metrics"], color=True)
+    assert ("\x1b[" in result.stdout) == coloured
+
+
 def test_a_reader_that_ends_early_is_no_error(tmp_path):
     (tmp_path / "quiet.py").write_text("def answer(rows):\n    return ['a'] * len(rows)\n")
     rows = "".join(f'{{"id": {number}, "text": "rain", "label": "a"}}\n' for number in range(3))
