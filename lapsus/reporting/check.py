@@ -12,6 +12,7 @@ from typing import Any
 
 from lapsus.core.types import StrPath
 from lapsus.evaluation.check_plan import CheckPlan, plan_check
+from lapsus.evaluation.models import ModelAdapter
 from lapsus.evaluation.rewording import open_rewriter
 from lapsus.evaluation.runner import CACHE_NAME, run
 from lapsus.perturbations.conversations import Turns
@@ -28,7 +29,7 @@ FOLDER = "check"  # where a check writes, unless another folder is named
 
 def check(
     rows: Any,
-    model: Any,
+    model: str | ModelAdapter | Callable[[list[dict[str, Any]]], Any],
     text: str | Sequence[str],
     gold: str | None = None,
     *,
