@@ -11,12 +11,19 @@ refused. `datasets` reads such a column as `List(Json())`.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from lapsus.core.conversations import is_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+NO_BRACKETS = bytes(set(range(256)) - set(b'"[]{}'))
+STEPS = bytes(1 if byte in b"[{" else 2 if byte in b"]}" else 0 for byte in range(256))  # down, up
 
 
 def is_json_list(kind: Any) -> bool:
@@ -80,3 +87,14 @@ def make_array(values: list[Any], kind: Any) -> Any:
     import pyarrow as pa
 
     return encode_json_lists(values) if is_json_list(kind) else pa.array(values, kind)
+
+
+def measure_depth(text: bytes) -> int:
+    """Return how deep the lists and objects of JSON nest.
+
+    >>> measure_depth(b'{"a": [1, [2]], "b": "[[[["}'), measure_depth(b"1")
+    (3, 0)
+    """
+    brackets = re.sub(rb'"[^"]*"?', b"", text.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, NO_BRACKETS))
+    steps = np.array([0, 1, -1], np.int64)[np.frombuffer(brackets.translate(STEPS), np.uint8)]
+    return int(steps.cumsum().max(initial=0))

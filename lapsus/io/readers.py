@@ -22,7 +22,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lapsus.core.messages import format_list
-from lapsus.io.json_columns import encode_json_lists, has_messages, list_rows
+from lapsus.io.json_columns import encode_json_lists, has_messages, list_rows, measure_depth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -245,6 +245,9 @@ def _split_at_returns(lines: Iterable[str]) -> Iterator[str]:
             yield line
 
 
+MAX_DEPTH = 500  # of lists in a cell; a deeper one stays text on every Python
+
+
 def infer_types(column: Sequence[str]) -> list[Any]:
     """Return the cells of a column as numbers or JSON lists if every cell is one; an empty cell is None.
 
@@ -253,7 +256,11 @@ def infer_types(column: Sequence[str]) -> list[Any]:
     """
     if all(NUMBER_OR_LIST.match(cell) for cell in column if cell):
         with suppress(ValueError, RecursionError):
-            return [json.loads(cell) if cell else None for cell in column]
+            if all(
+                cell.count("[") + cell.count("{") <= MAX_DEPTH or measure_depth(cell.encode()) <= MAX_DEPTH
+                for cell in column
+            ):
+                return [json.loads(cell) if cell else None for cell in column]
     return [cell or None for cell in column]
 
 

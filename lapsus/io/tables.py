@@ -23,7 +23,7 @@ import numpy as np
 
 from lapsus.core.messages import format_list
 from lapsus.io import readers
-from lapsus.io.json_columns import is_json_list, list_column
+from lapsus.io.json_columns import is_json_list, list_column, measure_depth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,8 +39,6 @@ BLOCK = 1 << 24
 SPAN = 1 << 11  # bytes; a line within them cannot nest deeper than MAX_DEPTH
 MAX_DEPTH = SPAN // 2  # of a line that Arrow reads: its reader recurses, and ends the process at some thousands
 OPEN, CLOSE = b"{}"
-NO_BRACKETS = bytes(set(range(256)) - set(b'"[]{}'))
-STEPS = bytes(1 if byte in b"[{" else 2 if byte in b"]}" else 0 for byte in range(256))  # down, up
 SAVED_DATASET_FILES = ("dataset_dict.json", "state.json")  # in folders that `save_to_disk` wrote
 HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+(:[\w.-]+)?")  # ORG/NAME, or ORG/NAME:CONFIG
 
@@ -348,17 +346,6 @@ def _is_shallow(text: bytes, start: int, stop: int) -> bool:
     if stop - start <= SPAN or text.count(b"[", start, stop) + text.count(b"{", start, stop) <= MAX_DEPTH:
         return True
     return measure_depth(text[start:stop]) <= MAX_DEPTH
-
-
-def measure_depth(text: bytes) -> int:
-    """Return how deep the lists and objects of JSON nest.
-
-    >>> measure_depth(b'{"a": [1, [2]], "b": "[[[["}'), measure_depth(b"1")
-    (3, 0)
-    """
-    brackets = re.sub(rb'"[^"]*"?', b"", text.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, NO_BRACKETS))
-    steps = np.array([0, 1, -1], np.int64)[np.frombuffer(brackets.translate(STEPS), np.uint8)]
-    return int(steps.cumsum().max(initial=0))
 
 
 def _is_lossy(column: Any) -> bool:

@@ -18,7 +18,9 @@ FOLDERS = ("lapsus", "perturbations", "metrics", "dataset_scripts", "hub_cards")
 GROUPS = ("lapsus.commands", "lapsus.selectors", "lapsus.text_metrics")
 EXTRA = ("torch", "transformers", "tokenizers", "safetensors", "pywubi", "wordllama")
 # Modules of the core that need another extra at import: they are adapters of that package.
-ADAPTERS = ("lapsus.integrations.inspect", "lapsus.integrations.trainer", "lapsus.integrations.metric_app")
+ADAPTERS = tuple(
+    f"lapsus.integrations.{name}" for name in ("inspect", "inspect_users", "trainer", "metric_app", "pytest")
+)
 CORE = [
     path
     for folder in FOLDERS
