@@ -88,7 +88,7 @@ class FamilyChange:
         for name, place in DECIDING.items():
             if direction := self._find_direction(name):
                 return ("better" if direction > 0 else "worse") + place
-        return {COSTS: "worse if tested alone", ROBUST: f"not worse by {format_margin(self.decision.margin)}"}.get(
+        return {COSTS: "worse if tested alone", ROBUST: f"as good, within {format_margin(self.decision.margin)}"}.get(
             self.decision.verdict or "", describe_verdict(self.decision)
         )
 

@@ -49,7 +49,7 @@ def test_the_same_report_twice_is_no_difference(tmp_path):
     assert {(test.difference.value, test.p_value) for test in change.tests.values()} == {(0.0, 1.0)}
     assert (change.verdict, change.note) == ("undecided: about 390 examples would decide", "")
     [change] = compare(same, same, margin=0.1)
-    assert change.verdict == "not worse by 10 points"
+    assert change.verdict == "as good, within 10 points"
 
 
 def test_without_clean_the_average_is_compared(tmp_path):
