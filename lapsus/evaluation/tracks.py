@@ -424,8 +424,9 @@ def _is_annotated(value: Any) -> bool:
 
 def read_conversations(row: dict[str, Any], inputs: Sequence[str]) -> dict[str, Any]:
     """Return a row whose conversations are read where they stand as JSON, as in CSV."""
-    lists = {name: row[name] for name in inputs if str(row.get(name)).lstrip()[:1] == "["}
-    return {**row, **{name: parse_messages(cell) for name, cell in lists.items() if holds_messages(cell)}}
+    texts = {name: row[name] for name in inputs if isinstance(row.get(name), str)}
+    lists = {name: text for name, text in texts.items() if text.lstrip()[:1] == "["}
+    return {**row, **{name: parse_messages(text) for name, text in lists.items() if holds_messages(text)}}
 
 
 def _merge_label_names(first: LabelNames, second: LabelNames) -> dict[str, tuple[str, ...]]:

@@ -28,7 +28,7 @@ from lapsus.io.labels import check_shared_vocabulary
 from lapsus.io.predictions import PredictionTable, format_quoted, read_predictions, read_references
 from lapsus.io.tables import Column, Table, concatenate, is_saved_dataset, take, to_list
 from lapsus.perturbations.specs import OPERATORS
-from lapsus.reporting.answers import OWN_COLUMN, AnswerRules, get_harness_score, is_sheet, prepare_answers
+from lapsus.reporting.answers import AnswerRules, get_harness_score, is_sheet, prepare_answers
 from lapsus.reporting.score_table import (
     FileRows,
     extract_scores,
@@ -362,16 +362,13 @@ class _TrackReader:
         joined = join_references(file, references, gold=choices["gold"], answer_columns=answer_columns)
         roles = find_role_columns(joined, choices)
         table = joined.table.with_columns({**_pair_texts(joined.table), **roles})
-        notes: tuple[str, ...] = ()
-        is_prepared = OWN_COLUMN in table.columns and references is None and self.rules == AnswerRules()
-        if self.choices["score"] or not is_prepared:
-            rules = replace(
-                self.rules,
-                score_name=self.choices["score"] or get_harness_score(file),
-                class_names=joined.gold.class_names if joined.gold else None,
-                is_sheet=is_sheet(file),
-            )
-            table, notes = prepare_answers(table, str(file.path), rules)
+        rules = replace(
+            self.rules,
+            score_name=self.choices["score"] or get_harness_score(file),
+            class_names=joined.gold.class_names if joined.gold else None,
+            is_sheet=is_sheet(file),
+        )
+        table, notes = prepare_answers(table, str(file.path), rules)
         roles = {name: table.columns[name] for name in roles if name in table.columns}
         dropped: list[str] = []
         if self.drop_unparsed:
